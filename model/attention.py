@@ -1,0 +1,104 @@
+"""Scaled dot-product attention, with every stage in the open.
+
+Letters in shape comments, here and in the other model files: B batch, H heads, Q queries, K keys,
+D width of one head, S source tokens, T target tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from model.trace import AttentionEdit, AttentionRecord, Run, Site
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    edit: AttentionEdit = AttentionEdit(),
+) -> AttentionRecord:
+    """softmax(q k^T / sqrt(D)) v for every head, with all stages.
+
+    Shapes: query (B, H, Q, D), key and value (B, H, K, D); mask broadcasts to (B, H, Q, K) and is
+    True where a query may see a key. A fully blocked row gets weights of zero, never NaN.
+    Source: "Attention Is All You Need", section 3.2.1.
+    """
+    scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
+    scores = query @ key.transpose(-2, -1) * scale  # (B, H, Q, K)
+    visible = edited_mask(mask, edit)
+    if visible is None:
+        masked_scores = scores
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        masked_scores = scores.masked_fill(~visible, -torch.inf)
+        weights = torch.softmax(masked_scores, dim=-1)
+        # The softmax of a row of -inf is 0/0; a query that may see nothing takes nothing.
+        weights = weights.masked_fill(~visible.any(dim=-1, keepdim=True), 0.0)
+    heads = weights @ value  # (B, H, Q, D)
+    if edit.gate is not None:
+        heads = heads * edit.gate.to(heads).view(-1, 1, 1)
+    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+
+
+def edited_mask(mask: Tensor | None, edit: AttentionEdit) -> Tensor | None:
+    """The mask after a visitor's edit: opened cells are visible, closed ones are not."""
+    if edit.open is not None and mask is not None:
+        mask = mask | edit.open
+    if edit.block is not None:
+        mask = ~edit.block if mask is None else mask & ~edit.block
+    return mask
+
+
+class MultiHeadAttention(nn.Module):
+    """Heads that attend side by side, each in its own slice of the projections.
+
+    Source: "Attention Is All You Need", section 3.2.2.
+    """
+
+    def __init__(self, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(
+        self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
+    ) -> Tensor:
+        """Let each of `states` (B, Q, d_model) look at `memory` (B, K, d_model).
+
+        Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
+        earlier positions too, and the memory of cross-attention is projected once only.
+        """
+        query = self.split(self.query(states))  # (B, H, Q, D)
+        key, value = self.keys_and_values(memory, site, run)  # (B, H, K, D)
+        record = attend(query, key, value, mask, run.edits.get(site, AttentionEdit()))
+        if run.trace is not None:
+            run.trace.attention[site] = record
+        return self.output(self.join(record.heads))  # (B, Q, d_model)
+
+    def keys_and_values(self, memory: Tensor, site: Site, run: Run) -> tuple[Tensor, Tensor]:
+        """Project the memory to keys and values, going on from the cache where there is one."""
+        cached = run.cache.entries.get(site) if run.cache is not None else None
+        if cached is not None and site.kind == "cross":
+            return cached
+        key, value = self.split(self.key(memory)), self.split(self.value(memory))
+        if cached is not None:
+            key = torch.cat([cached[0], key], dim=2)
+            value = torch.cat([cached[1], value], dim=2)
+        if run.cache is not None:
+            run.cache.entries[site] = key, value
+        return key, value
+
+    def split(self, states: Tensor) -> Tensor:
+        """(B, Q, d_model) -> (B, H, Q, D)."""
+        return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def join(self, heads: Tensor) -> Tensor:
+        """(B, H, Q, D) -> (B, Q, d_model)."""
+        return heads.transpose(1, 2).flatten(2)

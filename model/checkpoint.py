@@ -1,0 +1,72 @@
+"""A model in a folder: weights.safetensors, config.json, tokenizer.json."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from model.config import TransformerConfig
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
+
+
+def save_checkpoint(
+    folder: Path, model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16
+) -> None:
+    """Write a model to a folder, its weights rounded to `dtype`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    model.config.save(folder / CONFIG)
+    tokenizer.save(folder / TOKENIZER)
+    weights = {name: parameter.detach().to(dtype) for name, parameter in model.named_parameters()}
+    save_tensors(folder / WEIGHTS, weights)
+
+
+def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
+    """Read a model from a folder, as float32 and ready for inference.
+
+    Raises FileNotFoundError where a file is missing, ValueError where files do not fit each other.
+    """
+    for name in (WEIGHTS, CONFIG, TOKENIZER):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} has no {name}, so it is not a checkpoint folder.")
+    model = Transformer(TransformerConfig.from_file(folder / CONFIG))
+    try:
+        weights = load_file(folder / WEIGHTS)
+    except SafetensorError as error:
+        raise ValueError(f"{folder / WEIGHTS} is not a safetensors file: {error}.") from error
+    copy_weights(model, weights)
+    return model.eval(), Tokenizer.from_file(folder / TOKENIZER)
+
+
+def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Copy named weights into a model; raises ValueError where a name or a shape does not fit."""
+    parameters = dict(model.named_parameters())
+    if missing := sorted(parameters.keys() - weights.keys()):
+        raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
+    if unknown := sorted(weights.keys() - parameters.keys()):
+        raise ValueError(f"The weights have {len(unknown)} unknown tensors, such as {unknown[0]}.")
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            if parameter.shape != weights[name].shape:
+                raise ValueError(
+                    f"{name} has the shape {tuple(weights[name].shape)}, "
+                    f"but the config asks for {tuple(parameter.shape)}."
+                )
+            parameter.copy_(weights[name])
+
+
+def save_tensors(
+    path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
+) -> None:
+    """Write tensors so that a crash half-way leaves the file as it was before."""
+    unfinished = path.with_name(path.name + ".part")
+    tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
+    save_file(tensors, unfinished, metadata)
+    os.replace(unfinished, path)

@@ -1,0 +1,75 @@
+"""The shape of a Transformer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Everything that decides a Transformer's parameters and arithmetic.
+
+    `max_positions` bounds the tokens of one sentence, special tokens included. With
+    `tie_embeddings` the source embedding, the target embedding and the output layer are one
+    matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary.
+
+    Raises ValueError where the numbers do not fit each other.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_model: int = 256
+    heads: int = 8
+    encoder_layers: int = 3
+    decoder_layers: int = 3
+    d_ff: int = 1024
+    dropout: float = 0.1
+    norm: Literal["pre", "post"] = "pre"
+    activation: Literal["relu", "gelu"] = "relu"
+    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
+    max_positions: int = 256
+    tie_embeddings: bool = True
+    pad_id: int = 0
+
+    def __post_init__(self) -> None:
+        if self.d_model % self.heads:
+            raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}.")
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(f"Sinusoidal positions need an even d_model, not {self.d_model}.")
+        if self.tie_embeddings and self.source_vocab_size != self.target_vocab_size:
+            raise ValueError(
+                "Tied embeddings need one shared vocabulary, but the source has "
+                f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
+            )
+        choices = {
+            "norm": ("pre", "post"),
+            "activation": ("relu", "gelu"),
+            "positions": ("sinusoidal", "learned", "none"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {allowed}.")
+
+    @property
+    def head_width(self) -> int:
+        """The width of one head's query, key and value vectors."""
+        return self.d_model // self.heads
+
+    def save(self, path: Path) -> None:
+        """Write the config as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_file(cls, path: Path) -> TransformerConfig:
+        """Read a config that `save` wrote; raises ValueError for an unknown or missing entry."""
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        unknown = set(entries) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"{path.name} has unknown entries: {', '.join(sorted(unknown))}.")
+        try:
+            return cls(**entries)
+        except TypeError as error:
+            raise ValueError(f"{path.name} lacks an entry: {error}.") from error

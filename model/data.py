@@ -1,0 +1,126 @@
+"""Sentence pairs, and the batches a model is trained on."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from model.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded ids of some pairs: (B, S) sources, (B, T) decoder inputs, (B, T) expected outputs."""
+
+    source_ids: Tensor
+    target_ids: Tensor
+    next_ids: Tensor
+
+
+@dataclass(frozen=True)
+class EncodedPair:
+    """The ids of one source and one target, without start and end."""
+
+    source: list[int]
+    target: list[int]
+
+
+def read_pairs(path: Path) -> list[tuple[str, str]]:
+    """Read `source<TAB>target` lines, gzipped where the name ends in .gz.
+
+    Raises ValueError with the line number where a line has no two columns.
+    """
+    opener = gzip.open if path.suffix == ".gz" else open
+    pairs = []
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            columns = line.rstrip("\n").split("\t")
+            if len(columns) < 2:
+                raise ValueError(f"{path.name}, line {number}: expected source<TAB>target.")
+            pairs.append((columns[0], columns[1]))
+    if not pairs:
+        raise ValueError(f"{path.name} has no sentence pairs.")
+    return pairs
+
+
+def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """All translations of each source sentence, in the order of the file."""
+    references: dict[str, list[str]] = {}
+    for source, target in pairs:
+        references.setdefault(source, []).append(target)
+    return references
+
+
+def encode_pairs(
+    pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer, max_positions: int
+) -> list[EncodedPair]:
+    """Encode pairs, leaving out those with a side longer than the model can take."""
+    sources = tokenizer.encode_ids([source for source, _ in pairs])
+    targets = tokenizer.encode_ids([target for _, target in pairs])
+    return [
+        EncodedPair(source, target)
+        for source, target in zip(sources, targets, strict=True)
+        if max(len(source), len(target)) < max_positions
+    ]
+
+
+def source_sequence(ids: Sequence[int]) -> list[int]:
+    """What the encoder reads: the sentence and the end token."""
+    return [*ids, END_ID]
+
+
+def target_sequence(ids: Sequence[int]) -> list[int]:
+    """What the decoder reads: the target shifted right, the start token first."""
+    return [START_ID, *ids]
+
+
+def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
+    """Pad id sequences on the right to the longest one, or to `length` -> (B, length)."""
+    length = max(length, *(len(sequence) for sequence in sequences))
+    rows = [[*sequence, *[PAD_ID] * (length - len(sequence))] for sequence in sequences]
+    return torch.tensor(rows)
+
+
+def collate(pairs: Sequence[EncodedPair]) -> Batch:
+    """Pad pairs into one batch; the expected outputs are the inputs shifted left by one."""
+    return Batch(
+        source_ids=pad([source_sequence(pair.source) for pair in pairs]),
+        target_ids=pad([target_sequence(pair.target) for pair in pairs]),
+        next_ids=pad([[*pair.target, END_ID] for pair in pairs]),
+    )
+
+
+def bucketed_batches(
+    pairs: Sequence[EncodedPair], max_tokens: int, seed: int | None = None
+) -> Iterator[Batch]:
+    """Batches of pairs of like length, each at most `max_tokens` padded tokens on either side.
+
+    With a seed, pairs of like length and the order of the batches are shuffled, the same way for
+    the same seed.
+    """
+    shuffler = random.Random(seed)
+    noise = 0.0 if seed is None else 1.0
+    order = sorted(
+        range(len(pairs)),
+        key=lambda index: (
+            max(len(pairs[index].target), len(pairs[index].source)) + noise * shuffler.random(),
+            len(pairs[index].source),
+        ),
+    )
+    buckets: list[list[EncodedPair]] = [[]]
+    for index in order:
+        pair = pairs[index]
+        length = 1 + max(len(pair.source), len(pair.target))
+        if buckets[-1] and length * (len(buckets[-1]) + 1) > max_tokens:
+            buckets.append([])
+        buckets[-1].append(pair)
+    if seed is not None:
+        shuffler.shuffle(buckets)
+    for bucket in buckets:
+        yield collate(bucket)

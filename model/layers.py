@@ -1,0 +1,97 @@
+"""The blocks that encoder and decoder are stacked from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.attention import MultiHeadAttention
+from model.config import TransformerConfig
+from model.trace import Run, Site
+
+
+class FeedForward(nn.Module):
+    """The same two-layer network at every position ("Attention Is All You Need", section 3.3)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.d_model, config.d_ff)
+        self.output = nn.Linear(config.d_ff, config.d_model)
+        self.activation = F.relu if config.activation == "relu" else F.gelu
+
+    def forward(self, states: Tensor) -> Tensor:
+        """(B, T, d_model) -> (B, T, d_model)."""
+        return self.output(self.activation(self.inner(states)))
+
+
+class Residual(nn.Module):
+    """Adds a sublayer's output to its input, with layer norm before the sublayer or after the sum.
+
+    Before is x + f(norm(x)); after is norm(x + f(x)), the paper's own order (section 3.1).
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.norm_first = config.norm == "pre"
+
+    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """(B, T, d_model) -> (B, T, d_model)."""
+        if self.norm_first:
+            return states + self.dropout(sublayer(self.norm(states)))
+        return self.norm(states + self.dropout(sublayer(states)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, config: TransformerConfig, layer: int) -> None:
+        super().__init__()
+        self.site = Site("encoder", layer)
+        self.attention = MultiHeadAttention(config.d_model, config.heads)
+        self.attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(self, states: Tensor, mask: Tensor | None, run: Run) -> Tensor:
+        """(B, S, d_model) -> (B, S, d_model)."""
+        states = self.attention_residual(
+            states, lambda normed: self.attention(normed, normed, mask, self.site, run)
+        )
+        return self.feed_forward_residual(states, self.feed_forward)
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention to the encoder's output, then feed-forward."""
+
+    def __init__(self, config: TransformerConfig, layer: int) -> None:
+        super().__init__()
+        self.self_site = Site("decoder", layer)
+        self.cross_site = Site("cross", layer)
+        self.self_attention = MultiHeadAttention(config.d_model, config.heads)
+        self.self_residual = Residual(config)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.heads)
+        self.cross_residual = Residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self,
+        states: Tensor,
+        memory: Tensor,
+        mask: Tensor | None,
+        memory_mask: Tensor | None,
+        run: Run,
+    ) -> Tensor:
+        """(B, T, d_model) and the encoder's memory (B, S, d_model) -> (B, T, d_model)."""
+        states = self.self_residual(
+            states, lambda normed: self.self_attention(normed, normed, mask, self.self_site, run)
+        )
+        states = self.cross_residual(
+            states,
+            lambda normed: self.cross_attention(normed, memory, memory_mask, self.cross_site, run),
+        )
+        return self.feed_forward_residual(states, self.feed_forward)

@@ -1,0 +1,87 @@
+"""What one call of the model records, and what a visitor changed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from torch import Tensor
+
+from model.tokenizer import Token
+
+Kind = Literal["encoder", "decoder", "cross"]
+
+
+class Site(NamedTuple):
+    """One attention block: encoder or decoder self-attention, or cross-attention; from layer 0."""
+
+    kind: Kind
+    layer: int
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """One attention call, fields in the order computed.
+
+    `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look;
+    rows of `weights` sum to 1, or are all 0 where every key is blocked; `heads` is
+    weights @ value, after the head gate.
+    """
+
+    query: Tensor  # (B, H, Q, D)
+    key: Tensor  # (B, H, K, D)
+    value: Tensor  # (B, H, K, D)
+    scores: Tensor  # (B, H, Q, K)
+    masked_scores: Tensor  # (B, H, Q, K)
+    weights: Tensor  # (B, H, Q, K)
+    heads: Tensor  # (B, H, Q, D)
+
+
+@dataclass(frozen=True)
+class AttentionEdit:
+    """What a visitor changed at one site; None leaves a part as trained."""
+
+    gate: Tensor | None = None  # (H,)  1 keeps a head, 0 removes it, anything between fades it
+    block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
+    open: Tensor | None = None  # same shapes: open these cells, against the mask
+    scale: float | None = None  # replaces 1 / sqrt(D)
+
+
+@dataclass
+class Trace:
+    """What one forward call saw and computed, for a batch of one unless said otherwise.
+
+    Decoder rows are labelled with the tokens the decoder *read* (the target shifted right, so the
+    first is the start token); row i predicts the token that row i + 1 reads.
+    """
+
+    source_tokens: Sequence[Token] = ()
+    target_tokens: Sequence[Token] = ()
+    attention: dict[Site, AttentionRecord] = field(default_factory=dict)
+    logits: Tensor | None = None  # (B, T, V)
+
+    def query_tokens(self, site: Site) -> Sequence[Token]:
+        """The tokens whose queries are the rows of this site's weights."""
+        return self.source_tokens if site.kind == "encoder" else self.target_tokens
+
+    def key_tokens(self, site: Site) -> Sequence[Token]:
+        """The tokens whose keys are the columns of this site's weights."""
+        return self.target_tokens if site.kind == "decoder" else self.source_tokens
+
+
+class KeyValueCache:
+    """Keys and values of the positions already decoded, and of the memory, for one decoding."""
+
+    def __init__(self) -> None:
+        self.length = 0  # target positions decoded so far
+        self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What travels with one call of the model; `Run()` is plain inference or training."""
+
+    edits: Mapping[Site, AttentionEdit] = field(default_factory=dict)
+    trace: Trace | None = None
+    cache: KeyValueCache | None = None

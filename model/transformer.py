@@ -1,0 +1,137 @@
+"""The encoder-decoder Transformer of "Attention Is All You Need"."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor, nn
+
+from model.config import TransformerConfig
+from model.layers import DecoderLayer, EncoderLayer
+from model.masks import look_ahead_mask, padding_mask
+from model.positions import Positions
+from model.trace import Run
+
+
+class Embedding(nn.Module):
+    """Token embeddings scaled by sqrt(d_model) (section 3.4), plus positions."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.positions = Positions(config)
+        self.scale = math.sqrt(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        """(B, T) ids of positions start, start + 1, ... -> (B, T, d_model)."""
+        return self.dropout(self.positions(self.tokens(ids) * self.scale, start))
+
+
+class Encoder(nn.Module):
+    """Layers of self-attention over the source."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, tokens)
+        self.layers = nn.ModuleList(
+            EncoderLayer(config, layer) for layer in range(config.encoder_layers)
+        )
+        self.norm = final_norm(config)
+
+    def forward(self, ids: Tensor, mask: Tensor, run: Run) -> Tensor:
+        """(B, S) ids -> (B, S, d_model)."""
+        states = self.embedding(ids)
+        for layer in self.layers:
+            states = layer(states, mask, run)
+        return self.norm(states)
+
+
+class Decoder(nn.Module):
+    """Layers of masked self-attention over the target and attention to the encoder's output."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, tokens)
+        self.layers = nn.ModuleList(
+            DecoderLayer(config, layer) for layer in range(config.decoder_layers)
+        )
+        self.norm = final_norm(config)
+
+    def forward(
+        self, ids: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, run: Run
+    ) -> Tensor:
+        """(B, T) ids and memory (B, S, d_model) -> (B, T, d_model)."""
+        states = self.embedding(ids, start=run.cache.length if run.cache else 0)
+        for layer in self.layers:
+            states = layer(states, memory, mask, memory_mask, run)
+        return self.norm(states)
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and output layer: source and target ids in, next-token logits out."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        source_tokens = token_embedding(config.source_vocab_size, config.d_model)
+        target_tokens = (
+            source_tokens
+            if config.tie_embeddings
+            else token_embedding(config.target_vocab_size, config.d_model)
+        )
+        self.encoder = Encoder(config, source_tokens)
+        self.decoder = Decoder(config, target_tokens)
+        self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
+        if config.tie_embeddings:
+            self.output.weight = target_tokens.weight
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1 and "embedding" not in name and "output.weight" != name:
+                nn.init.xavier_uniform_(parameter)
+
+    def forward(self, source_ids: Tensor, target_ids: Tensor, run: Run = Run()) -> Tensor:
+        """Teacher forcing: logits (B, T, V) of the token after each of `target_ids` (B, T)."""
+        memory = self.encode(source_ids, run)
+        return self.decode(target_ids, memory, self.source_mask(source_ids), run)
+
+    def encode(self, source_ids: Tensor, run: Run = Run()) -> Tensor:
+        """Source ids (B, S) -> memory (B, S, d_model)."""
+        return self.encoder(source_ids, self.source_mask(source_ids), run)
+
+    def decode(
+        self, target_ids: Tensor, memory: Tensor, memory_mask: Tensor, run: Run = Run()
+    ) -> Tensor:
+        """Target ids (B, T) and memory (B, S, d_model) -> logits (B, T, V).
+
+        With a cache in `run`, `target_ids` are the new positions only and none may be padding.
+        """
+        mask = self.target_mask(target_ids, run)
+        logits = self.output(self.decoder(target_ids, memory, mask, memory_mask, run))
+        if run.cache is not None:
+            run.cache.length += target_ids.size(1)
+        if run.trace is not None:
+            run.trace.logits = logits
+        return logits
+
+    def source_mask(self, source_ids: Tensor) -> Tensor:
+        """(B, S) -> (B, 1, 1, S): every query sees the keys that are not padding."""
+        return padding_mask(source_ids, self.config.pad_id)
+
+    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor:
+        """(B, T) -> (B, 1, T, T): a query sees keys up to its own that are not padding."""
+        if run.cache is not None:
+            return look_ahead_mask(target_ids.size(1), run.cache.length, target_ids.device)
+        look_ahead = look_ahead_mask(target_ids.size(1), device=target_ids.device)
+        return look_ahead & padding_mask(target_ids, self.config.pad_id)
+
+
+def token_embedding(vocab_size: int, d_model: int) -> nn.Embedding:
+    """An embedding whose vectors have unit length on average, so that it can be the output too."""
+    embedding = nn.Embedding(vocab_size, d_model)
+    nn.init.normal_(embedding.weight, std=d_model**-0.5)
+    return embedding
+
+
+def final_norm(config: TransformerConfig) -> nn.Module:
+    """Pre-norm leaves the last sum without a norm, so the stack ends with one."""
+    return nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
