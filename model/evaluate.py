@@ -33,7 +33,7 @@ def translate_all(
     progress: bool = False,
 ) -> list[str]:
     """Greedy translations of many sentences, sentences of like length decoded together."""
-    device = next(model.parameters()).device
+    device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
     order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]))

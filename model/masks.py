@@ -14,9 +14,7 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     return (ids != pad_id)[:, None, None, :]
 
 
-def look_ahead_mask(
-    queries: int, earlier: int = 0, device: torch.device | None = None
-) -> Tensor:
+def look_ahead_mask(queries: int, earlier: int = 0, device: torch.device | None = None) -> Tensor:
     """Hide later keys from earlier queries -> (1, 1, Q, earlier + Q).
 
     `earlier` counts the positions before the first query whose keys are visible to all queries,
@@ -26,9 +24,7 @@ def look_ahead_mask(
     return visible.tril(diagonal=earlier)[None, None]
 
 
-def window_mask(
-    queries: int, keys: int, width: int, device: torch.device | None = None
-) -> Tensor:
+def window_mask(queries: int, keys: int, width: int, device: torch.device | None = None) -> Tensor:
     """Hide keys farther than `width` positions from the query -> (1, 1, Q, K)."""
     query_positions = torch.arange(queries, device=device)[:, None]
     key_positions = torch.arange(keys, device=device)[None, :]

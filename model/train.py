@@ -89,7 +89,7 @@ def train(
 
     The caller may stop between two steps, and look at or save the model there.
     """
-    device = next(model.parameters()).device
+    device = model.device
     precision = PRECISIONS[settings.precision]
     numbers = range(first_step, settings.steps + 1)
     for number, batch in zip(numbers, batches, strict=False):
@@ -112,7 +112,7 @@ def train(
 def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
     """Mean cross-entropy in nats a token, without smoothing or dropout."""
     model.eval()
-    device = next(model.parameters()).device
+    device = model.device
     total, count = 0.0, 0
     for batch in batches:
         batch = Batch(*(ids.to(device) for ids in vars(batch).values()))
@@ -165,7 +165,7 @@ def load_training(
     `steps` and `cooldown` may differ from the interrupted training's; any other setting raises
     ValueError, because the result would be neither the one training nor the other.
     """
-    device = next(model.parameters()).device
+    device = model.device
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

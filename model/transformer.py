@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
@@ -85,9 +86,15 @@ class Transformer(nn.Module):
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = target_tokens.weight
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1 and "embedding" not in name and "output.weight" != name:
-                nn.init.xavier_uniform_(parameter)
+        for module in self.modules():
+            if isinstance(module, nn.Linear) and module is not self.output:
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.output.weight.device
 
     def forward(self, source_ids: Tensor, target_ids: Tensor, run: Run = Run()) -> Tensor:
         """Teacher forcing: logits (B, T, V) of the token after each of `target_ids` (B, T)."""

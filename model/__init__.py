@@ -1,0 +1,24 @@
+"""A Transformer from scratch, with every attention stage in the open.
+
+from model import load
+translator = load("en-fr")
+translator.translate("I love my cat.").text
+"""
+
+from model.config import TransformerConfig
+from model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
+from model.transformer import Transformer
+from model.translator import Translation, Translator, load
+
+__all__ = [
+    "AttentionEdit",
+    "AttentionRecord",
+    "Run",
+    "Site",
+    "Trace",
+    "Transformer",
+    "TransformerConfig",
+    "Translation",
+    "Translator",
+    "load",
+]
