@@ -1,0 +1,130 @@
+"""What the browser tests share: a server of the app, a browser, and pages that take notes."""
+
+import contextlib
+import http.client
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Error, sync_playwright
+
+from tests.browser.install import LAUNCH_ARGS, chromium_path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCAL_HOSTS = {"127.0.0.1", "localhost"}
+TIMEOUT_MS = 60_000  # generous, for machines with few cores
+FAILED = pytest.StashKey[bool]()
+
+
+@contextlib.contextmanager
+def running_server(port=None):
+    """Serve the app from a new process and yield its address."""
+    port = port or _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    with tempfile.TemporaryFile("w+", errors="replace") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait_until_healthy(process, port, log)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_healthy(process, port, log, seconds=120):
+    deadline = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < deadline:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", "/_stcore/health")
+            if connection.getresponse().status == 200:
+                return
+        except (OSError, http.client.HTTPException):
+            pass  # not listening yet
+        finally:
+            connection.close()
+        time.sleep(0.2)
+    log.seek(0)
+    tail = "".join(log.readlines()[-40:])
+    pytest.fail(f"The server did not come up within {seconds} s. Its log ends:\n{tail}")
+
+
+@pytest.fixture(scope="session")
+def start_server():
+    """For a server that no page has visited: `with start_server() as url:`."""
+    return running_server
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of the server that the tests share."""
+    with running_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = chromium_path()  # before Playwright starts: it starts one of its own to look
+    with sync_playwright() as playwright:
+        launch = playwright.chromium.launch
+        browser = launch(executable_path=path, args=LAUNCH_ARGS, timeout=TIMEOUT_MS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, request):
+    """A page in a new context; page.errors and page.foreign_requests list what went wrong."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(TIMEOUT_MS)
+    page = context.new_page()
+    page.errors = []
+    page.foreign_requests = []
+
+    def note_console(message):
+        if message.type == "error":
+            page.errors.append(message.text)
+
+    def note_request(url):
+        parts = urlsplit(url)
+        if parts.hostname and parts.hostname not in LOCAL_HOSTS:
+            page.foreign_requests.append(url)
+
+    page.on("console", note_console)
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("request", lambda sent: note_request(sent.url))
+    page.on("websocket", lambda opened: note_request(opened.url))
+    yield page
+    if request.node.stash.get(FAILED, False):
+        name = re.sub(r"[^\w.-]+", "_", request.node.name)
+        with contextlib.suppress(Error):  # a crashed page has no picture
+            page.screenshot(path=ROOT / "test-results" / f"{name}.png")
+    context.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Tell the page fixture whether its test failed."""
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
