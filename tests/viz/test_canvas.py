@@ -1,0 +1,92 @@
+import base64
+import json
+import re
+import struct
+
+import numpy as np
+import pytest
+
+from viz import CanvasPicture, Chip, attention_lines, head_grid, token_strip
+from viz.canvas import COMPONENTS, markup, script, stylesheet
+
+ALL_NAMES = sorted(path.stem for path in COMPONENTS.glob("*.html"))
+
+
+def unpack(picture):
+    (length,) = struct.unpack("<I", picture.data[:4])
+    return json.loads(picture.data[4 : 4 + length]), picture.data[4 + length :]
+
+
+def test_a_packed_picture_unpacks_to_what_went_in():
+    array = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    header, body = unpack(CanvasPicture.pack("head_grid", {"é": "\ud800"}, array, height=9))
+    assert header == {"é": "\ud800"}
+    assert body == bytes(range(6))
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_every_part_has_its_three_files_and_draws(name):
+    assert markup(name).strip()
+    assert stylesheet(name).strip()
+    assert script(name).count("export default function draw(") == 1
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_no_part_loads_anything_or_reads_text_as_markup(name):
+    text = markup(name) + stylesheet(name) + script(name)
+    assert not re.search(r"https?:|//cdn|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+
+
+def test_a_notebook_page_carries_its_data_and_no_raw_token():
+    picture = token_strip("</script><script>alert(1)</script>", [Chip("<img>")], label="x")
+    page = picture.to_html()
+    assert "alert(1)" not in page
+    assert base64.b64encode(picture.data).decode() in page
+    assert page.count("<script") == page.count("</script>") == 1
+    assert picture._repr_html_().count("<") == 2  # one iframe, its content escaped
+
+
+def test_the_grid_holds_every_weight_in_order_of_layer_head_query_key():
+    weights = np.random.default_rng(0).random((2, 3, 4, 5))
+    header, body = unpack(head_grid(weights, list("abcd"), list("vwxyz")))
+    drawn = np.frombuffer(body, np.uint8).reshape(weights.shape) / 255
+    np.testing.assert_allclose(drawn, weights, atol=0.5 / 255 + 1e-9)
+    assert header["rows"] == ["layer 1", "layer 2"]
+    assert header["columns"] == ["head 1", "head 2", "head 3"]
+
+
+def test_the_grid_names_the_largest_weight_of_every_map():
+    weights = np.random.default_rng(1).random((2, 3, 4, 5))
+    header, _ = unpack(head_grid(weights, list("abcd"), list("vwxyz")))
+    for index, (query, key, value) in enumerate(header["strongest"]):
+        map_ = weights.reshape(6, 4, 5)[index]
+        assert map_[query, key] == map_.max()
+        assert value == pytest.approx(map_.max(), abs=5e-5)
+
+
+def test_an_own_scale_brightens_each_map_to_its_largest_weight():
+    weights = np.random.default_rng(2).random((2, 3, 4, 5)) * 0.3
+    _, body = unpack(head_grid(weights, list("abcd"), list("vwxyz"), own_scale=True))
+    drawn = np.frombuffer(body, np.uint8).reshape(2, 3, -1)
+    assert (drawn.max(axis=-1) == 255).all()
+    np.testing.assert_allclose(
+        drawn / 255, weights.reshape(2, 3, -1) / weights.max((2, 3))[..., None], atol=0.01
+    )
+
+
+def test_a_map_of_zeros_stays_dark_on_its_own_scale():
+    _, body = unpack(head_grid(np.zeros((1, 1, 2, 2)), ["a", "b"], ["c", "d"], own_scale=True))
+    assert body == bytes(4)
+
+
+def test_lines_carry_the_weights_as_they_are():
+    weights = np.random.default_rng(3).random((3, 2))
+    header, body = unpack(attention_lines(weights, ["a", "a", "b"], ["x", "y"]))
+    np.testing.assert_allclose(np.frombuffer(body, "<f4").reshape(3, 2), weights, atol=1e-7)
+    assert (header["queries"], header["keys"]) == (["a", "a", "b"], ["x", "y"])
+
+
+@pytest.mark.parametrize("view", [attention_lines, lambda w, q, k: head_grid(w[None, None], q, k)])
+def test_sizes_that_do_not_fit_are_refused(view):
+    with pytest.raises(ValueError, match="3 queries but there are 2 tokens"):
+        view(np.zeros((3, 2)), ["a", "b"], ["x", "y"])

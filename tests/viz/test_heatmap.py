@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from viz import attention_heatmap
+
+WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
+
+
+@pytest.fixture
+def figure():
+    return attention_heatmap(WEIGHTS, ["look", "look"], ["a", "<b>", "a"])
+
+
+def test_the_cells_are_the_weights(figure):
+    np.testing.assert_allclose(figure.data[0].z, WEIGHTS, atol=1e-7)
+
+
+def test_queries_run_down_and_keys_run_across(figure):
+    assert list(figure.layout.yaxis.ticktext) == ["look", "look"]
+    assert figure.layout.yaxis.autorange == "reversed"
+    assert list(figure.layout.xaxis.ticktext) == ["a", "&lt;b&gt;", "a"]
+
+
+def test_repeated_tokens_keep_their_own_places(figure):
+    assert list(figure.layout.xaxis.tickvals) == [0, 1, 2]
+    assert figure.data[0].x is None  # cells stand at 0, 1, 2 too
+
+
+def test_colours_run_from_zero_to_the_asked_maximum(figure):
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
+    own = attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], maximum=None)
+    assert own.data[0].zmax is None
+
+
+def test_the_colour_scale_is_named_in_a_bar(figure):
+    assert figure.data[0].colorbar.title.text == "weight"
+    assert figure.data[0].showscale is not False
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="2 queries but there are 3"):
+        attention_heatmap(WEIGHTS, ["a", "b", "c"], ["a", "b", "c"])

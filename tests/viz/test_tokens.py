@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from viz.tokens import check_sizes, plotly_labels, shorten
+
+
+def test_sizes_that_fit_pass():
+    check_sizes(np.zeros((2, 3)), ["a", "b"], ["c", "d", "e"])
+    check_sizes(np.zeros((5, 4, 2, 3)), ["a", "b"], ["c", "d", "e"])
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "message"),
+    [
+        (["a"], ["c", "d", "e"], "2 queries but there are 1 tokens"),
+        (["a", "b"], ["c"], "3 keys but there are 1 tokens"),
+    ],
+)
+def test_sizes_that_do_not_fit_name_both_numbers(queries, keys, message):
+    with pytest.raises(ValueError, match=message):
+        check_sizes(np.zeros((2, 3)), queries, keys)
+
+
+def test_markup_is_escaped_and_quotes_are_left_as_typed():
+    assert plotly_labels(["<b>", "a&b", "didn't"]) == ["&lt;b&gt;", "a&amp;b", "didn't"]
+
+
+def test_a_colour_code_is_not_left_for_streamlit_to_replace():
+    (label,) = plotly_labels(["#000001"])
+    assert "#000001" not in label
+    assert label.replace("\u2060", "") == "#000001"
+
+
+def test_a_long_token_is_cut_with_a_mark():
+    assert shorten("a" * 16) == "a" * 16
+    assert shorten("a" * 17) == "a" * 15 + "…"

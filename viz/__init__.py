@@ -1,0 +1,16 @@
+"""Pictures of attention: arrays and tokens in, figures out."""
+
+from viz.attention_lines import attention_lines
+from viz.canvas import CanvasPicture
+from viz.head_grid import head_grid
+from viz.heatmap import attention_heatmap
+from viz.token_strip import Chip, token_strip
+
+__all__ = [
+    "CanvasPicture",
+    "Chip",
+    "attention_heatmap",
+    "attention_lines",
+    "head_grid",
+    "token_strip",
+]

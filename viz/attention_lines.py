@@ -1,0 +1,24 @@
+"""One head as lines between two columns of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture
+from viz.tokens import check_sizes
+
+
+def attention_lines(
+    weights: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str]
+) -> CanvasPicture:
+    """Weights [query, key] as lines from each query on the left to the keys on the right.
+
+    A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
+    writes their weights beside the other column.
+    """
+    check_sizes(weights, query_tokens, key_tokens)
+    header = {"queries": list(query_tokens), "keys": list(key_tokens)}
+    height = 40 + 26 * max(len(query_tokens), len(key_tokens))
+    return CanvasPicture.pack("attention_lines", header, weights.astype("<f4"), height=height)

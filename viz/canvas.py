@@ -1,0 +1,75 @@
+"""Pictures drawn in the browser from a small byte array."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import struct
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+COMPONENTS = Path(__file__).parent / "components"
+
+
+@dataclass(frozen=True)
+class CanvasPicture:
+    """A browser part's name and its data; shows itself in notebooks.
+
+    `data` is what `unpack` in components/picture.js reads: the length of a JSON header as four
+    little-endian bytes, the header, and the bytes of an array.
+    """
+
+    name: str
+    data: bytes
+    height: int  # in pixels, for a notebook's frame
+
+    @classmethod
+    def pack(
+        cls, name: str, header: dict, array: np.ndarray | None = None, *, height: int
+    ) -> CanvasPicture:
+        """Join a header and an array into one picture."""
+        text = json.dumps(header).encode("ascii")
+        body = b"" if array is None else np.ascontiguousarray(array).tobytes()
+        return cls(name, struct.pack("<I", len(text)) + text + body, height)
+
+    def to_html(self) -> str:
+        """A page of its own that needs no network."""
+        data = base64.b64encode(self.data).decode("ascii")
+        return (
+            '<!doctype html><meta charset="utf-8"><style>'
+            f"body{{margin:0;font:14px system-ui,sans-serif}}\n{stylesheet(self.name)}</style>"
+            f'<div id="picture">{markup(self.name)}</div>'
+            f'<script type="module">\n{script(self.name).replace("export default ", "")}\n'
+            f'const data = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));\n'
+            'draw({ data, parentElement: document.getElementById("picture"),'
+            " setTriggerValue() {} });\n</script>"
+        )
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{html.escape(self.to_html())}" width="100%" '
+            f'height="{self.height}" style="border:0"></iframe>'
+        )
+
+
+@cache
+def markup(name: str) -> str:
+    """The HTML a browser part starts from."""
+    return (COMPONENTS / f"{name}.html").read_text(encoding="utf-8")
+
+
+@cache
+def stylesheet(name: str) -> str:
+    """The CSS of a browser part."""
+    return (COMPONENTS / f"{name}.css").read_text(encoding="utf-8")
+
+
+@cache
+def script(name: str) -> str:
+    """The JavaScript of a browser part, after what all parts share."""
+    files = (COMPONENTS / "picture.js", COMPONENTS / f"{name}.js")
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)

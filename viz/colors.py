@@ -1,0 +1,9 @@
+"""The colour scales, one for pictures in Plotly and on canvas alike."""
+
+from __future__ import annotations
+
+from plotly.colors import sequential
+
+# Viridis: even steps of lightness, readable without red or green, and safe in Streamlit, which
+# rewrites the darkest colours of some other scales.
+SEQUENTIAL: list[str] = list(sequential.Viridis)
