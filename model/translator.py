@@ -34,6 +34,12 @@ class Translation:
     score: float  # log-probability of the target tokens, in nats
 
     @property
+    def unread(self) -> str:
+        """The end of a sentence that was longer than the model can take."""
+        end = next(token for token in self.source_tokens if token.id == END_ID)
+        return self.source[end.start :].strip()
+
+    @property
     def finished(self) -> bool:
         """Whether the end token came before the limit."""
         return bool(self.target_tokens) and self.target_tokens[-1].id == END_ID

@@ -1,0 +1,121 @@
+"""Headlight opens on the Attention page: what every head looks at, on the visitor's sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import scene
+from pages.shared.frame import open_page
+from pages.shared.loading import Reading, read_sentence, translator
+from pages.shared.pictures import chips, picked, show, texts
+from pages.shared.words import HOW_TO_READ, formula, notes, reading_of
+from viz import attention_heatmap, attention_lines, head_grid, token_strip
+
+
+def choose_example() -> None:
+    """Put the clicked example into the sentence box, and let it be clicked again."""
+    st.session_state.sentence = st.session_state.example
+    st.session_state.example = None
+
+
+def choose_head() -> None:
+    """Go to the layer and head of the clicked map."""
+    layer, column = picked("grid")
+    st.session_state.layer = layer + 1
+    st.session_state.head = scene.head_names(config.heads)[column]
+
+
+@st.fragment
+def attention(reading: Reading) -> None:
+    """The choice of attention, all its heads, and the chosen one in large."""
+    overview, detail = st.columns(2, gap="medium")
+    with overview:
+        kind = st.segmented_control(
+            "Kind of attention",
+            scene.KINDS,
+            key="kind",
+            format_func=scene.KINDS.get,
+            required=True,
+            label_visibility="collapsed",
+        )
+    weights = reading.weights[kind]  # (layers, heads, query, key)
+    summaries = np.stack([weights.mean(axis=1), weights.max(axis=1)], axis=1)
+    maps = np.concatenate([weights, summaries], axis=1)  # (layers, heads + 2, query, key)
+    heads = scene.head_names(config.heads)
+    query_tokens, key_tokens = (texts(tokens) for tokens in reading.tokens(kind))
+
+    with detail:
+        layers = range(1, len(maps) + 1)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            layer = st.segmented_control("Layer", layers, key="layer", required=True)
+            picture = st.segmented_control(
+                "Picture", scene.PICTURES, key="picture", format_func=str.title, required=True
+            )
+        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+        place = layer - 1, heads.index(head)
+        chosen = maps[place]
+        if picture == "heatmap":
+            figure = attention_heatmap(chosen, query_tokens, key_tokens)
+            st.plotly_chart(figure, key="heatmap", config={"displaylogo": False})
+        else:
+            show(attention_lines(chosen, query_tokens, key_tokens), "lines")
+        st.caption(HOW_TO_READ[picture])
+        st.caption(reading_of(kind, head))
+        st.latex(formula(kind, config.head_width))
+    with overview:
+        st.markdown("**All heads**: layers down, heads across. Click one to open it.")
+        own_scale = st.session_state.get("own_scale", False)
+        grid = head_grid(
+            maps,
+            query_tokens,
+            key_tokens,
+            column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in heads],
+            selected=place,
+            own_scale=own_scale,
+        )
+        show(grid, "grid", choose_head)
+        st.toggle(
+            "Brighten each map to its own largest weight",
+            key="own_scale",
+            help="Off, all maps share one scale from 0 to 1, so that they can be compared.",
+        )
+        st.caption(HOW_TO_READ["grid"])
+    scene.publish()
+
+
+open_page("Attention")
+config = translator().model.config
+scene.restore(config.decoder_layers, config.heads)
+sentence = st.text_input(
+    "English sentence",
+    key="sentence",
+    max_chars=scene.LONGEST_SENTENCE,
+    placeholder="Type an English sentence and press Enter",
+)
+st.pills(
+    "Examples",
+    scene.EXAMPLES,
+    key="example",
+    on_change=choose_example,
+    label_visibility="collapsed",
+)
+if sentence.strip():
+    reading = read_sentence(sentence)
+    translation = reading.translation
+    strips = {
+        "English": ("as the encoder reads it", "", translation.source_tokens),
+        "French": ("as the decoder wrote it", translation.text, translation.target_tokens),
+    }
+    for column, (language, (words, text, tokens)) in zip(
+        st.columns(2), strips.items(), strict=True
+    ):
+        with column:
+            label = f"{language}, {words}: {len(tokens)} tokens"
+            show(token_strip(text, chips(tokens), label=label), f"strip-{language}")
+    for note in notes(translation):
+        st.info(note)
+    attention(reading)
+else:
+    st.info("Type an English sentence above, or pick one of the examples.")
+    scene.publish()

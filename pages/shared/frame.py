@@ -1,0 +1,40 @@
+"""What every page starts with: its title, the wide layout and the sidebar."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import scene
+
+# Every page of the app: its file, its name, what it is for.
+PAGES = (
+    ("app.py", "Attention", "What every head looks at, on your sentence"),
+    ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
+)
+
+SIDEBAR_WIDTH = 220  # pixels
+
+# Streamlit's own spacing leaves too little room for pictures on a projector.
+STYLE = """
+.stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
+.stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
+"""
+
+
+def open_page(name: str) -> None:
+    """Set up the page called `name`; the first Streamlit call of every page."""
+    st.set_page_config(
+        page_title=f"{name} · Headlight",
+        page_icon="🔦",
+        layout="wide",
+        initial_sidebar_state=SIDEBAR_WIDTH,
+    )
+    st.html(f"<style>{STYLE}</style>")
+    with st.sidebar:
+        st.subheader("Headlight")
+        st.caption("Every attention head of a Transformer, on the sentence you type.")
+        for file, title, purpose in PAGES:
+            st.page_link(file, label=title, help=purpose)
+    st.title(name)
+    scene.keep()

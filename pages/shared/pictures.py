@@ -1,0 +1,46 @@
+"""Pictures on a page: mounting the browser parts, and tokens as chips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import streamlit as st
+
+from model.tokenizer import Token
+from viz import CanvasPicture, Chip
+from viz.canvas import markup, script, stylesheet
+
+
+@cache
+def component(name: str) -> Callable:
+    """The Streamlit side of a browser part."""
+    return st.components.v2.component(
+        f"headlight_{name}", html=markup(name), css=stylesheet(name), js=script(name)
+    )
+
+
+def show(picture: CanvasPicture, key: str, on_pick: Callable[[], None] | None = None) -> None:
+    """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`."""
+    options = {"on_picked_change": on_pick} if on_pick else {}
+    component(picture.name)(data=picture.data, key=key, **options)
+
+
+def picked(key: str) -> list | None:
+    """What was clicked in the picture with this key."""
+    return st.session_state[key].picked
+
+
+def texts(tokens: Sequence[Token]) -> list[str]:
+    """Tokens as pictures show them."""
+    return [token.text for token in tokens]
+
+
+def chips(tokens: Sequence[Token]) -> list[Chip]:
+    """Tokens as chips; a piece that goes on a word is joined to the one before it."""
+    made = []
+    for index, token in enumerate(tokens):
+        kind = "special" if token.is_special else "unknown" if token.is_unknown else "piece"
+        joined = kind != "special" and index > 0 and tokens[index - 1].end == token.start
+        made.append(Chip(token.text, joined, kind))
+    return made

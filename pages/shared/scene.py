@@ -1,0 +1,85 @@
+"""What a visitor chose, kept in the session and in the page's address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+
+import streamlit as st
+
+from model.trace import Kind
+
+EXAMPLES = (
+    "The animal didn't cross the street because it was too tired.",
+    "I love my cat.",
+    "How do you feel today?",
+    "The red car is faster than the blue car.",
+    "Who is that?",
+)
+LONGEST_SENTENCE = 600  # characters
+KINDS: dict[Kind, str] = {
+    "encoder": "Encoder",
+    "decoder": "Decoder, masked",
+    "cross": "Cross-attention",
+}
+SUMMARIES = ("mean", "max")
+PICTURES = ("heatmap", "lines")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The choices on the Attention page; layers and heads count from 1, as on screen."""
+
+    sentence: str = EXAMPLES[0]
+    kind: Kind = "cross"
+    layer: int = 2
+    head: str = "mean"
+    picture: str = "heatmap"
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, str], layers: int, heads: int) -> Scene:
+        """A scene from an address; what is missing or makes no sense is left at its default."""
+        scene = cls()
+        allowed = {
+            "kind": tuple(KINDS),
+            "layer": tuple(str(layer + 1) for layer in range(layers)),
+            "head": head_names(heads),
+            "picture": PICTURES,
+        }
+        for name, choices in allowed.items():
+            if (value := parameters.get(name)) in choices:
+                scene = replace(scene, **{name: int(value) if name == "layer" else value})
+        if sentence := parameters.get("sentence", "")[:LONGEST_SENTENCE]:
+            scene = replace(scene, sentence=sentence)
+        return scene
+
+
+def head_names(heads: int) -> tuple[str, ...]:
+    """What can be chosen as a head: each by its number, then their mean and maximum."""
+    return (*(str(head + 1) for head in range(heads)), *SUMMARIES)
+
+
+def restore(layers: int, heads: int) -> None:
+    """Begin a session's choices from the page's address."""
+    if "sentence" not in st.session_state:
+        st.session_state.update(asdict(Scene.from_parameters(st.query_params, layers, heads)))
+
+
+def keep() -> None:
+    """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw."""
+    for field in fields(Scene):
+        if field.name in st.session_state:
+            st.session_state[field.name] = st.session_state[field.name]
+
+
+def current() -> Scene:
+    """The scene as the widgets now have it."""
+    return Scene(**{field.name: st.session_state[field.name] for field in fields(Scene)})
+
+
+def publish() -> None:
+    """Write what differs from the defaults into the page's address."""
+    scene, default = asdict(current()), asdict(Scene())
+    changed = {name: str(value) for name, value in scene.items() if value != default[name]}
+    if dict(st.query_params) != changed:
+        st.query_params.from_dict(changed)

@@ -1,0 +1,90 @@
+"""The plain words beside the pictures."""
+
+from __future__ import annotations
+
+from model import Translation
+from model.trace import Kind
+
+HOW_TO_READ = {
+    "heatmap": (
+        "Each row is a token that looks (its query), each column a token it may look at (its key). "
+        "The brighter a cell, the more of that token's value is taken. "
+        "Point at a cell to read its weight."
+    ),
+    "lines": (
+        "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
+        "thicker, the larger the weight. Point at a token to see its lines alone with their "
+        "weights; click it to keep them."
+    ),
+    "grid": (
+        "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
+        "A diagonal keeps to the token itself, a line beside it to a neighbour, a bright column is "
+        "a token that everything looks at. Mean and max are taken over the heads of the layer."
+    ),
+}
+
+KIND_WORDS: dict[Kind, str] = {
+    "encoder": (
+        "Encoder self-attention: every English token looks at every English token, to the left "
+        "and to the right."
+    ),
+    "decoder": (
+        "Masked self-attention: every French token looks at itself and at earlier French tokens. "
+        "The later ones are blocked, because when the decoder writes they do not exist yet."
+    ),
+    "cross": (
+        "Cross-attention: the queries come from the French side, the keys and values from the "
+        "encoder's English side."
+    ),
+}
+
+SHIFTED = (
+    " A row is labelled with the token the decoder has just read, and is used to choose the "
+    "next one: the row <start> chooses the first French token."
+)
+
+SUMMARY_WORDS = {
+    "mean": " Shown: the mean of the layer's heads; its rows still sum to 1.",
+    "max": " Shown: the largest weight of the layer's heads, cell by cell; "
+    "its rows sum to more than 1.",
+}
+
+
+def formula(kind: Kind, head_width: int) -> str:
+    """The weights of a head as LaTeX, with the names of the sides they come from."""
+    query = "English" if kind == "encoder" else "French"
+    key = "French" if kind == "decoder" else "English"
+    mask = r"+ \begin{cases}0 & \text{earlier or same}\\-\infty & \text{later}\end{cases}"
+    return (
+        rf"\text{{weights}} = \mathrm{{softmax}}\!\left(\frac{{Q_\text{{{query}}}\,"
+        rf"K_\text{{{key}}}^{{\top}}}}{{\sqrt{{{head_width}}}}}"
+        rf"{mask if kind == 'decoder' else ''}\right)"
+    )
+
+
+def reading_of(kind: Kind, head: str) -> str:
+    """What the chosen kind of attention and head show, in plain words."""
+    words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
+    if kind != "encoder":
+        words += SHIFTED
+    return words.replace("<start>", "`<start>`")
+
+
+def notes(translation: Translation) -> list[str]:
+    """What a visitor should know about this sentence."""
+    found = []
+    unknown = [token.text for token in translation.source_tokens if token.is_unknown]
+    if unknown:
+        found.append(
+            f"The model does not know {len(unknown)} of the tokens, framed in dashes: it reads "
+            "them all as one and the same “unknown”, and may translate them badly."
+        )
+    if translation.unread:
+        count = sum(not token.is_special for token in translation.source_tokens)
+        found.append(
+            f"The sentence is longer than the model can take: it read the first {count} tokens, "
+            "and nothing after them."
+        )
+    if not translation.finished:
+        found.append("The translation was stopped at its longest length, before it had an end.")
+    return found

@@ -1,0 +1,173 @@
+"""What a person sees and can do on the Attention page, in a real browser."""
+
+import re
+
+import pytest
+
+from model import Site, load
+
+NEW_SENTENCE = "My brother bought three old bicycles yesterday."
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"> <b>bold</b> **stars** $x$ #000001"
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load("en-fr")
+
+
+def open_app(page, address):
+    page.goto(address)
+    page.get_by_role("group", name="All heads").wait_for()
+
+
+def type_sentence(page, sentence):
+    page.get_by_label("English sentence").fill(sentence)
+    page.get_by_label("English sentence").press("Enter")
+
+
+def french(page):
+    return page.locator(".token-strip .text")
+
+
+def hover_cell(page, row, column, rows, columns):
+    """Point at a cell of the heatmap and return its three hover lines: query, key, weight."""
+    plot = page.locator(".js-plotly-plot .nsewdrag").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    x = box["x"] + box["width"] * (column + 0.5) / columns
+    y = box["y"] + box["height"] * (row + 0.5) / rows
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y)
+    text = page.locator(".hoverlayer .hovertext .nums tspan.line")
+    text.first.wait_for()
+    return text.all_text_contents()
+
+
+def test_a_new_sentence_is_translated_and_a_weight_can_be_read(page, server, translator):
+    open_app(page, server)
+    type_sentence(page, NEW_SENTENCE)
+    translation = translator.translate(NEW_SENTENCE)
+    french(page).get_by_text(translation.text, exact=True).wait_for()
+    page.get_by_role("button", name=re.compile("^layer 3, head 4:")).click()
+    page.wait_for_url(re.compile(r"layer=3&head=4"))
+
+    trace = translator.trace(NEW_SENTENCE, translation)
+    weights = trace.attention[Site("cross", 2)].weights[0, 3]
+    rows, columns = weights.shape
+    for row, column in ((0, 0), (1, 2), (rows - 1, columns - 1)):
+        page.mouse.move(5, 5)
+        query, key, weight = hover_cell(page, row, column, rows, columns)
+        assert query == f"query {trace.target_tokens[row].text}"
+        assert key == f"key {trace.source_tokens[column].text}"
+        assert float(weight.split()[1]) == pytest.approx(weights[row, column].item(), abs=6e-5)
+    assert page.errors == []
+    assert page.foreign_requests == []
+
+
+def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, translator):
+    open_app(page, f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&layer=1&head=2&picture=lines")
+    trace = translator.trace(NEW_SENTENCE)
+    weights = trace.attention[Site("encoder", 0)].weights[0, 1]
+    page.locator(".attention-lines .query").nth(3).hover()
+    shown = page.locator(".attention-lines .key")
+    for column, token in enumerate(trace.source_tokens):
+        assert shown.nth(column).locator(".name").text_content() == token.text
+        weight = shown.nth(column).locator(".weight").text_content()
+        assert float(weight) == pytest.approx(weights[3, column].item(), abs=6e-4)
+    page.locator(".attention-lines .key").nth(1).hover()
+    first = page.locator(".attention-lines .query").nth(0).locator(".weight").text_content()
+    assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
+
+
+def test_the_grid_works_with_the_keyboard_alone(page, server):
+    open_app(page, f"{server}/?layer=1&head=1")
+    chosen = page.get_by_role("button", name=re.compile("^layer 1, head 1:"))
+    chosen.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"head=3"))
+    below = page.get_by_role("button", name=re.compile("^layer 2, head 3:"))
+    assert below.get_attribute("aria-pressed") == "true"
+    assert chosen.get_attribute("aria-pressed") == "false"
+
+
+def test_a_reload_keeps_the_sentence_and_the_head(page, server):
+    open_app(page, server)
+    type_sentence(page, "We are here.")
+    page.get_by_role("button", name=re.compile("^layer 1, head 7:")).click()
+    page.wait_for_url(re.compile(r"sentence=We.*layer=1&head=7"))
+    page.reload()
+    page.get_by_role("group", name="All heads").wait_for()
+    assert page.get_by_label("English sentence").input_value() == "We are here."
+    chosen = page.get_by_role("button", name=re.compile("^layer 1, head 7:"))
+    assert chosen.get_attribute("aria-pressed") == "true"
+
+
+def test_choices_survive_a_visit_to_another_page(page, server):
+    open_app(page, server)
+    type_sentence(page, "We are here.")
+    page.wait_for_url(re.compile("sentence=We"))
+    page.get_by_role("link", name="The model").click()
+    page.get_by_role("heading", name="The model", exact=True).wait_for()
+    page.get_by_role("link", name="Attention").click()
+    page.get_by_role("group", name="All heads").wait_for()
+    assert page.get_by_label("English sentence").input_value() == "We are here."
+
+
+def test_typed_markup_is_shown_and_never_run(page, server):
+    open_app(page, server)
+    title = page.title()
+    type_sentence(page, HOSTILE)
+    page.get_by_text("The model does not know").wait_for()
+    shown = page.locator(".token-strip").first.locator(".chip").all_text_contents()
+    assert "<" in shown
+    assert page.locator("img[src='x']").count() == 0
+    assert page.title() == title
+    assert page.errors == []
+
+
+def test_an_empty_box_asks_for_a_sentence(page, server):
+    open_app(page, server)
+    type_sentence(page, "")
+    page.get_by_text("Type an English sentence above").wait_for()
+
+
+def test_a_phone_shows_everything_in_its_width(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    open_app(page, server)
+    page.locator(".js-plotly-plot").wait_for()
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert page.get_by_role("button", name=re.compile("layer 3, max")).bounding_box()["x"] < 375
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_follows_the_theme(page, server, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_app(page, server)
+
+    def brightness(selector, property_name):
+        color = page.locator(selector).first.evaluate(
+            f"node => getComputedStyle(node).{property_name}"
+        )
+        return sum(float(part) for part in re.findall(r"[\d.]+", color)[:3]) / 3
+
+    background = brightness("[data-testid=stApp]", "backgroundColor")
+    assert (background > 128) == (scheme == "light")
+    for selector in (".head-grid", ".token-strip .text"):
+        assert abs(brightness(selector, "color") - background) > 128
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"), [("/model", "The model"), ("/?kind=encoder&layer=3", "Attention")]
+)
+def test_a_deep_link_as_the_first_request_shows_its_page(page, start_server, path, heading):
+    with start_server() as address:
+        page.goto(address + path)
+        page.get_by_role("heading", name=heading, exact=True).wait_for()
+        if "kind" in path:
+            page.get_by_role("button", name=re.compile("^layer 3, mean:.*")).wait_for()
+        page.wait_for_timeout(1_000)
+        assert page.get_by_role("dialog").count() == 0
+        assert page.get_by_text("Page not found").count() == 0

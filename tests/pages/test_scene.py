@@ -1,0 +1,46 @@
+import pytest
+
+from pages.shared.scene import LONGEST_SENTENCE, Scene, head_names
+
+
+def test_an_empty_address_is_the_default_scene():
+    assert Scene.from_parameters({}, 3, 8) == Scene()
+
+
+def test_an_address_restores_every_choice():
+    parameters = {
+        "sentence": "Hi <b>",
+        "kind": "encoder",
+        "layer": "3",
+        "head": "8",
+        "picture": "lines",
+    }
+    assert Scene.from_parameters(parameters, 3, 8) == Scene("Hi <b>", "encoder", 3, "8", "lines")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"layer": "4"},
+        {"layer": "0"},
+        {"layer": "-1"},
+        {"layer": "two"},
+        {"head": "9"},
+        {"head": "median"},
+        {"kind": "sideways"},
+        {"picture": "<script>"},
+        {"sentence": ""},
+        {"unheard-of": "1"},
+    ],
+)
+def test_what_makes_no_sense_is_left_at_its_default(parameters):
+    assert Scene.from_parameters(parameters, 3, 8) == Scene()
+
+
+def test_a_sentence_too_long_for_the_box_is_cut():
+    scene = Scene.from_parameters({"sentence": "a" * 100_000}, 3, 8)
+    assert len(scene.sentence) == LONGEST_SENTENCE
+
+
+def test_heads_are_numbered_from_one_and_followed_by_their_summaries():
+    assert head_names(2) == ("1", "2", "mean", "max")
