@@ -16,6 +16,7 @@ SIDEBAR_WIDTH = 220  # pixels
 
 # Streamlit's own spacing leaves too little room for pictures on a projector.
 STYLE = """
+.stAppHeader { background: transparent; }
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }

@@ -1,0 +1,67 @@
+"""The canvas pictures on a page of their own, as in a notebook."""
+
+import re
+
+import numpy as np
+import pytest
+
+from viz import Chip, attention_lines, head_grid, token_strip
+
+QUERIES, KEYS = ["le", "chat", "</script>"], ["the", "<b>cat</b>"]
+
+
+@pytest.fixture
+def weights():
+    return np.random.default_rng(0).dirichlet(np.ones(2), (2, 4, 3))  # (layers, heads, 3, 2)
+
+
+def test_the_grid_draws_the_weights_in_the_colours_of_the_scale(page, weights):
+    weights[1, 2] = [[0, 1], [1, 0], [0.5, 0.5]]
+    page.set_content(head_grid(weights, QUERIES, KEYS).to_html())
+    button = page.get_by_role("button", name=re.compile("^layer 2, head 3: largest weight 1.000"))
+    box = button.bounding_box()
+
+    def color(row, column):
+        """The pixel in the middle of a cell of that map."""
+        x = box["x"] + box["width"] * (column + 0.5) / 2
+        y = box["y"] + box["height"] * (row + 0.5) / 3
+        return page.locator("canvas").evaluate(
+            """(canvas, [x, y]) => {
+                const place = canvas.getBoundingClientRect();
+                const ratio = canvas.width / place.width;
+                const context = canvas.getContext("2d");
+                return [...context.getImageData((x - place.x) * ratio, (y - place.y) * ratio, 1, 1)
+                    .data].slice(0, 3);
+            }""",
+            [x, y],
+        )
+
+    dark, bright, middle = [68, 1, 84], [253, 231, 37], [33, 145, 140]
+    for row, column, expected in (
+        (0, 0, dark), (0, 1, bright), (1, 0, bright), (1, 1, dark), (2, 0, middle), (2, 1, middle),
+    ):  # fmt: skip
+        np.testing.assert_allclose(color(row, column), expected, atol=8)
+    assert page.errors == []
+
+
+def test_the_lines_answer_to_pointing_and_keep_what_is_clicked(page, weights):
+    page.set_content(attention_lines(weights[0, 0], QUERIES, KEYS).to_html())
+    token = page.locator(".query").nth(2)
+    assert token.locator(".name").text_content() == "</script>"
+    token.click()
+    page.mouse.move(1, 1)
+    shown = [float(text) for text in page.locator(".key .weight").all_text_contents()]
+    np.testing.assert_allclose(shown, weights[0, 0, 2], atol=6e-4)
+    assert token.get_attribute("aria-pressed") == "true"
+    token.click()
+    assert token.get_attribute("aria-pressed") == "false"
+    assert page.errors == []
+
+
+def test_a_token_strip_shows_markup_as_text(page):
+    chips = [Chip("<i>", kind="unknown"), Chip("x", joined=True), Chip("<end>", kind="special")]
+    page.set_content(token_strip("<i>x", chips, label="A label").to_html())
+    assert page.locator(".text").text_content() == "<i>x"
+    assert page.locator(".word").first.locator(".chip").all_text_contents() == ["<i>", "x"]
+    assert page.locator("i").count() == 0
+    assert page.errors == []
