@@ -10,6 +10,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -20,16 +21,18 @@ def attend(
     value: Tensor,
     mask: Tensor | None = None,
     edit: AttentionEdit = AttentionEdit(),
+    first_query: int = 0,
 ) -> AttentionRecord:
     """softmax(q k^T / sqrt(D)) v for every head, with all stages.
 
     Shapes: query (B, H, Q, D), key and value (B, H, K, D); mask broadcasts to (B, H, Q, K) and is
     True where a query may see a key. A fully blocked row gets weights of zero, never NaN.
+    `first_query` is the position of the first query, which decides its row of the edit.
     Source: "Attention Is All You Need", section 3.2.1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
     scores = query @ key.transpose(-2, -1) * scale  # (B, H, Q, K)
-    visible = edited_mask(mask, edit)
+    visible = edited_mask(mask, edit, first_query, *scores.shape[-2:])
     if visible is None:
         masked_scores = scores
         weights = torch.softmax(scores, dim=-1)
@@ -44,13 +47,25 @@ def attend(
     return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
 
 
-def edited_mask(mask: Tensor | None, edit: AttentionEdit) -> Tensor | None:
+def edited_mask(
+    mask: Tensor | None, edit: AttentionEdit, first_query: int, queries: int, keys: int
+) -> Tensor | None:
     """The mask after a visitor's edit: opened cells are visible, closed ones are not."""
     if edit.open is not None and mask is not None:
-        mask = mask | edit.open
+        mask = mask | fit_cells(edit.open.to(mask.device), first_query, queries, keys)
     if edit.block is not None:
-        mask = ~edit.block if mask is None else mask & ~edit.block
+        closed = fit_cells(edit.block, first_query, queries, keys)
+        mask = ~closed if mask is None else mask & ~closed.to(mask.device)
     return mask
+
+
+def fit_cells(cells: Tensor, first_query: int, queries: int, keys: int) -> Tensor:
+    """The cells of an edit (..., Q, K) for these queries and keys; False beyond its size.
+
+    An edit is made on one sentence, and meets shorter prefixes and other lengths in decoding.
+    """
+    cells = cells[..., first_query : first_query + queries, :keys]
+    return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))
 
 
 class MultiHeadAttention(nn.Module):
@@ -77,7 +92,8 @@ class MultiHeadAttention(nn.Module):
         """
         query = self.split(self.query(states))  # (B, H, Q, D)
         key, value = self.keys_and_values(memory, site, run)  # (B, H, K, D)
-        record = attend(query, key, value, mask, run.edits.get(site, AttentionEdit()))
+        edit = run.edits.get(site, AttentionEdit())
+        record = attend(query, key, value, mask, edit, run.cache.length if run.cache else 0)
         if run.trace is not None:
             run.trace.attention[site] = record
         return self.output(self.join(record.heads))  # (B, Q, d_model)

@@ -36,13 +36,20 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
     for name in (WEIGHTS, CONFIG, TOKENIZER):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} has no {name}, so it is not a checkpoint folder.")
-    model = Transformer(TransformerConfig.from_file(folder / CONFIG))
+    config = TransformerConfig.from_file(folder / CONFIG)
+    tokenizer = Tokenizer.from_file(folder / TOKENIZER)
+    if tokenizer.vocab_size != config.source_vocab_size:
+        raise ValueError(
+            f"{folder / TOKENIZER} has {tokenizer.vocab_size} tokens, "
+            f"but {CONFIG} asks for {config.source_vocab_size}."
+        )
+    model = Transformer(config)
     try:
         weights = load_file(folder / WEIGHTS)
     except SafetensorError as error:
         raise ValueError(f"{folder / WEIGHTS} is not a safetensors file: {error}.") from error
     copy_weights(model, weights)
-    return model.eval(), Tokenizer.from_file(folder / TOKENIZER)
+    return model.eval(), tokenizer
 
 
 def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:

@@ -60,14 +60,20 @@ def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 def encode_pairs(
     pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer, max_positions: int
 ) -> list[EncodedPair]:
-    """Encode pairs, leaving out those with a side longer than the model can take."""
+    """Encode pairs, leaving out those with a side longer than the model can take.
+
+    Raises ValueError where none is left.
+    """
     sources = tokenizer.encode_ids([source for source, _ in pairs])
     targets = tokenizer.encode_ids([target for _, target in pairs])
-    return [
+    encoded = [
         EncodedPair(source, target)
         for source, target in zip(sources, targets, strict=True)
         if max(len(source), len(target)) < max_positions
     ]
+    if not encoded:
+        raise ValueError(f"No pair is short enough for {max_positions} positions.")
+    return encoded
 
 
 def source_sequence(ids: Sequence[int]) -> list[int]:
@@ -82,9 +88,9 @@ def target_sequence(ids: Sequence[int]) -> list[int]:
 
 def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
     """Pad id sequences on the right to the longest one, or to `length` -> (B, length)."""
-    length = max(length, *(len(sequence) for sequence in sequences))
+    length = max([length, *(len(sequence) for sequence in sequences)])
     rows = [[*sequence, *[PAD_ID] * (length - len(sequence))] for sequence in sequences]
-    return torch.tensor(rows)
+    return torch.tensor(rows, dtype=torch.long)
 
 
 def collate(pairs: Sequence[EncodedPair]) -> Batch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +55,8 @@ class Tokenizer:
         found = tuple(backend.id_to_token(index) for index in range(len(SPECIAL_TOKENS)))
         if found != SPECIAL_TOKENS:
             raise ValueError(f"The tokenizer's first tokens are {found}, not {SPECIAL_TOKENS}.")
+        # What a person types is text, also where it spells the name of a special token.
+        backend.encode_special_tokens = True
         self.backend = backend
 
     @classmethod
@@ -96,8 +97,12 @@ class Tokenizer:
 
     @classmethod
     def from_file(cls, path: Path) -> Tokenizer:
-        """Read a tokenizer that `save` wrote."""
-        return cls(tokenizers.Tokenizer.from_file(str(path)))
+        """Read a tokenizer that `save` wrote; raises ValueError for anything else."""
+        try:
+            backend = tokenizers.Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises nothing narrower
+            raise ValueError(f"{path} is not a tokenizer: {error}.") from error
+        return cls(backend)
 
     def save(self, path: Path) -> None:
         """Write the tokenizer as JSON."""
@@ -113,11 +118,14 @@ class Tokenizer:
         encoding = self.backend.encode(text, add_special_tokens=False)
         starts = [start for start, _ in encoding.offsets[1:]]
         tokens = []
-        for index, (start, end), following in zip(
-            encoding.ids, encoding.offsets, [*starts, len(text)], strict=False
+        for index, piece, (start, end), following in zip(
+            encoding.ids, encoding.tokens, encoding.offsets, [*starts, len(text)], strict=False
         ):
-            # Normalizing leaves the second half of a decomposed letter without a token.
-            while end < following and unicodedata.combining(text[end]):
+            # Before the first word there may be no space, only the next character.
+            if piece == SPACE and not text[start:end].isspace():
+                end = start
+            # Normalizing leaves the later parts of a decomposed letter without a token.
+            while start < end < following and not text[end].isspace():
                 end += 1
             tokens.append(self.written_token(index, text, start, end))
         return tokens
@@ -136,9 +144,9 @@ class Tokenizer:
         text, spans = "", []
         for index in ids:
             piece = "" if index < len(SPECIAL_TOKENS) else self.backend.id_to_token(index)
-            piece = piece.replace(SPACE, " ")
             if not text:
-                piece = piece.lstrip(" ")
+                piece = piece.removeprefix(SPACE)
+            piece = piece.replace(SPACE, " ")
             spans.append((index, len(text), len(text) + len(piece)))
             text += piece
         return text, [

@@ -1,0 +1,99 @@
+"""Tiny seeded models and tokenizers, so that no test downloads or trains for long."""
+
+import itertools
+
+import hypothesis
+import pytest
+import torch
+
+from model.config import TransformerConfig
+from model.data import bucketed_batches, encode_pairs
+from model.tokenizer import Tokenizer
+from model.training import Settings, make_optimizer, train
+from model.transformer import Transformer
+from model.translator import Translator
+
+# A busy machine must not fail a property for being slow.
+hypothesis.settings.register_profile("headlight", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("headlight")
+
+PAIRS = [
+    ("I love my cat.", "J'aime mon chat."),
+    ("I don't know.", "Je ne sais pas."),
+    ("The old house is on the hill.", "La vieille maison est sur la colline."),
+    ("They're eating bread and cheese.", "Elles mangent du pain et du fromage."),
+    ("Where is the school?", "Où est l'école ?"),
+    ("He says that he's tired.", "Il dit qu'il est fatigué."),
+    ("Love is a rebellious bird.", "L'amour est un oiseau rebelle."),
+    ("We leave today.", "Nous partons aujourd'hui."),
+]
+
+OTHER_TEXTS = [
+    "Pack my box with five dozen liquor jugs, quickly!",
+    "The quick brown fox jumps over the lazy dog: 0123456789.",
+    "PORTEZ CE VIEUX WHISKY AU JUGE BLOND QUI FUME.",
+    "Voix ambiguë d'un cœur qui, au zéphyr, préfère les jattes de kiwis.",
+    "Dès Noël, où un zéphyr haï me vêt de glaçons würmiens, je dîne d'exquis rôtis.",
+    "I don't know what you don't know, and they don't know either.",
+    "Aujourd'hui, l'amour ; aujourd'hui encore, l'amour.",
+    "À la plage, voilà l'été. ÉCOLE ?",
+]
+
+
+@pytest.fixture(scope="session")
+def pairs():
+    return list(PAIRS)
+
+
+@pytest.fixture(scope="session")
+def tokenizer():
+    texts = [text for pair in PAIRS for text in pair] + OTHER_TEXTS
+    return Tokenizer.train_byte_pairs(texts * 3, 260)
+
+
+@pytest.fixture(scope="session")
+def make_model():
+    """A factory of tiny models in eval mode, in which no bias or norm is trivially 0 or 1."""
+
+    def make(seed=0, **options):
+        shape = {
+            "source_vocab_size": 20,
+            "target_vocab_size": 20,
+            "d_model": 16,
+            "heads": 4,
+            "encoder_layers": 2,
+            "decoder_layers": 2,
+            "d_ff": 32,
+            "max_positions": 32,
+        }
+        torch.manual_seed(seed)
+        model = Transformer(TransformerConfig(**{**shape, **options}))
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.dim() == 1:
+                    parameter.add_(0.3 * torch.randn_like(parameter))
+        return model.eval()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def translator(tokenizer):
+    """A translator that has learned the eight sentence pairs by heart."""
+    torch.manual_seed(0)
+    size = tokenizer.vocab_size
+    shape = {"d_model": 32, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "d_ff": 64}
+    model = Transformer(TransformerConfig(size, size, **shape, dropout=0.0, max_positions=24))
+    settings = Settings(steps=250, warmup=60, cooldown=80, label_smoothing=0.0)
+    encoded = encode_pairs(PAIRS, tokenizer, model.config.max_positions)
+    epochs = (bucketed_batches(encoded, settings.batch_tokens, seed) for seed in itertools.count())
+    stream = itertools.chain.from_iterable(epochs)
+    for _ in train(model, make_optimizer(model), stream, settings):
+        pass
+    return Translator(model, tokenizer)
+
+
+@pytest.fixture(scope="session")
+def learned_batches(pairs, tokenizer):
+    """The sentence pairs of `translator` as batches."""
+    return list(bucketed_batches(encode_pairs(pairs, tokenizer, 24), max_tokens=3_072))

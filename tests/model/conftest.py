@@ -1,0 +1,80 @@
+"""Our modules as torch's own, with the same parameters."""
+
+import pytest
+import torch
+from torch import nn
+
+from model.attention import MultiHeadAttention
+from model.layers import DecoderLayer, EncoderLayer
+from model.transformer import Decoder, Encoder
+
+
+def attention_twin(ours):
+    theirs = nn.MultiheadAttention(ours.query.in_features, ours.heads, batch_first=True)
+    parts = (ours.query, ours.key, ours.value)
+    theirs.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
+    theirs.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
+    theirs.out_proj.load_state_dict(ours.output.state_dict())
+    return theirs
+
+
+def layer_options(attention, ours):
+    return {
+        "d_model": attention.query.in_features,
+        "nhead": attention.heads,
+        "dim_feedforward": ours.feed_forward.inner.out_features,
+        "activation": ours.feed_forward.activation,
+        "norm_first": ours.feed_forward_residual.norm_first,
+        "batch_first": True,
+    }
+
+
+def encoder_layer_twin(ours):
+    theirs = nn.TransformerEncoderLayer(**layer_options(ours.attention, ours))
+    theirs.self_attn = attention_twin(ours.attention)
+    theirs.linear1.load_state_dict(ours.feed_forward.inner.state_dict())
+    theirs.linear2.load_state_dict(ours.feed_forward.output.state_dict())
+    theirs.norm1.load_state_dict(ours.attention_residual.norm.state_dict())
+    theirs.norm2.load_state_dict(ours.feed_forward_residual.norm.state_dict())
+    return theirs
+
+
+def decoder_layer_twin(ours):
+    theirs = nn.TransformerDecoderLayer(**layer_options(ours.self_attention, ours))
+    theirs.self_attn = attention_twin(ours.self_attention)
+    theirs.multihead_attn = attention_twin(ours.cross_attention)
+    theirs.linear1.load_state_dict(ours.feed_forward.inner.state_dict())
+    theirs.linear2.load_state_dict(ours.feed_forward.output.state_dict())
+    theirs.norm1.load_state_dict(ours.self_residual.norm.state_dict())
+    theirs.norm2.load_state_dict(ours.cross_residual.norm.state_dict())
+    theirs.norm3.load_state_dict(ours.feed_forward_residual.norm.state_dict())
+    return theirs
+
+
+def stack_twin(ours):
+    kind = nn.TransformerEncoder if isinstance(ours, Encoder) else nn.TransformerDecoder
+    layers = [build_twin(layer) for layer in ours.layers]
+    options = {"enable_nested_tensor": False} if isinstance(ours, Encoder) else {}
+    theirs = kind(layers[0], len(layers), norm=ours.norm, **options)
+    theirs.layers = nn.ModuleList(layers)
+    return theirs
+
+
+TWINS = {
+    MultiHeadAttention: attention_twin,
+    EncoderLayer: encoder_layer_twin,
+    DecoderLayer: decoder_layer_twin,
+    Encoder: stack_twin,
+    Decoder: stack_twin,
+}
+
+
+def build_twin(ours):
+    with torch.no_grad():
+        return TWINS[type(ours)](ours).eval()
+
+
+@pytest.fixture(scope="session")
+def torch_twin():
+    """A function from one of our modules to torch's with the same parameters, in eval mode."""
+    return build_twin

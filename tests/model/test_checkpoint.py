@@ -1,0 +1,167 @@
+import ast
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import model.checkpoint
+from model.checkpoint import copy_weights, load_checkpoint, save_checkpoint, save_tensors
+from model.tokenizer import Tokenizer
+
+IDS = torch.tensor([[4, 5, 6, 3]])
+
+
+@pytest.fixture
+def folder(make_model, tokenizer, tmp_path):
+    size = tokenizer.vocab_size
+    model = make_model(source_vocab_size=size, target_vocab_size=size, positions="learned")
+    save_checkpoint(tmp_path / "saved", model, tokenizer, torch.float32)
+    return tmp_path / "saved"
+
+
+def change_weights(folder, change):
+    path = folder / "weights.safetensors"
+    weights = load_file(path)
+    change(weights)
+    save_file(weights, path)
+
+
+@pytest.mark.parametrize("tie_embeddings", [True, False])
+def test_float32_weights_come_back_exactly(tie_embeddings, make_model, tokenizer, tmp_path):
+    size = tokenizer.vocab_size
+    ours = make_model(
+        source_vocab_size=size, target_vocab_size=size, tie_embeddings=tie_embeddings, norm="post"
+    )
+    save_checkpoint(tmp_path / "new" / "folder", ours, tokenizer, torch.float32)
+    again, read_tokenizer = load_checkpoint(tmp_path / "new" / "folder")
+    assert again.config == ours.config
+    assert not again.training
+    assert torch.equal(again(IDS, IDS), ours(IDS, IDS))
+    assert read_tokenizer.encode("I love my cat.") == tokenizer.encode("I love my cat.")
+
+
+def test_float16_weights_come_back_rounded_as_float32(make_model, tokenizer, tmp_path):
+    ours = make_model(
+        source_vocab_size=tokenizer.vocab_size, target_vocab_size=tokenizer.vocab_size
+    )
+    save_checkpoint(tmp_path, ours, tokenizer)
+    stored = load_file(tmp_path / "weights.safetensors")
+    assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
+    again = dict(load_checkpoint(tmp_path)[0].named_parameters())
+    for name, parameter in ours.named_parameters():
+        assert again[name].dtype == torch.float32
+        assert torch.equal(again[name], parameter.half().float()), name
+
+
+def test_tied_embeddings_are_stored_once_and_come_back_tied(folder, tokenizer):
+    shapes = [tuple(t.shape) for t in load_file(folder / "weights.safetensors").values()]
+    assert shapes.count((tokenizer.vocab_size, 16)) == 1
+    again, _ = load_checkpoint(folder)
+    assert again.output.weight is again.encoder.embedding.tokens.weight
+
+
+def test_a_checkpoint_folder_holds_three_files_and_no_pickle(folder):
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["config.json", "tokenizer.json", "weights.safetensors"]
+
+
+def test_no_code_of_the_model_reads_or_writes_pickles():
+    for path in Path(model.checkpoint.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert (node.value.id, node.attr) not in {("torch", "load"), ("torch", "save")}
+            if isinstance(node, ast.Import):
+                assert "pickle" not in {alias.name for alias in node.names}
+
+
+def test_a_pickle_is_refused_and_not_run(folder, tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "exploded",)
+
+    (folder / "weights.safetensors").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ValueError, match="is not a safetensors file"):
+        load_checkpoint(folder)
+    assert not (tmp_path / "exploded").exists()
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "config.json", "tokenizer.json"])
+def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(FileNotFoundError, match=rf"saved has no {name}, so it is not"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.5, 0.99])
+def test_a_truncated_file_of_weights_is_named(folder, share):
+    path = folder / "weights.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(ValueError, match=r"weights\.safetensors is not a safetensors file"):
+        load_checkpoint(folder)
+
+
+def test_a_missing_tensor_is_named(folder):
+    change_weights(folder, lambda weights: weights.pop("decoder.norm.bias"))
+    with pytest.raises(
+        ValueError, match=r"The weights lack 1 tensors, such as decoder\.norm\.bias"
+    ):
+        load_checkpoint(folder)
+
+
+def test_an_unknown_tensor_is_named(folder):
+    change_weights(folder, lambda weights: weights.update(stray=torch.ones(1)))
+    with pytest.raises(ValueError, match="The weights have 1 unknown tensors, such as stray"):
+        load_checkpoint(folder)
+
+
+def test_a_wrong_shape_is_named_with_both_shapes(folder):
+    change_weights(folder, lambda weights: weights.update({"decoder.norm.bias": torch.ones(17)}))
+    sentence = r"decoder\.norm\.bias has the shape \(17,\), but the config asks for \(16,\)"
+    with pytest.raises(ValueError, match=sentence):
+        load_checkpoint(folder)
+
+
+def test_a_tokenizer_of_another_size_than_the_config_is_refused(folder, pairs):
+    Tokenizer.train_characters(text for pair in pairs for text in pair).save(
+        folder / "tokenizer.json"
+    )
+    with pytest.raises(ValueError, match="260"):
+        load_checkpoint(folder)
+
+
+def test_a_file_that_is_no_tokenizer_raises_a_sentence(folder):
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"tokenizer\.json"):
+        load_checkpoint(folder)
+
+
+def test_weights_that_do_not_fit_leave_the_embedding_alone(make_model):
+    ours = make_model()
+    before = ours.output.weight.clone()
+    with pytest.raises(ValueError, match="lack"):
+        copy_weights(ours, {"encoder.embedding.tokens.weight": torch.zeros(20, 16)})
+    assert torch.equal(ours.output.weight, before)
+
+
+def test_a_failed_save_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "weights.safetensors"
+    save_tensors(path, {"a": torch.ones(3)})
+
+    def fail(tensors, unfinished, metadata):
+        Path(unfinished).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(model.checkpoint, "save_file", fail)
+    with pytest.raises(KeyboardInterrupt):
+        save_tensors(path, {"a": torch.zeros(3)})
+    assert torch.equal(load_file(path)["a"], torch.ones(3))
+
+
+def test_transposed_tensors_are_saved_as_they_look(tmp_path):
+    tensor = torch.arange(6.0).view(2, 3).T
+    save_tensors(tmp_path / "t.safetensors", {"t": tensor})
+    assert torch.equal(load_file(tmp_path / "t.safetensors")["t"], tensor)

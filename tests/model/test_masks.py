@@ -1,0 +1,66 @@
+import torch
+
+from model.masks import look_ahead_mask, padding_mask, window_mask
+
+# The two sentence pairs that most tutorials on the Transformer work through.
+SOURCES = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])
+TARGETS = torch.tensor([[1, 7, 4, 3, 5, 9, 2, 0], [1, 5, 6, 2, 4, 7, 6, 2]])
+
+
+def matrix(*rows):
+    return torch.tensor([[cell == "1" for cell in row] for row in rows])
+
+
+LOWER_TRIANGLE = matrix("1000000", "1100000", "1110000", "1111000", "1111100", "1111110", "1111111")
+
+
+def test_the_tutorials_source_mask_hides_the_padded_key(make_model):
+    mask = make_model(source_vocab_size=10, target_vocab_size=10).source_mask(SOURCES)
+    assert mask.shape == (2, 1, 1, 9)
+    assert mask.dtype == torch.bool
+    assert torch.equal(mask[0, 0], matrix("111111110"))
+    assert torch.equal(mask[1, 0], matrix("111111111"))
+
+
+def test_the_tutorials_target_mask_is_a_lower_triangle(make_model):
+    mask = make_model(source_vocab_size=10, target_vocab_size=10).target_mask(TARGETS[:, :-1])
+    assert mask.shape == (2, 1, 7, 7)
+    assert mask.dtype == torch.bool
+    assert torch.equal(mask[0, 0], LOWER_TRIANGLE)
+    assert torch.equal(mask[1, 0], LOWER_TRIANGLE)
+
+
+def test_padding_within_the_target_is_hidden_from_every_query(make_model):
+    targets = torch.tensor([[1, 7, 4, 3, 2, 0, 0, 0], [1, 5, 6, 2, 4, 7, 6, 2]])
+    mask = make_model(source_vocab_size=10, target_vocab_size=10).target_mask(targets[:, :-1])
+    padded = matrix("1000000", "1100000", "1110000", "1111000", "1111100", "1111100", "1111100")
+    assert torch.equal(mask[0, 0], padded)
+    assert torch.equal(mask[1, 0], LOWER_TRIANGLE)
+
+
+def test_the_tutorials_pairs_give_logits_for_seven_tokens(make_model):
+    model = make_model(source_vocab_size=10, target_vocab_size=10)
+    assert model(SOURCES, TARGETS[:, :-1]).shape == (2, 7, 10)
+
+
+def test_padding_is_the_id_that_is_given():
+    ids = torch.tensor([[0, 3, 3]])
+    assert torch.equal(padding_mask(ids, 3)[0, 0], matrix("100"))
+
+
+def test_look_ahead_after_a_cache_is_the_bottom_of_the_whole_triangle():
+    whole = look_ahead_mask(7)
+    assert torch.equal(whole[0, 0], LOWER_TRIANGLE)
+    for earlier in range(7):
+        assert torch.equal(look_ahead_mask(7 - earlier, earlier), whole[:, :, earlier:])
+
+
+def test_a_window_shows_the_keys_within_its_width():
+    assert torch.equal(window_mask(4, 5, 1)[0, 0], matrix("11000", "11100", "01110", "00111"))
+    assert torch.equal(window_mask(3, 3, 0)[0, 0], torch.eye(3, dtype=torch.bool))
+
+
+def test_masks_combine():
+    ids = torch.tensor([[4, 4, 4, 0]])
+    combined = look_ahead_mask(4) & padding_mask(ids, 0) & window_mask(4, 4, 1)
+    assert torch.equal(combined[0, 0], matrix("1000", "1100", "0110", "0010"))

@@ -1,0 +1,244 @@
+import itertools
+import re
+import unicodedata
+
+import pytest
+import tokenizers
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from model.tokenizer import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID, Tokenizer
+from model.tokenizer import VISIBLE_SPACE as SPACE_SHOWN
+
+AWKWARD = [
+    "I don't know.",
+    "L’amour",
+    "QU'IL",
+    "cafe\u0301",
+    "\u00e9te\u0301",
+    "\U0001f600",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "  ",
+    "\t",
+    "\n",
+    "\u00a0",
+    "\u3000",
+    "<b>bold</b>",
+    "&amp;",
+    "</script>",
+    "\u05e9\u05dc\u05d5\u05dd",
+    "\u0645\u0631\u062d\u0628\u0627",
+    "\x00",
+    "\x1b[31m",
+    "\u200b",
+    "\u202e",
+    "▁",
+    "␣",
+    "1984",
+    "…",
+    "a\u0323\u0307",
+]
+TEXTS = st.lists(st.sampled_from(AWKWARD) | st.text(max_size=4), max_size=8).map("".join)
+KNOWN = st.text("abcdefghijklmnopqrstuvwxyzéèêçœIJLEà'’.,?0123456789 \t", max_size=40)
+
+
+@pytest.fixture(scope="session")
+def characters():
+    return Tokenizer.train_characters(["the cat sat", "on a mat!"])
+
+
+def shown(tokens):
+    return [token.text for token in tokens]
+
+
+def normalised(text):
+    text = unicodedata.normalize("NFC", text).replace("’", "'").replace("ʼ", "'")
+    return re.sub(r"[\s▁]+", " ", text).strip(" ")
+
+
+@given(text=TEXTS)
+def test_tokens_show_exactly_what_was_typed(tokenizer, text):
+    for token in tokenizer.encode(text):
+        assert 0 <= token.start <= token.end <= len(text)
+        typed = text[token.start : token.end]
+        assert token.text == typed or (token.text == SPACE_SHOWN and not typed.strip())
+
+
+@given(text=TEXTS)
+def test_tokens_stand_in_the_order_of_the_text(tokenizer, text):
+    tokens = tokenizer.encode(text)
+    for earlier, later in itertools.pairwise(tokens):
+        assert earlier.start <= later.start
+        assert earlier.end <= later.end
+
+
+@given(text=TEXTS)
+def test_no_character_is_shown_by_two_tokens(tokenizer, text):
+    assume(unicodedata.is_normalized("NFC", text))
+    tokens = tokenizer.encode(text)
+    for earlier, later in itertools.pairwise(tokens):
+        assert earlier.end <= later.start
+
+
+@given(text=TEXTS)
+def test_every_written_character_is_shown(tokenizer, text):
+    covered = {i for token in tokenizer.encode(text) for i in range(token.start, token.end)}
+    missing = [text[i] for i in range(len(text)) if i not in covered]
+    assert not [character for character in missing if character not in "▁" and character.strip()]
+
+
+def test_a_letter_typed_in_conjoining_parts_is_shown_whole(tokenizer):
+    # The Korean syllable "han" in three code points, none of them a combining mark.
+    text = "\u1112\u1161\u11ab"
+    assert shown(tokenizer.encode(text))[-1] == text
+
+
+@pytest.mark.parametrize("text", ["a cat", "4 cats", "\U0001f600", "z"])
+def test_the_first_letter_is_shown_once(tokenizer, text):
+    spans = [(token.start, token.end) for token in tokenizer.encode(text) if token.end]
+    assert len(spans) == len(set(spans))
+
+
+@given(text=KNOWN)
+def test_ids_of_known_characters_read_back_as_the_normalised_text(tokenizer, text):
+    tokens = tokenizer.encode(text)
+    assert not [token for token in tokens if token.is_unknown]
+    assert tokenizer.decode([token.id for token in tokens]) == normalised(text)
+
+
+@given(ids=st.lists(st.integers(0, 259), max_size=20))
+def test_spans_of_written_ids_make_up_the_text(tokenizer, ids):
+    text, tokens = tokenizer.decode_tokens(ids)
+    assert tokenizer.decode(ids) == text
+    assert [token.id for token in tokens] == ids
+    end = 0
+    for token in tokens:
+        assert text[end : token.start].strip(" ") == ""
+        assert token.start >= end or token.text == SPACE_SHOWN
+        end = token.end
+        if token.id < len(SPECIAL_TOKENS):
+            assert (token.text, token.start) == (SPECIAL_TOKENS[token.id], token.end)
+        else:
+            assert token.text in (text[token.start : token.end], SPACE_SHOWN)
+    assert end == len(text)
+
+
+@given(texts=st.lists(TEXTS, min_size=1, max_size=5))
+def test_encoding_many_texts_equals_encoding_each(tokenizer, texts):
+    each = [[token.id for token in tokenizer.encode(text)] for text in texts]
+    assert tokenizer.encode_ids(texts) == each
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("CAFÉ", "CAFÉ"),
+        ("cafe\u0301", "cafe\u0301"),
+        ("don’t", "don’t"),
+        ("l’amour", "l’amour"),
+        ("Ou\u0300  e\u0302tes-vous ?", "Ou\u0300e\u0302tes-vous?"),
+    ],
+)
+def test_what_was_typed_is_kept_letter_by_letter(tokenizer, text, tokens):
+    written = shown(tokenizer.encode(f"a {text}"))[1:]
+    assert "".join(written).replace(SPACE_SHOWN, "") == tokens
+
+
+def test_curly_and_straight_apostrophes_are_one_token_id(tokenizer):
+    straight, curly = tokenizer.encode("don't"), tokenizer.encode("don’t")
+    assert [token.id for token in straight] == [token.id for token in curly]
+    assert "’" in "".join(shown(curly))
+
+
+def test_decomposed_and_composed_accents_are_one_token_id(tokenizer):
+    composed, decomposed = tokenizer.encode("été"), tokenizer.encode("e\u0301te\u0301")
+    assert [token.id for token in composed] == [token.id for token in decomposed]
+
+
+@pytest.mark.parametrize(
+    ("word", "cut"),
+    [("l'amour", 2), ("L’amour", 2), ("j'aime", 2), ("qu'il", 3), ("lorsqu'il", 7), ("D'UN", 2)],
+)
+def test_french_elisions_are_split_after_the_apostrophe(tokenizer, word, cut):
+    for text in (word, f"a {word}"):
+        start = text.index(word)
+        ends = [token.end for token in tokenizer.encode(text)]
+        assert start + cut in ends
+
+
+@pytest.mark.parametrize("word", ["don't", "don’t", "aujourd'hui"])
+def test_words_with_an_apostrophe_inside_stay_in_one_piece(tokenizer, word):
+    assert shown(tokenizer.encode(f"I {word}"))[-1] == word
+
+
+def test_digits_stand_alone(tokenizer):
+    assert shown(tokenizer.encode("in 1984"))[-4:] == ["1", "9", "8", "4"]
+
+
+def test_unknown_characters_become_unk_and_keep_what_was_typed(tokenizer):
+    tokens = tokenizer.encode("cat \u732b")
+    assert (tokens[-1].id, tokens[-1].text) == (UNKNOWN_ID, "\u732b")
+    assert tokens[-1].is_unknown
+    assert not tokens[-1].is_special
+    assert tokenizer.decode([token.id for token in tokens]).strip() == "cat"
+
+
+@pytest.mark.parametrize("name", ["<pad>", "<start>", "<end>"])
+@pytest.mark.parametrize("frame", ["{}", "I love {} my cat.", "my{}cat", " {}{} "])
+def test_typing_the_name_of_a_special_token_makes_no_special_token(
+    tokenizer, name, frame, tmp_path
+):
+    tokenizer.save(tmp_path / "tokenizer.json")
+    text = frame.format(name, name)
+    for each in (tokenizer, Tokenizer.from_file(tmp_path / "tokenizer.json")):
+        assert not {PAD_ID, START_ID, END_ID} & {token.id for token in each.encode(text)}
+        assert not {PAD_ID, START_ID, END_ID} & set(each.encode_ids([text])[0])
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t  ", "▁"])
+def test_nothing_written_gives_no_tokens(tokenizer, text):
+    assert tokenizer.encode(text) == []
+
+
+def test_special_tokens_stand_for_no_characters(tokenizer):
+    for index, name in enumerate(SPECIAL_TOKENS):
+        token = tokenizer.special_token(index, 7)
+        assert (token.id, token.text, token.start, token.end) == (index, name, 7, 7)
+        assert token.is_special == (index != UNKNOWN_ID)
+
+
+def test_a_saved_tokenizer_reads_back_the_same(tokenizer, tmp_path):
+    tokenizer.save(tmp_path / "tokenizer.json")
+    again = Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert again.vocab_size == tokenizer.vocab_size == 260
+    for text in AWKWARD:
+        assert again.encode(text) == tokenizer.encode(text)
+
+
+def test_a_vocabulary_without_our_special_tokens_is_refused():
+    backend = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+    with pytest.raises(ValueError, match=r"first tokens are .*'a', 'b'"):
+        Tokenizer(backend)
+
+
+def test_a_character_tokenizer_has_one_token_a_character(characters):
+    tokens = characters.encode("a cat!\u00e9")
+    assert shown(tokens) == ["a", SPACE_SHOWN, "c", "a", "t", "!", "\u00e9"]
+    assert [(token.start, token.end) for token in tokens] == [(i, i + 1) for i in range(7)]
+    assert tokens[-1].is_unknown
+    assert characters.vocab_size == len(SPECIAL_TOKENS) + len(set("the cat sat on a mat!"))
+
+
+@given(text=st.text("theca smon!", max_size=30))
+def test_a_character_tokenizer_reads_back_what_was_typed(characters, text):
+    assert characters.decode([token.id for token in characters.encode(text)]) == text
+
+
+def test_a_character_tokenizer_knows_no_special_names(characters):
+    assert [token.id for token in characters.encode("<end>")].count(END_ID) == 0
+
+
+def test_a_saved_character_tokenizer_reads_back_the_same(characters, tmp_path):
+    characters.save(tmp_path / "tokenizer.json")
+    again = Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert again.encode("the mat?") == characters.encode("the mat?")

@@ -1,0 +1,235 @@
+import csv
+import math
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import model.train
+from model.checkpoint import load_checkpoint
+from model.train import LOG_COLUMNS, Log
+
+
+@pytest.fixture
+def command(pairs, tmp_path, monkeypatch):
+    """A function that trains a tiny model from the command line into a folder."""
+    # Sums on a GPU do not repeat bit for bit.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    lines = [f"{source}\t{target}\n" for source, target in pairs]
+    (tmp_path / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "valid.tsv").write_text("".join(lines[:2]), encoding="utf-8")
+
+    def run(output, *flags, **changes):
+        options = {
+            "pairs": tmp_path / "pairs.tsv",
+            "valid": tmp_path / "valid.tsv",
+            "output": tmp_path / output,
+            "vocabulary": 200,
+            "checkpoint_every": 4,
+            "steps": 11,
+            "warmup": 4,
+            "cooldown": 4,
+            "batch_tokens": 45,
+            "d_model": 16,
+            "heads": 2,
+            "d_ff": 16,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "dropout": 0.2,
+            **changes,
+        }
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        monkeypatch.setattr(sys, "argv", ["train", *words, *flags])
+        # Commands start in their own process, where nothing else has drawn random numbers.
+        torch.manual_seed(987)
+        model.train.main()
+        return tmp_path / output
+
+    return run
+
+
+@pytest.fixture
+def killed_and_resumed(command, monkeypatch):
+    """A function that trains, dies right after the given optimizer step, and goes on."""
+
+    def run(step):
+        class Killing(model.train.tqdm):
+            def update(self, count=1):
+                super().update(count)
+                if self.n == step:
+                    raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(model.train, "tqdm", Killing)
+            with pytest.raises(KeyboardInterrupt):
+                command("killed")
+        return command("killed", "--resume")
+
+    return run
+
+
+def log_rows(folder, *without):
+    with (folder / "log.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [{name: row[name] for name in row if name not in without} for row in rows]
+
+
+def test_every_epoch_holds_every_pair_in_another_order(command, monkeypatch, pairs):
+    orders, steps_of = [], model.train.train
+
+    def spy(ours, optimizer, batches, *arguments):
+        orders.append([row for batch in batches for row in batch.source_ids[:, :3].tolist()])
+        return steps_of(ours, optimizer, batches, *arguments)
+
+    monkeypatch.setattr(model.train, "train", spy)
+    command("run", steps=9)
+    assert len(orders) >= 3
+    assert sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2])
+    assert len(orders[0]) == len(pairs)
+    assert orders[0] != orders[1] != orders[2]
+
+
+def test_the_log_forgets_rows_after_the_place_a_training_goes_on_at(tmp_path):
+    path = tmp_path / "log.csv"
+    values = dict.fromkeys(LOG_COLUMNS, 0)
+    log = Log(path, 0)
+    for step in (3, 6, 9):
+        log.write(**{**values, "step": step})
+    assert [row["step"] for row in log_rows(tmp_path)] == ["3", "6", "9"]
+    Log(path, 6).write(**{**values, "step": 8})
+    assert [row["step"] for row in log_rows(tmp_path)] == ["3", "6", "8"]
+    Log(path, 0).write(**{**values, "step": 1})
+    assert [row["step"] for row in log_rows(tmp_path)] == ["1"]
+
+
+def test_the_log_counts_the_seconds_of_the_trainings_before(tmp_path):
+    path = tmp_path / "log.csv"
+    row = dict.fromkeys(LOG_COLUMNS, 0) | {"step": 3, "seconds": 500}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, LOG_COLUMNS)
+        writer.writeheader()
+        writer.writerow(row)
+    Log(path, 3).write(**{**row, "step": 4})
+    assert 500 <= float(log_rows(tmp_path)[-1]["seconds"]) < 510
+
+
+def test_a_training_writes_a_log_a_checkpoint_and_its_snapshots(command):
+    folder = command("run", "--snapshots", "0", "3")
+    assert sorted(path.name for path in (folder / "snapshots").iterdir()) == [
+        "step-000000",
+        "step-000003",
+    ]
+    rows = log_rows(folder)
+    assert list(rows[0]) == list(LOG_COLUMNS)
+    assert rows[-1]["step"] == "11"
+    assert len(rows) > 2
+    assert all(math.isfinite(float(value)) for row in rows for value in row.values())
+    start, early, last = (
+        load_checkpoint(path)[0].output.weight
+        for path in (folder / "snapshots/step-000000", folder / "snapshots/step-000003", folder)
+    )
+    assert not torch.equal(start, early)
+    assert not torch.equal(early, last)
+    exact = load_file(folder / "training.safetensors")
+    assert torch.equal(last, exact["model.encoder.embedding.tokens.weight"].half().float())
+
+
+@pytest.mark.parametrize("step", [5, 8, 10])
+def test_a_killed_and_resumed_training_ends_bit_identical(step, command, killed_and_resumed):
+    through = command("through")
+    resumed = killed_and_resumed(step)
+    expected = load_file(through / "training.safetensors")
+    actual = load_file(resumed / "training.safetensors")
+    assert actual.keys() == expected.keys()
+    assert any(name.startswith("optimizer.exp_avg_sq.") for name in expected)
+    for name in expected:
+        assert torch.equal(actual[name], expected[name]), name
+    without = ("seconds", "train_loss")
+    assert log_rows(resumed, *without) == log_rows(through, *without)
+    weights = "weights.safetensors"
+    assert (resumed / weights).read_bytes() == (through / weights).read_bytes()
+
+
+@pytest.mark.parametrize("step", [5, 8, 10])
+def test_a_resumed_training_logs_the_losses_of_one_that_ran_through(
+    step, command, killed_and_resumed
+):
+    through = command("through")
+    resumed = killed_and_resumed(step)
+    assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
+
+
+def test_a_training_killed_between_its_log_and_its_checkpoint_logs_no_row_twice(
+    command, monkeypatch
+):
+    through = command("through", checkpoint_every=3)
+    assert log_rows(through)[0]["step"] == "3"
+
+    def die(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model.train, "save_checkpoint", die)
+        with pytest.raises(KeyboardInterrupt):
+            command("killed", checkpoint_every=3)
+    resumed = command("killed", "--resume", checkpoint_every=3)
+    assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
+
+
+def test_another_seed_trains_another_model(command):
+    first, second = command("first"), command("second", seed=1)
+    name = "model.encoder.embedding.tokens.weight"
+    weights = [load_file(folder / "training.safetensors")[name] for folder in (first, second)]
+    assert not torch.equal(*weights)
+
+
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        ({"seed": 5}, "--seed 0"),
+        ({"batch_tokens": 60, "warmup": 3}, "--warmup 4 --batch-tokens 45"),
+        ({"label_smoothing": 0.3}, "--label-smoothing 0.1"),
+    ],
+)
+def test_a_resumed_training_refuses_changed_settings(change, advice, command):
+    folder = command("run", steps=4)
+    with pytest.raises(SystemExit, match=rf"To go on with .*run, start with {advice}\.$"):
+        command("run", "--resume", **change)
+    assert len(load_file(folder / "training.safetensors")) > 10
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"d_model": 32}, {"heads": 4}, {"dropout": 0.5}, {"norm": "post"}, {"activation": "gelu"}],
+    ids=str,
+)
+def test_a_resumed_training_refuses_another_shape(change, command):
+    command("run", steps=4)
+    with pytest.raises(SystemExit, match=r"To go on with .*run, start with --"):
+        command("run", "--resume", steps=6, **change)
+
+
+def test_a_resumed_training_may_go_on_for_longer(command):
+    command("run", steps=4)
+    folder = command("run", "--resume", steps=7, cooldown=2)
+    assert log_rows(folder)[-1]["step"] == "7"
+
+
+def test_a_resume_without_a_training_says_so(command):
+    with pytest.raises(SystemExit, match="has no training to go on with; leave --resume out"):
+        command("empty", "--resume")
+
+
+def test_a_training_is_not_overwritten(command):
+    folder = command("run", steps=4)
+    before = (folder / "training.safetensors").read_bytes()
+    with pytest.raises(SystemExit, match="holds a training; add --resume, or choose another"):
+        command("run", steps=4)
+    assert (folder / "training.safetensors").read_bytes() == before
+
+
+def test_an_unknown_precision_is_refused(command, capsys):
+    with pytest.raises(SystemExit):
+        command("run", precision="float8")
+    assert "--precision is one of float32, bfloat16" in capsys.readouterr().err

@@ -1,0 +1,91 @@
+"""Imports go one way: app.py -> pages -> viz, model."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FILES = [
+    path.relative_to(ROOT)
+    for path in sorted(ROOT.rglob("*.py"))
+    if not path.relative_to(ROOT).parts[0].startswith(".")
+    and path.relative_to(ROOT).parts[0] not in ("tests", "runs")
+]
+
+
+def imports(source, package, top_level_only=False):
+    """The modules a source imports, relative imports resolved against its package."""
+    tree = ast.parse(source)
+    inside = {
+        child
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for child in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if top_level_only and node in inside:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def packages_of(path, top_level_only=False):
+    source = (ROOT / path).read_text(encoding="utf-8")
+    return {
+        name.split(".")[0] for name in imports(source, path.parent.parts, top_level_only) if name
+    }
+
+
+def files_under(folder):
+    return [path for path in FILES if path.parts[0] == folder]
+
+
+def test_the_reader_of_imports_sees_every_form():
+    source = (
+        "import a.b, c as d\nfrom e.f import g\nfrom . import h\nfrom ..i import j\n"
+        "def function():\n    import k\nif True:\n    import m\n"
+    )
+    assert imports(source, ("top", "sub")) == {
+        "a.b", "c", "e.f", "e.f.g", "top.sub", "top.sub.h", "top.i", "top.i.j", "k", "m",
+    }  # fmt: skip
+    assert "k" not in imports(source, ("top", "sub"), top_level_only=True)
+    assert "m" in imports(source, ("top", "sub"), top_level_only=True)
+
+
+def test_the_files_of_the_project_are_found():
+    assert Path("model/attention.py") in FILES
+    assert "torch" in packages_of(Path("model/attention.py"))
+
+
+@pytest.mark.parametrize("path", files_under("model"), ids=str)
+def test_model_knows_neither_pictures_nor_pages(path):
+    assert not packages_of(path) & {"viz", "streamlit", "pages", "app"}
+
+
+@pytest.mark.parametrize("path", files_under("viz"), ids=str)
+def test_viz_knows_neither_the_model_nor_pages(path):
+    assert not packages_of(path) & {"streamlit", "torch", "model", "pages", "app"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_only_the_app_and_its_pages_know_streamlit(path):
+    if path.parts[0] not in ("app.py", "pages"):
+        assert "streamlit" not in packages_of(path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_nothing_but_bert_loads_transformers_on_import(path):
+    if path != Path("model/bert.py"):
+        assert "transformers" not in packages_of(path, top_level_only=True)
+
+
+@pytest.mark.parametrize("path", files_under("pages"), ids=str)
+def test_pages_do_not_import_the_app(path):
+    assert "app" not in packages_of(path)
