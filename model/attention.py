@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.masks import softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
 
@@ -38,12 +39,10 @@ def attend(
         weights = torch.softmax(scores, dim=-1)
     else:
         masked_scores = scores.masked_fill(~visible, -torch.inf)
-        weights = torch.softmax(masked_scores, dim=-1)
-        # The softmax of a row of -inf is 0/0; a query that may see nothing takes nothing.
-        weights = weights.masked_fill(~visible.any(dim=-1, keepdim=True), 0.0)
+        weights = softmax_of_visible(masked_scores, visible)
     heads = weights @ value  # (B, H, Q, D)
     if edit.gate is not None:
-        heads = heads * edit.gate.to(heads).view(-1, 1, 1)
+        heads = heads * edit.gate.to(heads)[..., None, None]
     return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
 
 

@@ -5,8 +5,13 @@ Masks combine with `&`, and broadcast over heads and, for padding, over queries.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor
+
+Method = Literal["-inf", "large negative", "zero after"]
+LARGE_NEGATIVE = -1e9
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
@@ -29,3 +34,26 @@ def window_mask(queries: int, keys: int, width: int, device: torch.device | None
     query_positions = torch.arange(queries, device=device)[:, None]
     key_positions = torch.arange(keys, device=device)[None, :]
     return ((query_positions - key_positions).abs() <= width)[None, None]
+
+
+def softmax_of_visible(masked_scores: Tensor, visible: Tensor) -> Tensor:
+    """Weights (B, H, Q, K) from scores that are -inf where a query may not look.
+
+    The softmax of a row of nothing but -inf is 0/0; a query that may see nothing takes nothing.
+    """
+    weights = torch.softmax(masked_scores, dim=-1)
+    return weights.masked_fill(~visible.any(dim=-1, keepdim=True), 0.0)
+
+
+def masked_softmax(scores: Tensor, visible: Tensor, method: Method) -> Tensor:
+    """Weights by three ways of blocking, to show why the model uses the first.
+
+    "-inf" is what `attend` does. "large negative" adds -1e9 to blocked scores, as many codes do: a
+    fully blocked row then spreads its weight over the forbidden keys. "zero after" takes the
+    softmax over all keys and zeroes blocked weights: the rows no longer sum to 1.
+    """
+    if method == "large negative":
+        return torch.softmax(scores + LARGE_NEGATIVE * ~visible, dim=-1)
+    if method == "zero after":
+        return torch.softmax(scores, dim=-1) * visible
+    return softmax_of_visible(scores.masked_fill(~visible, -torch.inf), visible)

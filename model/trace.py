@@ -42,7 +42,7 @@ class AttentionRecord:
 class AttentionEdit:
     """What a visitor changed at one site; None leaves a part as trained."""
 
-    gate: Tensor | None = None  # (H,)  1 keeps a head, 0 removes it, anything between fades it
+    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
     block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
     open: Tensor | None = None  # same shapes: open these cells, against the mask
     scale: float | None = None  # replaces 1 / sqrt(D)

@@ -1,0 +1,108 @@
+"""What a visitor changed, as plain values that can be kept, undone and put in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from model.config import TransformerConfig
+from model.masks import window_mask
+from model.trace import AttentionEdit, Kind, Site
+
+
+@dataclass(frozen=True)
+class CellEdit:
+    """One cell closed or opened; a layer or head of None stands for all. Positions from 0."""
+
+    kind: Kind
+    query: int
+    key: int
+    opened: bool
+    layer: int | None = None
+    head: int | None = None
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Everything a visitor changed; `Edits()` leaves the model as trained.
+
+    Of two edits of one cell the later wins, and a cell edit wins over the switches.
+    """
+
+    look_ahead: bool = True  # False lets the decoder see later positions
+    padding: bool = True  # False lets every query see padding
+    windows: Mapping[Kind, int] = field(default_factory=dict)  # farther cells are closed
+    cells: tuple[CellEdit, ...] = ()
+    gates: Mapping[tuple[Kind, int, int], float] = field(
+        default_factory=dict
+    )  # (kind, layer, head)
+
+    @property
+    def changes_masks(self) -> bool:
+        """Whether any query sees other keys than as trained."""
+        return not self.look_ahead or not self.padding or bool(self.windows or self.cells)
+
+    def at_sites(self, config: TransformerConfig, positions: int) -> dict[Site, AttentionEdit]:
+        """The edits as the model takes them, for up to `positions` queries and keys."""
+        layers = {
+            "encoder": config.encoder_layers,
+            "decoder": config.decoder_layers,
+            "cross": config.decoder_layers,
+        }
+        sites = [Site(kind, layer) for kind, count in layers.items() for layer in range(count)]
+        edits = {site: self.at_site(site, config.heads, positions) for site in sites}
+        return {
+            site: edit
+            for site, edit in edits.items()
+            if any(part is not None for part in vars(edit).values())
+        }
+
+    def at_site(self, site: Site, heads: int, positions: int) -> AttentionEdit:
+        """The edit of one site."""
+        block, opened = self.cells_at(site, heads, positions)
+        gate = torch.ones(heads)
+        for (kind, layer, head), value in self.gates.items():
+            if (kind, layer) == site:
+                gate[head] = value
+        return AttentionEdit(
+            gate=gate if (gate != 1).any() else None,
+            block=block if block.any() else None,
+            open=opened if opened.any() else None,
+        )
+
+    def cells_at(self, site: Site, heads: int, positions: int) -> tuple[Tensor, Tensor]:
+        """The closed and the opened cells of a site, each (Q, K), or (H, Q, K) if heads differ."""
+        here = [
+            cell
+            for cell in self.cells
+            if cell.kind == site.kind and cell.layer in (None, site.layer)
+        ]
+        shape = (positions, positions)
+        if any(cell.head is not None for cell in here):
+            shape = (heads, *shape)
+        block = torch.zeros(shape, dtype=torch.bool)
+        opened = torch.zeros(shape, dtype=torch.bool)
+        # Padding is all that hides a key of the source, and of the target the look-ahead mask is.
+        if not (self.look_ahead if site.kind == "decoder" else self.padding):
+            opened[:] = True
+        if site.kind in self.windows:
+            block |= ~window_mask(positions, positions, self.windows[site.kind])[0, 0]
+        for cell in here:
+            place = (..., cell.query, cell.key)
+            if cell.head is not None:
+                place = (cell.head, cell.query, cell.key)
+            opened[place] = cell.opened
+            block[place] = not cell.opened
+        return block, opened
+
+
+def opens_the_future(edits: Mapping[Site, AttentionEdit]) -> bool:
+    """Whether a decoder position may see a later one, so that what it computes changes with it."""
+    return any(
+        edit.open is not None and bool(edit.open.triu(diagonal=1).any())
+        for site, edit in edits.items()
+        if site.kind == "decoder"
+    )

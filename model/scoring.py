@@ -1,0 +1,25 @@
+"""How likely a model finds a given target."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from model.tokenizer import END_ID
+from model.trace import Trace
+
+
+def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
+    """Log-probabilities, in nats, of what follows each decoder input: (B, T, V), (T,) -> (B, T).
+
+    `target_ids` is what the decoder read, the start token first; after the last comes the end.
+    """
+    following = torch.cat([target_ids[1:], target_ids.new_tensor([END_ID])])
+    chosen = logits[..., torch.arange(len(following)), following]  # (B, T)
+    return chosen - logits.logsumexp(dim=-1)
+
+
+def trace_log_probabilities(trace: Trace) -> Tensor:
+    """Log-probabilities (T,), in nats, of the target a trace was made on, the end token last."""
+    ids = torch.tensor([token.id for token in trace.target_tokens], device=trace.logits.device)
+    return next_log_probabilities(trace.logits, ids)[0]
