@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from model.trace import Trace
 from pages.shared import scene
 from pages.shared.frame import open_page
-from pages.shared.loading import Reading, read_sentence, translator
-from pages.shared.pictures import chips, picked, show, texts
+from pages.shared.loading import tokens_of, traced, translated, translator, weights_of
+from pages.shared.pictures import chips, picked, show
 from pages.shared.words import HOW_TO_READ, formula, notes, reading_of
 from viz import attention_heatmap, attention_lines, head_grid, token_strip
 
@@ -27,7 +28,7 @@ def choose_head() -> None:
 
 
 @st.fragment
-def attention(reading: Reading) -> None:
+def attention(trace: Trace) -> None:
     """The choice of attention, all its heads, and the chosen one in large."""
     overview, detail = st.columns(2, gap="medium")
     with overview:
@@ -39,11 +40,11 @@ def attention(reading: Reading) -> None:
             required=True,
             label_visibility="collapsed",
         )
-    weights = reading.weights[kind]  # (layers, heads, query, key)
+    weights = weights_of(trace, kind)  # (layers, heads, query, key)
     summaries = np.stack([weights.mean(axis=1), weights.max(axis=1)], axis=1)
     maps = np.concatenate([weights, summaries], axis=1)  # (layers, heads + 2, query, key)
     heads = scene.head_names(config.heads)
-    query_tokens, key_tokens = (texts(tokens) for tokens in reading.tokens(kind))
+    query_tokens, key_tokens = tokens_of(trace, kind)
 
     with detail:
         layers = range(1, len(maps) + 1)
@@ -101,8 +102,7 @@ st.pills(
     label_visibility="collapsed",
 )
 if sentence.strip():
-    reading = read_sentence(sentence)
-    translation = reading.translation
+    translation = translated(sentence)
     strips = {
         "English": ("as the encoder reads it", "", translation.source_tokens),
         "French": ("as the decoder wrote it", translation.text, translation.target_tokens),
@@ -115,7 +115,7 @@ if sentence.strip():
             show(token_strip(text, chips(tokens), label=label), f"strip-{language}")
     for note in notes(translation):
         st.info(note)
-    attention(reading)
+    attention(traced(sentence))
 else:
     st.info("Type an English sentence above, or pick one of the examples.")
     scene.publish()

@@ -53,6 +53,11 @@ class Translator:
         self.tokenizer = tokenizer
 
     @property
+    def default_new_tokens(self) -> int:
+        """How long a translation may become where nothing else is asked for."""
+        return min(64, self.max_tokens)
+
+    @property
     def max_tokens(self) -> int:
         """How many tokens of a sentence the model can read; one position is the end token's."""
         return self.model.config.max_positions - 1
@@ -78,13 +83,13 @@ class Translator:
         self,
         source: str,
         *,
-        max_new_tokens: int = 64,
+        max_new_tokens: int | None = None,
         edits: Mapping[Site, AttentionEdit] | None = None,
         pad_to: int | None = None,
     ) -> Translation:
         """Translate greedily; raises ValueError for a sentence with nothing to read."""
         tokens = self.read(source, pad_to)
-        limit = min(max_new_tokens, self.max_tokens)
+        limit = min(max_new_tokens or self.default_new_tokens, self.max_tokens)
         decoded = greedy(self.model, self.ids(tokens), max_new_tokens=limit, edits=edits)[0]
         ids = [*decoded.ids, END_ID] if decoded.finished else decoded.ids
         text, target_tokens = self.tokenizer.decode_tokens(ids)

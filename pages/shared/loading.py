@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 import torch
 
 from model import Translation, Translator, load
-from model.tokenizer import Token
-from model.trace import Kind, Site, Trace
+from model.edits import Edits
+from model.trace import AttentionEdit, Kind, Site, Trace
 
 MODEL = "en-fr"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A translation and the attention of the run that read it, as arrays."""
-
-    translation: Translation
-    trace: Trace  # without its tensors: `weights` holds what pages draw
-    weights: dict[Kind, np.ndarray]  # (layers, heads, query, key)
-
-    def tokens(self, kind: Kind) -> tuple[list[Token], list[Token]]:
-        """The query tokens and the key tokens of a kind of attention."""
-        site = Site(kind, 0)
-        return list(self.trace.query_tokens(site)), list(self.trace.key_tokens(site))
+RUNS_KEPT = 32  # of all visitors together
 
 
 @st.cache_resource(show_spinner="Loading the model …", max_entries=2)
@@ -42,14 +28,46 @@ def translator(name: str = MODEL) -> Translator:
     return loaded
 
 
-@st.cache_data(show_spinner="Translating …", max_entries=64)
-def read_sentence(sentence: str, name: str = MODEL) -> Reading:
-    """Translate a sentence and record every head while the decoder reads the translation."""
-    model = translator(name)
-    translation = model.translate(sentence)
-    trace = model.trace(sentence, translation)
-    layers: dict[Kind, list[np.ndarray]] = {}
-    for site, record in trace.attention.items():
-        layers.setdefault(site.kind, []).append(record.weights[0].cpu().numpy())
-    weights = {kind: np.stack(maps) for kind, maps in layers.items()}
-    return Reading(translation, Trace(trace.source_tokens, trace.target_tokens), weights)
+@st.cache_resource(show_spinner="Translating …", max_entries=RUNS_KEPT)
+def translated(sentence: str, edits: Edits = Edits(), pad_to: int | None = None) -> Translation:
+    """The translation of a sentence, with what a visitor changed; not to be modified."""
+    model = translator()
+    return model.translate(sentence, edits=at_sites(edits, sentence, pad_to), pad_to=pad_to)
+
+
+@st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
+def traced(
+    sentence: str, target: str = "", edits: Edits = Edits(), pad_to: int | None = None
+) -> Trace:
+    """Every head while the decoder reads `target`; not to be modified.
+
+    Without a target it reads the translation by the model as trained, edits or not, so that
+    runs with and without edits can be compared cell by cell.
+    """
+    model = translator()
+    return model.trace(
+        sentence,
+        target or translated(sentence),
+        edits=at_sites(edits, sentence, pad_to),
+        pad_to=pad_to,
+    )
+
+
+def at_sites(edits: Edits, sentence: str, pad_to: int | None) -> dict[Site, AttentionEdit]:
+    """A visitor's edits for every position that this sentence or its translation can reach."""
+    model = translator()
+    longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
+    return edits.at_sites(model.model.config, longest)
+
+
+def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
+    """The weights of all heads of a kind of attention: (layers, heads, query, key)."""
+    sites = sorted(site for site in trace.attention if site.kind == kind)
+    return np.stack([trace.attention[site].weights[0].cpu().numpy() for site in sites])
+
+
+def tokens_of(trace: Trace, kind: Kind) -> tuple[list[str], list[str]]:
+    """The texts of the query tokens and of the key tokens of a kind of attention."""
+    site = Site(kind, 0)
+    queries, keys = trace.query_tokens(site), trace.key_tokens(site)
+    return [token.text for token in queries], [token.text for token in keys]

@@ -31,11 +31,6 @@ def picked(key: str) -> list | None:
     return st.session_state[key].picked
 
 
-def texts(tokens: Sequence[Token]) -> list[str]:
-    """Tokens as pictures show them."""
-    return [token.text for token in tokens]
-
-
 def chips(tokens: Sequence[Token]) -> list[Chip]:
     """Tokens as chips; a piece that goes on a word is joined to the one before it."""
     made = []

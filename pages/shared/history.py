@@ -1,0 +1,35 @@
+"""A visitor's edits, kept for the session, with undo."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.edits import Edits
+
+LONGEST = 100  # changes that can be undone
+
+
+def edits() -> Edits:
+    """What the visitor has changed so far."""
+    return _history()[-1]
+
+
+def change(edits: Edits) -> None:
+    """Put new edits in force; the old ones can be brought back."""
+    if edits != _history()[-1]:
+        st.session_state.history = [*_history(), edits][-LONGEST:]
+
+
+def undo() -> None:
+    """Bring back the edits before the last change."""
+    if can_undo():
+        st.session_state.history = _history()[:-1]
+
+
+def can_undo() -> bool:
+    """Whether there was a change before."""
+    return len(_history()) > 1
+
+
+def _history() -> list[Edits]:
+    return st.session_state.setdefault("history", [Edits()])
