@@ -9,15 +9,10 @@ from model.trace import Trace
 from pages.shared import scene
 from pages.shared.frame import open_page
 from pages.shared.loading import tokens_of, traced, translated, translator, weights_of
-from pages.shared.pictures import chips, picked, show
-from pages.shared.words import HOW_TO_READ, formula, notes, reading_of
-from viz import attention_heatmap, attention_lines, head_grid, token_strip
-
-
-def choose_example() -> None:
-    """Put the clicked example into the sentence box, and let it be clicked again."""
-    st.session_state.sentence = st.session_state.example
-    st.session_state.example = None
+from pages.shared.pictures import picked, show
+from pages.shared.sentence import sentence_box, show_translation
+from pages.shared.words import HOW_TO_READ, formula, reading_of
+from viz import attention_heatmap, attention_lines, head_grid
 
 
 def choose_head() -> None:
@@ -87,35 +82,6 @@ def attention(trace: Trace) -> None:
 
 open_page("Attention")
 config = translator().model.config
-scene.restore(config.decoder_layers, config.heads)
-sentence = st.text_input(
-    "English sentence",
-    key="sentence",
-    max_chars=scene.LONGEST_SENTENCE,
-    placeholder="Type an English sentence and press Enter",
-)
-st.pills(
-    "Examples",
-    scene.EXAMPLES,
-    key="example",
-    on_change=choose_example,
-    label_visibility="collapsed",
-)
-if sentence.strip():
-    translation = translated(sentence)
-    strips = {
-        "English": ("as the encoder reads it", "", translation.source_tokens),
-        "French": ("as the decoder wrote it", translation.text, translation.target_tokens),
-    }
-    for column, (language, (words, text, tokens)) in zip(
-        st.columns(2), strips.items(), strict=True
-    ):
-        with column:
-            label = f"{language}, {words}: {len(tokens)} tokens"
-            show(token_strip(text, chips(tokens), label=label), f"strip-{language}")
-    for note in notes(translation):
-        st.info(note)
+if sentence := sentence_box():
+    show_translation(translated(sentence))
     attention(traced(sentence))
-else:
-    st.info("Type an English sentence above, or pick one of the examples.")
-    scene.publish()

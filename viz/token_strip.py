@@ -11,11 +11,14 @@ from viz.canvas import CanvasPicture
 
 @dataclass(frozen=True)
 class Chip:
-    """One token: its text, whether it goes on the word before it, and what kind it is."""
+    """One token: its text, whether it goes on the word before it, what kind it is, and whether it
+    differs from an earlier version of the text.
+    """
 
     text: str
     joined: bool = False
     kind: Literal["piece", "special", "unknown"] = "piece"
+    changed: bool = False
 
 
 def token_strip(text: str, chips: Sequence[Chip], *, label: str) -> CanvasPicture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
 from functools import cache
 
 import streamlit as st
@@ -31,11 +32,28 @@ def picked(key: str) -> list | None:
     return st.session_state[key].picked
 
 
-def chips(tokens: Sequence[Token]) -> list[Chip]:
-    """Tokens as chips; a piece that goes on a word is joined to the one before it."""
+def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
+    """Tokens as chips; a piece that goes on a word is joined to the one before it.
+
+    Where there are tokens of the text `before`, those not among them in their order are marked.
+    """
+    changed = set() if before is None else changed_places(before, tokens)
     made = []
     for index, token in enumerate(tokens):
         kind = "special" if token.is_special else "unknown" if token.is_unknown else "piece"
         joined = kind != "special" and index > 0 and tokens[index - 1].end == token.start
-        made.append(Chip(token.text, joined, kind))
+        made.append(Chip(token.text, joined, kind, index in changed))
     return made
+
+
+def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
+    """The places in `after` of tokens that were put in or replaced."""
+    matcher = SequenceMatcher(
+        None, [token.id for token in before], [token.id for token in after], autojunk=False
+    )
+    return {
+        place
+        for tag, _, _, start, end in matcher.get_opcodes()
+        if tag != "equal"
+        for place in range(start, end)
+    }
