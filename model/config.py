@@ -14,7 +14,8 @@ class TransformerConfig:
 
     `max_positions` bounds the tokens of one sentence, special tokens included. With
     `tie_embeddings` the source embedding, the target embedding and the output layer are one
-    matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary.
+    matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
+    `look_ahead_mask` the decoder sees the tokens it is to predict, which serves to show why not.
 
     Raises ValueError where the numbers do not fit each other.
     """
@@ -32,6 +33,7 @@ class TransformerConfig:
     positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
     max_positions: int = 256
     tie_embeddings: bool = True
+    look_ahead_mask: bool = True
     pad_id: int = 0
 
     def __post_init__(self) -> None:

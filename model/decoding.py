@@ -36,14 +36,15 @@ def greedy(
     """Take the likeliest token at every step, for each row of `source_ids` (B, S).
 
     Padding, unknown and start tokens are never chosen. Stops at the end token, or after
-    `max_new_tokens`. Each step computes its own position only, unless an edit lets earlier
-    positions see later ones: then all are computed anew at every step.
+    `max_new_tokens`. Each step computes its own position only, unless earlier positions may see
+    later ones: then all are computed anew at every step.
     """
     edits = edits or {}
     batch = source_ids.size(0)
     memory = model.encode(source_ids, Run(edits))
     memory_mask = model.source_mask(source_ids)
-    run = Run(edits, cache=None if opens_the_future(edits) else KeyValueCache())
+    sees_later = opens_the_future(edits) or not model.config.look_ahead_mask
+    run = Run(edits, cache=None if sees_later else KeyValueCache())
     read_ids = torch.full((batch, 1), START_ID, device=source_ids.device)
     finished = torch.zeros(batch, dtype=torch.bool, device=source_ids.device)
     totals = torch.zeros(batch, device=source_ids.device)

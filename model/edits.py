@@ -45,24 +45,35 @@ class Edits:
         """Whether any query sees other keys than as trained."""
         return not self.look_ahead or not self.padding or bool(self.windows or self.cells)
 
-    def at_sites(self, config: TransformerConfig, positions: int) -> dict[Site, AttentionEdit]:
-        """The edits as the model takes them, for up to `positions` queries and keys."""
+    def at_sites(
+        self, config: TransformerConfig, positions: int, target_length: int | None = None
+    ) -> dict[Site, AttentionEdit]:
+        """The edits as the model takes them, for up to `positions` queries and keys.
+
+        Where the target is padded, `target_length` counts its tokens before the padding.
+        """
         layers = {
             "encoder": config.encoder_layers,
             "decoder": config.decoder_layers,
             "cross": config.decoder_layers,
         }
         sites = [Site(kind, layer) for kind, count in layers.items() for layer in range(count)]
-        edits = {site: self.at_site(site, config.heads, positions) for site in sites}
+        edits = {site: self.at_site(site, config.heads, positions, target_length) for site in sites}
         return {
             site: edit
             for site, edit in edits.items()
             if any(part is not None for part in vars(edit).values())
         }
 
-    def at_site(self, site: Site, heads: int, positions: int) -> AttentionEdit:
-        """The edit of one site."""
-        block, opened = self.cells_at(site, heads, positions)
+    def at_site(
+        self, site: Site, heads: int, positions: int, target_length: int | None = None
+    ) -> AttentionEdit:
+        """The edit of one site; see `at_sites`."""
+        opened = self.opened_by_switches(site, positions, target_length)
+        block = torch.zeros(positions, positions, dtype=torch.bool)
+        if site.kind in self.windows:
+            block = ~window_mask(positions, positions, self.windows[site.kind])[0, 0]
+        block, opened = self.with_cells(site, heads, block, opened)
         gate = torch.ones(heads)
         for (kind, layer, head), value in self.gates.items():
             if (kind, layer) == site:
@@ -73,29 +84,39 @@ class Edits:
             open=opened if opened.any() else None,
         )
 
-    def cells_at(self, site: Site, heads: int, positions: int) -> tuple[Tensor, Tensor]:
-        """The closed and the opened cells of a site, each (Q, K), or (H, Q, K) if heads differ."""
+    def opened_by_switches(self, site: Site, positions: int, target_length: int | None) -> Tensor:
+        """The cells (Q, K) that are visible because a whole mask is off."""
+        everything = torch.ones(positions, positions, dtype=torch.bool)
+        if site.kind != "decoder":
+            return everything & (not self.padding)  # nothing else hides a key of the source
+        if self.look_ahead and self.padding:
+            return ~everything
+        opened = everything.tril() if self.look_ahead else everything
+        if self.padding and target_length is not None:
+            opened[:, target_length:] = False
+        return opened
+
+    def with_cells(
+        self, site: Site, heads: int, block: Tensor, opened: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Closed and opened cells after the cell edits: (Q, K), or (H, Q, K) if heads differ.
+
+        Cells beyond these positions, edited on a longer sentence, wait for one.
+        """
         here = [
             cell
             for cell in self.cells
-            if cell.kind == site.kind and cell.layer in (None, site.layer)
+            if cell.kind == site.kind
+            and cell.layer in (None, site.layer)
+            and max(cell.query, cell.key) < len(block)
         ]
-        shape = (positions, positions)
         if any(cell.head is not None for cell in here):
-            shape = (heads, *shape)
-        block = torch.zeros(shape, dtype=torch.bool)
-        opened = torch.zeros(shape, dtype=torch.bool)
-        # Padding is all that hides a key of the source, and of the target the look-ahead mask is.
-        if not (self.look_ahead if site.kind == "decoder" else self.padding):
-            opened[:] = True
-        if site.kind in self.windows:
-            block |= ~window_mask(positions, positions, self.windows[site.kind])[0, 0]
+            block, opened = block.repeat(heads, 1, 1), opened.repeat(heads, 1, 1)
         for cell in here:
             place = (..., cell.query, cell.key)
             if cell.head is not None:
                 place = (cell.head, cell.query, cell.key)
-            opened[place] = cell.opened
-            block[place] = not cell.opened
+            opened[place], block[place] = cell.opened, not cell.opened
         return block, opened
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from model.tokenizer import END_ID
+from model.tokenizer import END_ID, PAD_ID
 from model.trace import Trace
 
 
@@ -20,6 +20,10 @@ def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
 
 
 def trace_log_probabilities(trace: Trace) -> Tensor:
-    """Log-probabilities (T,), in nats, of the target a trace was made on, the end token last."""
-    ids = torch.tensor([token.id for token in trace.target_tokens], device=trace.logits.device)
-    return next_log_probabilities(trace.logits, ids)[0]
+    """Log-probabilities, in nats, of the target a trace was made on: (tokens before padding,).
+
+    Each is of the token after the one the decoder read there, the end token last.
+    """
+    read = [token.id for token in trace.target_tokens if token.id != PAD_ID]
+    ids = torch.tensor(read, device=trace.logits.device)
+    return next_log_probabilities(trace.logits[:, : len(read)], ids)[0]

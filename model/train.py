@@ -130,14 +130,17 @@ def add_dataclass_options(
     """One command-line option for each named field of a dataclass instance."""
     for name in names:
         default = getattr(defaults, name)
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", type=type(default), default=default, help=f"({default})"
-        )
+        option, words = f"--{name.replace('_', '-')}", f"({default})"
+        if isinstance(default, bool):
+            action = argparse.BooleanOptionalAction
+            parser.add_argument(option, action=action, default=default, help=words)
+        else:
+            parser.add_argument(option, type=type(default), default=default, help=words)
 
 
 SHAPE_OPTIONS = (
     "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",
-    "activation", "positions",
+    "activation", "positions", "tie_embeddings", "look_ahead_mask",
 )  # fmt: skip
 
 

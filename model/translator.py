@@ -12,6 +12,7 @@ from torch import Tensor
 from model.checkpoint import load_checkpoint
 from model.data import pad
 from model.decoding import greedy
+from model.masks import look_ahead_mask
 from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
 from model.trace import AttentionEdit, Run, Site, Trace
 from model.transformer import Transformer
@@ -76,8 +77,7 @@ class Translator:
         if not tokens:
             raise ValueError("There is nothing to translate: type a sentence.")
         tokens.append(self.tokenizer.special_token(END_ID, tokens[-1].end))
-        padding = self.tokenizer.special_token(PAD_ID, tokens[-1].end)
-        return tokens + [padding] * ((pad_to or 0) - len(tokens))
+        return self.pad(tokens, pad_to)
 
     def translate(
         self,
@@ -108,6 +108,7 @@ class Translator:
 
         `target` is a text, a translation made before, or None for the model's own translation.
         The decoder reads the start token and then the target, so its last row predicts the end.
+        `pad_to` pads both sides that are shorter.
         """
         if target is None:
             target = self.translate(source, edits=edits, pad_to=pad_to)
@@ -115,13 +116,31 @@ class Translator:
             written = [token for token in target.target_tokens if token.id != END_ID]
         else:
             written = self.tokenizer.encode(target)[: self.max_tokens]
+        target_tokens = [self.tokenizer.special_token(START_ID), *written]
         trace = Trace(
             source_tokens=self.read(source, pad_to),
-            target_tokens=[self.tokenizer.special_token(START_ID), *written],
+            target_tokens=self.pad(target_tokens, pad_to),
         )
         run = Run(edits or {}, trace)
         self.model(self.ids(trace.source_tokens), self.ids(trace.target_tokens), run)
         return trace
+
+    def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
+        """Tokens with padding appended until there are `length`."""
+        padding = self.tokenizer.special_token(PAD_ID, tokens[-1].end)
+        return tokens + [padding] * ((length or 0) - len(tokens))
+
+    def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
+        """The masks as trained for the tokens of a trace.
+
+        Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
+        """
+        source_ids, target_ids = self.ids(trace.source_tokens), self.ids(trace.target_tokens)
+        return (
+            self.model.source_mask(source_ids)[0, 0],
+            look_ahead_mask(target_ids.size(1))[0, 0],
+            self.model.target_mask(target_ids)[0, 0],
+        )
 
     def ids(self, tokens: Sequence[Token]) -> Tensor:
         """Tokens -> (1, T) ids on the model's device."""

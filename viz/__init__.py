@@ -4,6 +4,7 @@ from viz.attention_lines import attention_lines
 from viz.canvas import CanvasPicture
 from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap
+from viz.mask_matrix import mask_matrix
 from viz.token_strip import Chip, token_strip
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "attention_heatmap",
     "attention_lines",
     "head_grid",
+    "mask_matrix",
     "token_strip",
 ]

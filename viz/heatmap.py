@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.colors import SEQUENTIAL
+from viz.colors import DIVERGING, SEQUENTIAL
 from viz.tokens import check_sizes, plotly_labels
 
-MOST_LABELS = 64  # beyond, every second or third token has a tick; all keep their hover
+MOST_LABELS = 64  # beyond, cells touch each other
 
 
 def attention_heatmap(
@@ -18,27 +18,39 @@ def attention_heatmap(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
+    name: str = "weight",
     maximum: float | None = 1.0,
+    diverging: bool = False,
+    blocked: np.ndarray | None = None,
     height: int | None = None,
 ) -> go.Figure:
-    """Weights [query, key] with queries down and keys across.
+    """Weights, scores or differences [query, key] with queries down and keys across.
 
-    The colours run from 0 to `maximum`, or to the largest weight where it is None; `height` is in
+    The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
+    largest value there is. `blocked` cells are crossed out instead of coloured; `height` is in
     pixels. Raises ValueError where the tokens do not fit the weights.
     """
     check_sizes(weights, query_tokens, key_tokens)
+    values = np.asarray(weights, dtype=np.float32)
+    if blocked is not None:
+        values = np.where(blocked, np.nan, values)
+    if maximum is None:
+        maximum = float(np.nanmax(np.abs(values), initial=1e-6))
     figure = go.Figure(
         go.Heatmap(
-            z=np.asarray(weights, dtype=np.float32),
-            colorscale=SEQUENTIAL,
-            zmin=0,
+            z=values,
+            colorscale=DIVERGING if diverging else SEQUENTIAL,
+            zmin=-maximum if diverging else 0,
             zmax=maximum,
-            colorbar={"title": {"text": "weight"}, "thickness": 12, "outlinewidth": 0},
-            hovertemplate="query %{y}<br>key %{x}<br>weight %{z:.4f}<extra></extra>",
+            colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
+            hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
+            hoverongaps=False,
             xgap=1 if len(key_tokens) <= MOST_LABELS else 0,
             ygap=1 if len(query_tokens) <= MOST_LABELS else 0,
         )
     )
+    if blocked is not None and blocked.any():
+        figure.add_trace(crosses(blocked))
     figure.update_xaxes(title="key: looked at", side="top", tickangle=-45, **axis(key_tokens))
     figure.update_yaxes(title="query: looking", autorange="reversed", **axis(query_tokens))
     figure.update_layout(
@@ -48,6 +60,22 @@ def attention_heatmap(
         paper_bgcolor="rgba(0,0,0,0)",
     )
     return figure
+
+
+def crosses(blocked: np.ndarray) -> go.Heatmap:
+    """Grey cells with a cross where `blocked` [query, key] is True, and nothing elsewhere."""
+    return go.Heatmap(
+        z=np.where(blocked, 1.0, np.nan).astype(np.float32),
+        colorscale=[[0, "rgba(128,128,128,0.18)"], [1, "rgba(128,128,128,0.18)"]],
+        showscale=False,
+        text=np.where(blocked, "×", ""),
+        texttemplate="%{text}",
+        textfont={"color": "gray"},
+        hovertemplate="query %{y}<br>key %{x}<br>blocked<extra></extra>",
+        hoverongaps=False,
+        xgap=1,
+        ygap=1,
+    )
 
 
 def axis(tokens: Sequence[str]) -> dict:

@@ -9,6 +9,7 @@ from pages.shared import scene
 # Every page of the app: its file, its name, what it is for.
 PAGES = (
     ("app.py", "Attention", "What every head looks at, on your sentence"),
+    ("pages/masks.py", "Masks", "Change what attention may see, and what that does"),
     ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
 )
 

@@ -11,9 +11,12 @@ import torch
 
 from model import Translation, Translator, load
 from model.edits import Edits
-from model.trace import AttentionEdit, Kind, Site, Trace
+from model.scoring import trace_log_probabilities
+from model.tokenizer import PAD_ID
+from model.trace import Kind, Site, Trace
 
 MODEL = "en-fr"
+UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
 RUNS_KEPT = 32  # of all visitors together
 
 
@@ -32,7 +35,9 @@ def translator(name: str = MODEL) -> Translator:
 def translated(sentence: str, edits: Edits = Edits(), pad_to: int | None = None) -> Translation:
     """The translation of a sentence, with what a visitor changed; not to be modified."""
     model = translator()
-    return model.translate(sentence, edits=at_sites(edits, sentence, pad_to), pad_to=pad_to)
+    longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
+    changed = edits.at_sites(model.model.config, longest)
+    return model.translate(sentence, edits=changed, pad_to=pad_to)
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
@@ -45,19 +50,25 @@ def traced(
     runs with and without edits can be compared cell by cell.
     """
     model = translator()
-    return model.trace(
-        sentence,
-        target or translated(sentence),
-        edits=at_sites(edits, sentence, pad_to),
-        pad_to=pad_to,
-    )
+    read = target or translated(sentence)
+    if edits == Edits():
+        return model.trace(sentence, read, pad_to=pad_to)
+    plain = traced(sentence, target, pad_to=pad_to)
+    longest = max(len(plain.source_tokens), len(plain.target_tokens))
+    length = sum(token.id != PAD_ID for token in plain.target_tokens)
+    changed = edits.at_sites(model.model.config, longest, length)
+    return model.trace(sentence, read, edits=changed, pad_to=pad_to)
 
 
-def at_sites(edits: Edits, sentence: str, pad_to: int | None) -> dict[Site, AttentionEdit]:
-    """A visitor's edits for every position that this sentence or its translation can reach."""
-    model = translator()
-    longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
-    return edits.at_sites(model.model.config, longest)
+@st.cache_data(show_spinner=False, max_entries=RUNS_KEPT)
+def cheat(sentence: str, target: str) -> tuple[float, str]:
+    """What a model trained without look-ahead mask makes of a sentence.
+
+    Its loss on the target, in nats a token, and its own translation.
+    """
+    model = translator(UNMASKED)
+    loss = -trace_log_probabilities(model.trace(sentence, target)).mean().item()
+    return loss, model.translate(sentence).text
 
 
 def weights_of(trace: Trace, kind: Kind) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model import Translation
+from model.masks import Method
 from model.trace import Kind
 
 HOW_TO_READ = {
@@ -47,6 +48,51 @@ SUMMARY_WORDS = {
     "mean": " Shown: the mean of the layer's heads; its rows still sum to 1.",
     "max": " Shown: the largest weight of the layer's heads, cell by cell; "
     "its rows sum to more than 1.",
+}
+
+MASK_WORDS = {
+    "padding mask": (
+        "**Padding mask** `(B, 1, 1, K)`: one row of keys for each sentence. The two ones are "
+        "broadcast: every head and every query sees the same keys, all but `<pad>`."
+    ),
+    "look-ahead mask": (
+        "**Look-ahead mask** `(1, 1, Q, K)`: one triangle for all sentences and heads. A query "
+        "sees itself and what came before."
+    ),
+    "both": (
+        "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
+        "masks, broadcast to one shape, both say so."
+    ),
+    "edit": (
+        "Filled cells are visible, struck ones blocked; a ring marks what you changed. Click or "
+        "drag to close and open cells, or use the arrow keys and space."
+    ),
+    "cheating": (
+        "The decoder is trained to predict each token from those before it. Without the mask it "
+        "sees the very token it is asked for: it learns to copy it, and its loss on a known "
+        "target falls to almost nothing. That is cheating, because when it translates there is "
+        "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
+        "and the shipped model's loss moves the other way: it was trained with the mask and "
+        "never learned to use what it now sees."
+    ),
+    "window": "Closes cells more than this many positions from the diagonal, for this kind.",
+    "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
+}
+
+BLOCKING: dict[Method, str] = {
+    "-inf": (
+        "A blocked score becomes −∞, and its weight exactly 0. The other weights of the row "
+        "still sum to 1; a query that may see nothing takes nothing. This is what the model does."
+    ),
+    "large negative": (
+        "A blocked score is lowered by a billion. That looks the same until a row is blocked "
+        "completely: its scores are all lowered alike, and the softmax spreads the whole weight "
+        "over keys that are forbidden."
+    ),
+    "zero after": (
+        "The softmax runs over all keys, then blocked weights are set to 0. What they had is lost: "
+        "the rows no longer sum to 1, and forbidden keys still shape the weights of the others."
+    ),
 }
 
 

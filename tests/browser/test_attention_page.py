@@ -29,17 +29,18 @@ def french(page):
     return page.locator(".token-strip .text")
 
 
-def hover_cell(page, row, column, rows, columns):
-    """Point at a cell of the heatmap and return its three hover lines: query, key, weight."""
-    plot = page.locator(".js-plotly-plot .nsewdrag").first
+def hover_cell(page, row, column, rows, columns, chart=None, patience=60_000):
+    """Point at a cell of a heatmap and return its three hover lines: query, key, weight."""
+    chart = chart or page.locator(".js-plotly-plot").first
+    plot = chart.locator(".nsewdrag").first
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
     x = box["x"] + box["width"] * (column + 0.5) / columns
     y = box["y"] + box["height"] * (row + 0.5) / rows
     page.mouse.move(x - 3, y - 3)
     page.mouse.move(x, y)
-    text = page.locator(".hoverlayer .hovertext .nums tspan.line")
-    text.first.wait_for()
+    text = chart.locator(".hoverlayer .hovertext .nums tspan.line")
+    text.first.wait_for(timeout=patience)
     return text.all_text_contents()
 
 

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from model.config import TransformerConfig
 from model.data import pad, source_sequence
 from model.decoding import NEVER_WRITTEN, greedy
 from model.tokenizer import END_ID, PAD_ID, START_ID, UNKNOWN_ID
@@ -100,6 +101,8 @@ def test_rows_that_end_early_stay_as_they_are_when_others_go_on(translator, pair
 
 class Scripted:
     """A model that writes the given ids, one row each, whatever it reads."""
+
+    config = TransformerConfig(20, 20)
 
     def __init__(self, *scripts):
         self.scripts = torch.tensor(scripts)

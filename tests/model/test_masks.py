@@ -1,6 +1,7 @@
+import pytest
 import torch
 
-from model.masks import look_ahead_mask, padding_mask, window_mask
+from model.masks import look_ahead_mask, masked_softmax, padding_mask, window_mask
 
 # The two sentence pairs that most tutorials on the Transformer work through.
 SOURCES = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])
@@ -64,3 +65,26 @@ def test_masks_combine():
     ids = torch.tensor([[4, 4, 4, 0]])
     combined = look_ahead_mask(4) & padding_mask(ids, 0) & window_mask(4, 4, 1)
     assert torch.equal(combined[0, 0], matrix("1000", "1100", "0110", "0010"))
+
+
+SCORES = torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.0, -1.0]])
+SEEN = torch.tensor([[True, False, True], [False, False, False]])
+
+
+def test_minus_infinity_keeps_rows_at_one_and_empties_a_blocked_row():
+    weights = masked_softmax(SCORES, SEEN, "-inf")
+    expected = torch.tensor([1.0, 3.0]).softmax(0)
+    assert weights[0].tolist() == [expected[0], 0, expected[1]]
+    assert weights[1].tolist() == [0, 0, 0]
+
+
+def test_a_large_negative_number_spreads_a_blocked_row_over_forbidden_keys():
+    weights = masked_softmax(SCORES, SEEN, "large negative")
+    assert torch.equal(weights[0], masked_softmax(SCORES, SEEN, "-inf")[0])
+    assert weights[1].tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_zeroing_after_the_softmax_loses_weight():
+    weights = masked_softmax(SCORES, SEEN, "zero after")
+    assert torch.equal(weights, SCORES.softmax(-1) * SEEN)
+    assert weights[0].sum() < 0.8

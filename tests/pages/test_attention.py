@@ -1,5 +1,3 @@
-import json
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site, load
 from pages.shared.scene import EXAMPLES
+from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,27 +24,12 @@ def app():
 def headers(app):
     """The headers of the page's canvas pictures, by what they show."""
     found = {}
-    for part in app.get("bidi_component"):
-        data = part.proto.bytes
-        (length,) = struct.unpack("<I", data[:4])
-        header = json.loads(data[4 : 4 + length])
-        name = header["label"].split(",")[0] if "label" in header else "grid"
-        found[name if "rows" in header or "label" in header else "lines"] = header
+    for header, _ in canvas_pictures(app):
+        if "label" in header:
+            found[header["label"].split(",")[0]] = header
+        else:
+            found["grid" if "rows" in header else "lines"] = header
     return found
-
-
-def heatmap(app):
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
-
-
-def cells(app):
-    z = heatmap(app)["data"][0]["z"]
-    if isinstance(z, dict):
-        import base64
-
-        flat = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
-        return flat.reshape([int(side) for side in z["shape"].split(",")])
-    return np.array(z)
 
 
 def test_the_first_page_shows_the_translation_of_the_first_example(app, shipped):
@@ -66,8 +50,8 @@ def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
     translation = shipped.translate("My sister sold seven boats.")
     trace = shipped.trace("My sister sold seven boats.", translation)
     expected = trace.attention[Site("cross", 2)].weights[0, 4].numpy()
-    np.testing.assert_allclose(cells(app), expected, atol=1e-5)
-    layout = heatmap(app)["layout"]
+    np.testing.assert_allclose(heatmaps(app)[0][0], expected, atol=1e-5)
+    layout = heatmaps(app)[0][1]
     assert layout["xaxis"]["ticktext"] == [
         token.text.replace("<", "&lt;").replace(">", "&gt;") for token in trace.source_tokens
     ]
@@ -80,7 +64,7 @@ def test_mean_and_max_are_taken_over_the_heads_of_the_layer(app, shipped, head, 
     app.segmented_control(key="layer").set_value(1).run()
     app.segmented_control(key="head").set_value(head).run()
     weights = shipped.trace(EXAMPLES[0]).attention[Site("encoder", 0)].weights[0].numpy()
-    np.testing.assert_allclose(cells(app), reduce(weights, axis=0), atol=1e-5)
+    np.testing.assert_allclose(heatmaps(app)[0][0], reduce(weights, axis=0), atol=1e-5)
 
 
 def test_an_example_is_one_click_away_and_can_be_clicked_again(app, shipped):

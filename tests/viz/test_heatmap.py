@@ -29,7 +29,7 @@ def test_repeated_tokens_keep_their_own_places(figure):
 def test_colours_run_from_zero_to_the_asked_maximum(figure):
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
     own = attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], maximum=None)
-    assert own.data[0].zmax is None
+    assert own.data[0].zmax == pytest.approx(0.9)
 
 
 def test_the_colour_scale_is_named_in_a_bar(figure):
@@ -40,3 +40,31 @@ def test_the_colour_scale_is_named_in_a_bar(figure):
 def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="2 queries but there are 3"):
         attention_heatmap(WEIGHTS, ["a", "b", "c"], ["a", "b", "c"])
+
+
+def test_blocked_cells_have_a_cross_and_no_colour():
+    blocked = np.array([[False, True, False], [True, False, False]])
+    figure = attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], blocked=blocked)
+    values, crosses = figure.data
+    np.testing.assert_array_equal(np.isnan(values.z), blocked)
+    np.testing.assert_array_equal(~np.isnan(crosses.z), blocked)
+    np.testing.assert_array_equal(np.asarray(crosses.text) == "×", blocked)
+    np.testing.assert_allclose(values.z[~blocked], WEIGHTS[~blocked])
+
+
+def test_a_diverging_scale_is_centred_on_zero():
+    change = np.array([[-0.25, 0.1, 0.0], [0.0, 0.2, -0.2]])
+    figure = attention_heatmap(
+        change, ["q", "r"], ["a", "b", "c"], name="change", diverging=True, maximum=None
+    )
+    assert figure.data[0].zmin == pytest.approx(-0.25)
+    assert figure.data[0].zmax == pytest.approx(0.25)
+    assert figure.data[0].colorbar.title.text == "change"
+    assert "change" in figure.data[0].hovertemplate
+
+
+def test_a_difference_of_nothing_still_has_a_scale():
+    figure = attention_heatmap(
+        np.zeros((2, 3)), ["q", "r"], ["a", "b", "c"], diverging=True, maximum=None
+    )
+    assert figure.data[0].zmin < 0 < figure.data[0].zmax

@@ -1,0 +1,244 @@
+"""Change what attention may see, and watch the weights and the output change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+import torch
+
+from model.edits import CellEdit, Edits
+from model.masks import masked_softmax
+from model.scoring import trace_log_probabilities
+from model.trace import AttentionRecord, Site, Trace
+from pages.shared import history, scene
+from pages.shared.frame import open_page
+from pages.shared.loading import cheat, tokens_of, traced, translated, translator
+from pages.shared.pictures import chips, picked, show
+from pages.shared.sentence import sentence_box
+from pages.shared.words import BLOCKING, MASK_WORDS
+from viz import attention_heatmap, mask_matrix, token_strip
+
+Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
+SCOPES = ("everywhere", "this layer", "this head")
+STAGE_HEIGHT = 380  # pixels
+
+
+def switch(name: str) -> None:
+    """Carry a toggle over into the edits."""
+    history.change(replace(history.edits(), **{name: st.session_state[name]}))
+
+
+def set_window() -> None:
+    """Close the cells farther from the diagonal than the chosen width, or none."""
+    windows = dict(history.edits().windows)
+    windows.pop(st.session_state.kind, None)
+    if st.session_state.window != "off":
+        windows[st.session_state.kind] = st.session_state.window
+    history.change(replace(history.edits(), windows=windows))
+
+
+def edit_cells() -> None:
+    """Close or open the cells that were clicked or dragged over."""
+    stroke, scope = picked("matrix"), st.session_state.scope
+    layer = None if scope == "everywhere" else st.session_state.layer - 1
+    head = st.session_state.head_number - 1 if scope == "this head" else None
+    cells = tuple(
+        CellEdit(st.session_state.kind, query, key, stroke["opened"], layer, head)
+        for query, key in stroke["cells"]
+    )
+    edits = history.edits()
+    history.change(replace(edits, cells=edits.cells + cells))
+
+
+def reset() -> None:
+    """Take back every change of the masks, and leave the heads as they are."""
+    history.change(Edits(gates=history.edits().gates))
+
+
+def switches(edits: Edits, tokens: int) -> int | None:
+    """The switches for whole masks; returns how many tokens to pad both sides to."""
+    st.session_state.look_ahead, st.session_state.padding = edits.look_ahead, edits.padding
+    st.session_state.window = edits.windows.get(st.session_state.kind, "off")
+    choices = ["off", *range(tokens + 1, tokens + 9)]
+    if st.session_state.get("pad_to") not in choices:
+        st.session_state.pad_to = "off"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.toggle("Look-ahead mask", key="look_ahead", on_change=switch, args=["look_ahead"])
+        st.toggle("Padding mask", key="padding", on_change=switch, args=["padding"])
+        pad_to = st.selectbox(
+            "Pad both sides to", choices, key="pad_to", width=140, help=MASK_WORDS["pad to"]
+        )
+        st.selectbox(
+            "Local window",
+            ["off", *range(6)],
+            key="window",
+            on_change=set_window,
+            width=140,
+            help=MASK_WORDS["window"],
+        )
+        st.button("Undo", on_click=history.undo, disabled=not history.can_undo())
+        st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
+    return None if pad_to == "off" else pad_to
+
+
+def trained_masks(trace: Trace) -> None:
+    """The masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
+    target, source = tokens_of(trace, "cross")
+    padding, look_ahead, combined = (mask.cpu().numpy() for mask in translator().masks(trace))
+    pictures = {
+        "padding mask": mask_matrix(padding, ["every query"], source, label="Padding mask"),
+        "look-ahead mask": mask_matrix(look_ahead, target, target, label="Look-ahead mask"),
+        "both": mask_matrix(combined, target, target, label="Both, as the decoder uses them"),
+    }
+    for column, (name, picture) in zip(st.columns(3), pictures.items(), strict=True):
+        with column:
+            st.markdown(MASK_WORDS[name])
+            show(picture, f"trained-{name}")
+
+
+def matrix(before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens) -> None:
+    """The mask in force, to be changed by hand."""
+    trained, visible = (
+        record.masked_scores[0, head].isfinite().cpu().numpy() for record in (before, after)
+    )
+    picture = mask_matrix(visible, *tokens, trained=trained, editable=True, label="Mask in force")
+    show(picture, "matrix", edit_cells)
+    st.caption(MASK_WORDS["edit"])
+
+
+def stages(before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens) -> None:
+    """The way from scores to weights of one head, and what the changes did to it."""
+    blocked = after.masked_scores[0, head].isneginf().cpu().numpy()
+    scores, weights = (part[0, head].cpu().numpy() for part in (after.scores, after.weights))
+    difference = weights - before.weights[0, head].cpu().numpy()
+    raw = {"name": "score", "maximum": None, "diverging": True, "height": STAGE_HEIGHT}
+    figures = {
+        "1. Scores: q·k / √d": attention_heatmap(scores, *tokens, **raw),
+        "2. Masked scores: −∞ where blocked": attention_heatmap(
+            scores, *tokens, blocked=blocked, **raw
+        ),
+        "3. Weights: the softmax of each row": attention_heatmap(
+            weights, *tokens, blocked=blocked, height=STAGE_HEIGHT
+        ),
+        "4. Weights minus those as trained": attention_heatmap(
+            difference, *tokens, **{**raw, "name": "change"}
+        ),
+    }
+    columns = [*st.columns(2), *st.columns(2)]
+    for column, (title, figure) in zip(columns, figures.items(), strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            st.plotly_chart(figure, key=title, config={"displaylogo": False})
+
+
+def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
+    """What the changes do to the loss on the known target, and to the translation."""
+    loss, edited_loss = (-trace_log_probabilities(trace).mean().item() for trace in (before, after))
+    original = translated(sentence)
+    edited = translated(sentence, history.edits(), pad_to)
+    for label, (shown, other) in {
+        "as trained": (original, edited),
+        "with your changes": (edited, original),
+    }.items():
+        row = chips(shown.target_tokens, other.target_tokens)
+        show(token_strip(shown.text, row, label=f"Translation {label}"), label)
+    st.metric(
+        "Loss on the known target",
+        f"{edited_loss:.3f} nats a token",
+        f"{edited_loss - loss:+.3f} against {loss:.3f} as trained",
+        delta_color="inverse",
+    )
+
+
+def why_not_look_ahead(sentence: str, target: str) -> None:
+    """A model that could always see the next token, on the same target."""
+    loss, text = cheat(sentence, target)
+    numbers, words = st.columns([1, 2], gap="medium")
+    with numbers:
+        st.metric("Loss of the model trained without mask", f"{loss:.3f} nats a token")
+    with words:
+        st.caption("Its own translation, when there is no answer to look at:")
+        st.text(text or "(nothing)")
+    st.caption(MASK_WORDS["cheating"])
+
+
+def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens) -> None:
+    """The same mask by three ways, with one row blocked completely."""
+    queries, _ = tokens
+    choice, picture = st.columns(2, gap="medium")
+    with choice:
+        method = st.segmented_control(
+            "Block with", list(BLOCKING), key="method", default="-inf", required=True
+        )
+        row = st.selectbox(
+            "Block this query completely",
+            range(len(queries)),
+            index=min(1, len(queries) - 1),
+            format_func=lambda position: f"{position + 1}: {queries[position]}",
+        )
+        visible = record.masked_scores[0, head].isfinite()
+        visible[row] = False
+        weights = masked_softmax(record.scores[0, head], visible, method)
+        sums = weights.sum(dim=-1)
+        others = torch.cat([sums[:row], sums[row + 1 :]])
+        st.metric("Sum of the blocked row", f"{sums[row]:.3f}")
+        if len(others):
+            st.metric("Sums of the other rows", f"{others.min():.3f} to {others.max():.3f}")
+        st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
+        st.caption(BLOCKING[method])
+    with picture:
+        figure = attention_heatmap(weights.cpu().numpy(), *tokens, height=STAGE_HEIGHT)
+        st.plotly_chart(figure, key="blocking", config={"displaylogo": False})
+
+
+@st.fragment
+def masks(sentence: str) -> None:
+    """Everything under the sentence box."""
+    edits, config = history.edits(), translator().model.config
+    translation = translated(sentence)
+    target = st.text_input(
+        "Known target: the translation as trained, or type your own",
+        key="target",
+        max_chars=scene.LONGEST_SENTENCE,
+        placeholder=translation.text,
+    )
+    plain = traced(sentence, target)
+    tokens_read = max(len(plain.source_tokens), len(plain.target_tokens))
+    pad_to = switches(edits, tokens_read)
+    before, after = traced(sentence, target, pad_to=pad_to), traced(sentence, target, edits, pad_to)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Kind of attention", scene.KINDS, key="kind", format_func=scene.KINDS.get, required=True
+        )
+        layers = range(1, config.decoder_layers + 1)
+        layer = st.segmented_control("Layer", layers, key="layer", required=True)
+        heads = range(1, config.heads + 1)
+        head = st.segmented_control("Head", heads, key="head_number", default=1, required=True)
+        st.segmented_control(
+            "A click changes", SCOPES, key="scope", default=SCOPES[0], required=True
+        )
+    site = Site(kind, layer - 1)
+    records = before.attention[site], after.attention[site]
+    tokens = tokens_of(after, kind)
+    mask, output = st.columns([6, 5], gap="medium")
+    with mask:
+        st.subheader("The mask in force")
+        matrix(*records, head - 1, tokens)
+    with output:
+        st.subheader("What it does to the output")
+        consequence(sentence, before, after, pad_to)
+    st.subheader("From scores to weights")
+    stages(*records, head - 1, tokens)
+    st.subheader("The masks as trained")
+    trained_masks(before)
+    st.subheader("Why the decoder may not look ahead")
+    why_not_look_ahead(sentence, target or translation.text)
+    st.subheader("Why −∞ and nothing else")
+    ways_of_blocking(records[1], head - 1, tokens)
+    scene.publish()
+
+
+open_page("Masks")
+if sentence := sentence_box():
+    masks(sentence)

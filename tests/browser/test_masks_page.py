@@ -1,0 +1,120 @@
+"""Changing masks by mouse and by keyboard, and what the page then shows."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from playwright.sync_api import TimeoutError
+
+from model import Site, load
+from model.edits import CellEdit, Edits
+from tests.browser.test_attention_page import hover_cell
+
+SENTENCE = "My brother bought three old bicycles yesterday."
+LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/components/mask_matrix.js
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load("en-fr")
+
+
+@pytest.fixture
+def matrix(page, server):
+    """The canvas of the mask in force, at decoder layer 1, head 1."""
+    page.goto(f"{server}/masks?sentence={SENTENCE}&kind=decoder&layer=1")
+    canvas = page.locator("canvas.editable")
+    canvas.wait_for()
+    page.get_by_text("Why −∞").wait_for()
+    return canvas
+
+
+def traced(translator, edits):
+    translation = translator.translate(SENTENCE)
+    sites = edits.at_sites(translator.model.config, 40)
+    return translator.trace(SENTENCE, translation, edits=sites)
+
+
+def center(canvas, size, query, key):
+    """Where on the page a cell is, of a matrix of size x size."""
+    box = None
+    while box is None:  # the page puts a new canvas in place of the old one
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+    side = (box["width"] - LABEL - SLANT) / size
+    return box["x"] + LABEL + side * (key + 0.5), box["y"] + LABEL + side * (query + 0.5)
+
+
+def weights_shown(page, trace, cells):
+    """Point at weights in the third stage until they are the trace's, or for ten seconds."""
+    record = trace.attention[Site("decoder", 0)]
+    size = record.weights.size(-1)
+    plot = page.locator(".stPlotlyChart").nth(2)
+    for query, key in cells:
+        expected = pytest.approx(record.weights[0, 0, query, key].item(), abs=6e-5)
+        read, weight = None, "weight nan"
+        for _ in range(20):
+            page.mouse.move(5, 5)
+            with contextlib.suppress(TimeoutError):  # a chart may be redrawn under the pointer
+                read, _, weight = hover_cell(page, query, key, size, size, plot, patience=3_000)
+            if float(weight.split()[1]) == expected:
+                break
+            page.wait_for_timeout(500)
+        assert read == f"query {trace.target_tokens[query].text}"
+        assert float(weight.split()[1]) == expected
+
+
+def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator):
+    size = len(traced(translator, Edits()).target_tokens)
+    reading = page.locator(".mask-matrix .reading").first
+    page.mouse.move(*center(matrix, size, 2, 1))
+    reading.get_by_text("visible").wait_for()
+    page.mouse.click(*center(matrix, size, 2, 1))
+    page.get_by_role("button", name="Undo").and_(page.locator(":enabled")).wait_for()
+    page.mouse.move(*center(matrix, size, 2, 1))
+    reading.get_by_text("closed by you").wait_for()
+    closed = Edits(cells=(CellEdit("decoder", 2, 1, opened=False),))
+    weights_shown(page, traced(translator, closed), [(2, 0), (2, 2), (3, 1)])
+
+    page.get_by_text("Look-ahead mask", exact=True).first.click()
+    both = Edits(look_ahead=False, cells=closed.cells)
+    weights_shown(page, traced(translator, both), [(0, 3), (1, 0), (2, 3)])
+    page.mouse.move(*center(matrix, size, 0, 3))
+    reading.get_by_text("opened by you").wait_for()
+
+
+def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, translator):
+    size = len(traced(translator, Edits()).target_tokens)
+    page.mouse.move(*center(matrix, size, 3, 0))
+    page.mouse.down()
+    for query in (4, 5):
+        page.mouse.move(*center(matrix, size, query, 0), steps=5)
+    page.mouse.up()
+    undo = page.get_by_role("button", name="Undo")
+    undo.and_(page.locator(":enabled")).wait_for()
+    reading = page.locator(".mask-matrix .reading").first
+    for query in (3, 4, 5):
+        page.mouse.move(*center(matrix, size, query, 0))
+        reading.get_by_text("closed by you").wait_for()
+    undo.click()
+    undo.and_(page.locator(":disabled")).wait_for()
+    page.mouse.move(*center(matrix, size, 4, 0))
+    reading.get_by_text(": visible").wait_for()
+
+
+def test_the_keyboard_moves_and_closes(page, matrix):
+    matrix.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", " "):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Undo").and_(page.locator(":enabled")).wait_for()
+    page.locator(".mask-matrix .reading").first.get_by_text("closed by you").wait_for()
+
+
+def test_the_page_keeps_to_the_width_of_a_phone(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    page.goto(f"{server}/masks?sentence={SENTENCE}")
+    page.get_by_text("Why −∞").wait_for()
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert np.isfinite(page.locator("canvas.editable").bounding_box()["width"])
+    assert page.foreign_requests == []

@@ -1,0 +1,29 @@
+"""Reading what a page drew."""
+
+import base64
+import json
+import struct
+
+import numpy as np
+
+
+def canvas_pictures(app):
+    """The header and the bytes of each canvas picture on the page, in order."""
+    found = []
+    for part in app.get("bidi_component"):
+        data = part.proto.bytes
+        (length,) = struct.unpack("<I", data[:4])
+        found.append((json.loads(data[4 : 4 + length]), data[4 + length :]))
+    return found
+
+
+def heatmaps(app):
+    """The values, the layout and the name of each Plotly heatmap on the page, in order."""
+    found = []
+    for chart in app.get("plotly_chart"):
+        spec = json.loads(chart.proto.spec)
+        z = spec["data"][0]["z"]
+        flat = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
+        values = flat.reshape([int(side) for side in z["shape"].split(",")])
+        found.append((values, spec["layout"], spec["data"][0]["colorbar"]["title"]["text"]))
+    return found

@@ -1,0 +1,139 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Site, load
+from model.edits import CellEdit, Edits
+from model.scoring import trace_log_probabilities
+from tests.pages.pictures import canvas_pictures, heatmaps
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "My sister sold seven boats."
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load("en-fr")
+
+
+@pytest.fixture
+def app():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update({"sentence": SENTENCE, "kind": "decoder", "layer": "2"})
+    app.switch_page("pages/masks.py").run()
+    assert not app.exception
+    return app
+
+
+def traced(shipped, edits, pad_to=None):
+    translation = shipped.translate(SENTENCE)
+    length = len(translation.target_tokens)
+    sites = edits.at_sites(shipped.model.config, 30, length)
+    return shipped.trace(SENTENCE, translation, edits=sites, pad_to=pad_to)
+
+
+def states(app):
+    """The cells of the mask in force: 0 blocked, 1 visible, 2 closed, 3 opened."""
+    for header, body in canvas_pictures(app):
+        if header.get("editable"):
+            return np.frombuffer(body, np.uint8).reshape(len(header["queries"]), -1)
+    raise AssertionError("The page shows no mask to change.")
+
+
+def test_the_stages_are_those_of_the_run(app, shipped):
+    record = traced(shipped, Edits()).attention[Site("decoder", 1)]
+    (scores, _, _), (masked, _, _), (weights, _, _), (change, _, _) = heatmaps(app)[:4]
+    np.testing.assert_allclose(scores, record.scores[0, 0], atol=1e-4)
+    blocked = record.masked_scores[0, 0].isneginf().numpy()
+    np.testing.assert_array_equal(np.isnan(masked), blocked)
+    np.testing.assert_array_equal(np.isnan(weights), blocked)
+    np.testing.assert_allclose(weights[~blocked], record.weights[0, 0][~blocked], atol=1e-5)
+    assert not change.any()
+
+
+def test_look_ahead_off_opens_the_upper_triangle_and_changes_the_loss(app, shipped):
+    app.toggle(key="look_ahead").set_value(False).run()
+    trace = traced(shipped, Edits(look_ahead=False))
+    weights = trace.attention[Site("decoder", 1)].weights[0, 0].numpy()
+    np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
+    loss = -trace_log_probabilities(trace).mean().item()
+    assert app.metric[0].value == f"{loss:.3f} nats a token"
+    assert set(np.unique(states(app))) == {1, 3}
+
+
+def test_padding_is_there_and_can_be_opened(app, shipped):
+    tokens = max(len(shipped.read(SENTENCE)), len(shipped.translate(SENTENCE).target_tokens))
+    app.segmented_control(key="kind").set_value("encoder").run()
+    app.selectbox(key="pad_to").set_value(tokens + 3).run()
+    padded = tokens + 3 - len(shipped.read(SENTENCE))
+    assert (states(app)[:, -padded:] == 0).all()
+    app.toggle(key="padding").set_value(False).run()
+    assert (states(app)[:, -padded:] == 3).all()
+    trace = traced(shipped, Edits(padding=False), tokens + 3)
+    weights = trace.attention[Site("encoder", 1)].weights[0, 0].numpy()
+    np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
+
+
+def test_a_window_closes_far_cells_of_its_kind_only(app):
+    app.selectbox(key="window").set_value(1).run()
+    rows = np.arange(len(states(app)))
+    distance = rows[:, None] - rows
+    np.testing.assert_array_equal(states(app) == 2, distance > 1)
+    app.segmented_control(key="kind").set_value("encoder").run()
+    assert (states(app) == 1).all()
+
+
+def test_undo_and_reset_take_changes_back(app):
+    app.selectbox(key="window").set_value(1).run()
+    app.toggle(key="look_ahead").set_value(False).run()
+    app.button[0].click().run()
+    assert app.toggle(key="look_ahead").value
+    assert app.selectbox(key="window").value == 1
+    app.button[1].click().run()
+    assert app.selectbox(key="window").value == "off"
+    assert set(np.unique(states(app))) == {0, 1}
+
+
+def test_a_known_target_can_be_typed(app, shipped):
+    app.text_input(key="target").set_value("Ma sœur dort.").run()
+    loss = -trace_log_probabilities(shipped.trace(SENTENCE, "Ma sœur dort.")).mean().item()
+    assert app.metric[0].value == f"{loss:.3f} nats a token"
+
+
+def test_the_model_without_mask_knows_the_answer_and_nothing_else(app, shipped):
+    unmasked = load("en-fr-unmasked")
+    target = shipped.translate(SENTENCE).text
+    loss = -trace_log_probabilities(unmasked.trace(SENTENCE, target)).mean().item()
+    assert app.metric[1].value == f"{loss:.3f} nats a token"
+    assert loss < 0.2
+    assert unmasked.translate(SENTENCE).text != target
+
+
+@pytest.mark.parametrize(
+    ("method", "blocked_row", "forbidden"),
+    [("-inf", "0.000", "0.000"), ("large negative", "1.000", "1.000")],
+)
+def test_a_blocked_row_shows_what_each_way_of_blocking_does(app, method, blocked_row, forbidden):
+    app.segmented_control(key="method").set_value(method).run()
+    assert app.metric[2].value == blocked_row
+    assert app.metric[3].value == "1.000 to 1.000"
+    assert app.metric[4].value == forbidden
+
+
+def test_zeroing_after_the_softmax_breaks_the_sums(app):
+    app.segmented_control(key="method").set_value("zero after").run()
+    lowest, _, highest = app.metric[3].value.split()
+    assert float(lowest) < 0.999
+    assert float(highest) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_row_of_edits_survives_another_sentence(app):
+    app.session_state["history"] = [
+        Edits(),
+        Edits(cells=(CellEdit("decoder", 40, 40, opened=False), CellEdit("decoder", 1, 0, False))),
+    ]
+    app.text_input(key="sentence").set_value("Go.").run()
+    assert not app.exception
+    assert states(app)[1, 0] == 2

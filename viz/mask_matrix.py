@@ -1,0 +1,42 @@
+"""A mask as a matrix of cells, to look at or to change by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture
+from viz.tokens import check_sizes
+
+# What a cell is, as the browser part reads it.
+BLOCKED, VISIBLE, CLOSED, OPENED = range(4)
+
+
+def mask_matrix(
+    visible: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    trained: np.ndarray | None = None,
+    editable: bool = False,
+    label: str = "Mask",
+) -> CanvasPicture:
+    """Which keys each query may see: visible [query, key], True where it may.
+
+    Cells that differ from the mask as `trained` are marked as closed or opened. An editable matrix
+    answers to clicks, drags and keys with the cells and whether they are to be opened.
+    """
+    check_sizes(visible, query_tokens, key_tokens)
+    trained = visible if trained is None else trained
+    states = np.where(
+        trained, np.where(visible, VISIBLE, CLOSED), np.where(visible, OPENED, BLOCKED)
+    )
+    header = {
+        "queries": list(query_tokens),
+        "keys": list(key_tokens),
+        "editable": editable,
+        "label": label,
+    }
+    height = 120 + 22 * len(query_tokens)
+    return CanvasPicture.pack("mask_matrix", header, states.astype(np.uint8), height=height)
