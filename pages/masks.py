@@ -146,7 +146,9 @@ def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) 
     st.metric(
         "Loss on the known target",
         f"{edited_loss:.3f} nats a token",
-        f"{edited_loss - loss:+.3f} against {loss:.3f} as trained",
+        f"{edited_loss - loss:+.3f} against {loss:.3f} as trained"
+        if edited is not original
+        else None,
         delta_color="inverse",
     )
 
