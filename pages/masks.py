@@ -32,9 +32,9 @@ def switch(name: str) -> None:
 def set_window() -> None:
     """Close the cells farther from the diagonal than the chosen width, or none."""
     windows = dict(history.edits().windows)
-    windows.pop(st.session_state.kind, None)
+    windows.pop(st.session_state.mask_kind, None)
     if st.session_state.window != "off":
-        windows[st.session_state.kind] = st.session_state.window
+        windows[st.session_state.mask_kind] = st.session_state.window
     history.change(replace(history.edits(), windows=windows))
 
 
@@ -44,7 +44,7 @@ def edit_cells() -> None:
     layer = None if scope == "everywhere" else st.session_state.layer - 1
     head = st.session_state.head_number - 1 if scope == "this head" else None
     cells = tuple(
-        CellEdit(st.session_state.kind, query, key, stroke["opened"], layer, head)
+        CellEdit(st.session_state.mask_kind, query, key, stroke["opened"], layer, head)
         for query, key in stroke["cells"]
     )
     edits = history.edits()
@@ -59,7 +59,7 @@ def reset() -> None:
 def switches(edits: Edits, tokens: int) -> int | None:
     """The switches for whole masks; returns how many tokens to pad both sides to."""
     st.session_state.look_ahead, st.session_state.padding = edits.look_ahead, edits.padding
-    st.session_state.window = edits.windows.get(st.session_state.kind, "off")
+    st.session_state.window = edits.windows.get(st.session_state.mask_kind, "off")
     choices = ["off", *range(tokens + 1, tokens + 9)]
     if st.session_state.get("pad_to") not in choices:
         st.session_state.pad_to = "off"
@@ -211,7 +211,11 @@ def masks(sentence: str) -> None:
     before, after = traced(sentence, target, pad_to=pad_to), traced(sentence, target, edits, pad_to)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.segmented_control(
-            "Kind of attention", scene.KINDS, key="kind", format_func=scene.KINDS.get, required=True
+            "Kind of attention",
+            scene.KINDS,
+            key="mask_kind",
+            format_func=scene.KINDS.get,
+            required=True,
         )
         layers = range(1, config.decoder_layers + 1)
         layer = st.segmented_control("Layer", layers, key="layer", required=True)

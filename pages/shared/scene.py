@@ -28,13 +28,14 @@ PICTURES = ("heatmap", "lines")
 
 @dataclass(frozen=True)
 class Scene:
-    """The choices on the Attention page; layers and heads count from 1, as on screen."""
+    """The choices that an address holds; layers and heads count from 1, as on screen."""
 
     sentence: str = EXAMPLES[0]
     kind: Kind = "cross"
     layer: int = 2
     head: str = "mean"
     picture: str = "heatmap"
+    mask_kind: Kind = "decoder"
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], layers: int, heads: int) -> Scene:
@@ -42,6 +43,7 @@ class Scene:
         scene = cls()
         allowed = {
             "kind": tuple(KINDS),
+            "mask_kind": tuple(KINDS),
             "layer": tuple(str(layer + 1) for layer in range(layers)),
             "head": head_names(heads),
             "picture": PICTURES,

@@ -22,7 +22,7 @@ def translator():
 @pytest.fixture
 def matrix(page, server):
     """The canvas of the mask in force, at decoder layer 1, head 1."""
-    page.goto(f"{server}/masks?sentence={SENTENCE}&kind=decoder&layer=1")
+    page.goto(f"{server}/masks?sentence={SENTENCE}&layer=1")
     canvas = page.locator("canvas.editable")
     canvas.wait_for()
     page.get_by_text("Why −∞").wait_for()

@@ -21,7 +21,7 @@ def shipped():
 @pytest.fixture
 def app():
     app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": SENTENCE, "kind": "decoder", "layer": "2"})
+    app.query_params.update({"sentence": SENTENCE, "layer": "2"})
     app.switch_page("pages/masks.py").run()
     assert not app.exception
     return app
@@ -65,7 +65,7 @@ def test_look_ahead_off_opens_the_upper_triangle_and_changes_the_loss(app, shipp
 
 def test_padding_is_there_and_can_be_opened(app, shipped):
     tokens = max(len(shipped.read(SENTENCE)), len(shipped.translate(SENTENCE).target_tokens))
-    app.segmented_control(key="kind").set_value("encoder").run()
+    app.segmented_control(key="mask_kind").set_value("encoder").run()
     app.selectbox(key="pad_to").set_value(tokens + 3).run()
     padded = tokens + 3 - len(shipped.read(SENTENCE))
     assert (states(app)[:, -padded:] == 0).all()
@@ -81,7 +81,7 @@ def test_a_window_closes_far_cells_of_its_kind_only(app):
     rows = np.arange(len(states(app)))
     distance = rows[:, None] - rows
     np.testing.assert_array_equal(states(app) == 2, distance > 1)
-    app.segmented_control(key="kind").set_value("encoder").run()
+    app.segmented_control(key="mask_kind").set_value("encoder").run()
     assert (states(app) == 1).all()
 
 

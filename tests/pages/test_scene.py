@@ -14,8 +14,11 @@ def test_an_address_restores_every_choice():
         "layer": "3",
         "head": "8",
         "picture": "lines",
+        "mask_kind": "cross",
     }
-    assert Scene.from_parameters(parameters, 3, 8) == Scene("Hi <b>", "encoder", 3, "8", "lines")
+    assert Scene.from_parameters(parameters, 3, 8) == Scene(
+        "Hi <b>", "encoder", 3, "8", "lines", "cross"
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,7 @@ def test_an_address_restores_every_choice():
         {"head": "9"},
         {"head": "median"},
         {"kind": "sideways"},
+        {"mask_kind": "sideways"},
         {"picture": "<script>"},
         {"sentence": ""},
         {"unheard-of": "1"},
