@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from model.tokenizer import Token
+from model.tokenizer import PAD_ID, Token
 
 Kind = Literal["encoder", "decoder", "cross"]
 
@@ -60,6 +60,11 @@ class Trace:
     target_tokens: Sequence[Token] = ()
     attention: dict[Site, AttentionRecord] = field(default_factory=dict)
     logits: Tensor | None = None  # (B, T, V)
+
+    def following_tokens(self, end: Token) -> list[Token]:
+        """What the decoder is to write after each token it reads, padding left out."""
+        read = [token for token in self.target_tokens if token.id != PAD_ID]
+        return [*read[1:], end]
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
         """The tokens whose queries are the rows of this site's weights."""

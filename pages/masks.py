@@ -13,11 +13,11 @@ from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
 from pages.shared import history, scene
 from pages.shared.frame import open_page
-from pages.shared.loading import cheat, tokens_of, traced, translated, translator
+from pages.shared.loading import cheat, following_texts, tokens_of, traced, translated, translator
 from pages.shared.pictures import chips, picked, show
 from pages.shared.sentence import sentence_box
 from pages.shared.words import BLOCKING, MASK_WORDS
-from viz import attention_heatmap, mask_matrix, token_strip
+from viz import attention_heatmap, mask_matrix, probability_bars, token_strip
 
 Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
 SCOPES = ("everywhere", "this layer", "this head")
@@ -134,7 +134,8 @@ def stages(before: AttentionRecord, after: AttentionRecord, head: int, tokens: T
 
 def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
     """What the changes do to the loss on the known target, and to the translation."""
-    loss, edited_loss = (-trace_log_probabilities(trace).mean().item() for trace in (before, after))
+    log_probabilities = [trace_log_probabilities(trace).cpu() for trace in (before, after)]
+    loss, edited_loss = (-values.mean().item() for values in log_probabilities)
     original = translated(sentence)
     edited = translated(sentence, history.edits(), pad_to)
     for label, (shown, other) in {
@@ -147,10 +148,16 @@ def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) 
         "Loss on the known target",
         f"{edited_loss:.3f} nats a token",
         f"{edited_loss - loss:+.3f} against {loss:.3f} as trained"
-        if edited is not original
+        if history.edits() != Edits()
         else None,
         delta_color="inverse",
     )
+    names = ("as trained", "with your changes")
+    runs = {
+        name: values.exp().numpy() for name, values in zip(names, log_probabilities, strict=True)
+    }
+    st.altair_chart(probability_bars(runs, following_texts(before)), key="probabilities")
+    st.caption(MASK_WORDS["known target"])
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:

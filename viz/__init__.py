@@ -5,6 +5,7 @@ from viz.canvas import CanvasPicture
 from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap
 from viz.mask_matrix import mask_matrix
+from viz.probability_bars import probability_bars
 from viz.token_strip import Chip, token_strip
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "attention_lines",
     "head_grid",
     "mask_matrix",
+    "probability_bars",
     "token_strip",
 ]

@@ -12,7 +12,7 @@ import torch
 from model import Translation, Translator, load
 from model.edits import Edits
 from model.scoring import trace_log_probabilities
-from model.tokenizer import PAD_ID
+from model.tokenizer import END_ID, PAD_ID
 from model.trace import Kind, Site, Trace
 
 MODEL = "en-fr"
@@ -75,6 +75,12 @@ def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
     """The weights of all heads of a kind of attention: (layers, heads, query, key)."""
     sites = sorted(site for site in trace.attention if site.kind == kind)
     return np.stack([trace.attention[site].weights[0].cpu().numpy() for site in sites])
+
+
+def following_texts(trace: Trace) -> list[str]:
+    """The texts of what the decoder is to write after each token it reads."""
+    end = translator().tokenizer.special_token(END_ID)
+    return [token.text for token in trace.following_tokens(end)]
 
 
 def tokens_of(trace: Trace, kind: Kind) -> tuple[list[str], list[str]]:

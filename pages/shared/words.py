@@ -67,6 +67,10 @@ MASK_WORDS = {
         "Filled cells are visible, struck ones blocked; a ring marks what you changed. Click or "
         "drag to close and open cells, or use the arrow keys and space."
     ),
+    "known target": (
+        "How likely each token of the known target is, when the decoder has read the right ones "
+        "before it. The loss is the mean of minus the logarithm of these."
+    ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
         "sees the very token it is asked for: it learns to copy it, and its loss on a known "
