@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from model.tokenizer import END_ID, PAD_ID
 from model.trace import Trace
@@ -15,8 +16,9 @@ def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
     `target_ids` is what the decoder read, the start token first; after the last comes the end.
     """
     following = torch.cat([target_ids[1:], target_ids.new_tensor([END_ID])])
-    chosen = logits[..., torch.arange(len(following)), following]  # (B, T)
-    return chosen - logits.logsumexp(dim=-1)
+    rows = logits.flatten(0, 1)  # (B * T, V)
+    losses = F.cross_entropy(rows, following.repeat(logits.size(0)), reduction="none")
+    return -losses.unflatten(0, logits.shape[:2])
 
 
 def trace_log_probabilities(trace: Trace) -> Tensor:

@@ -14,10 +14,10 @@ from model.trace import AttentionRecord, Site, Trace
 from pages.shared import history, scene
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, following_texts, tokens_of, traced, translated, translator
-from pages.shared.pictures import chips, picked, show
-from pages.shared.sentence import sentence_box
-from pages.shared.words import BLOCKING, MASK_WORDS
-from viz import attention_heatmap, mask_matrix, probability_bars, token_strip
+from pages.shared.pictures import picked, show
+from pages.shared.sentence import compare_translations, sentence_box
+from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
+from viz import attention_heatmap, mask_matrix, probability_bars
 
 Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
 SCOPES = ("everywhere", "this layer", "this head")
@@ -136,14 +136,7 @@ def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) 
     """What the changes do to the loss on the known target, and to the translation."""
     log_probabilities = [trace_log_probabilities(trace).cpu() for trace in (before, after)]
     loss, edited_loss = (-values.mean().item() for values in log_probabilities)
-    original = translated(sentence)
-    edited = translated(sentence, history.edits(), pad_to)
-    for label, (shown, other) in {
-        "as trained": (original, edited),
-        "with your changes": (edited, original),
-    }.items():
-        row = chips(shown.target_tokens, other.target_tokens)
-        show(token_strip(shown.text, row, label=f"Translation {label}"), label)
+    compare_translations(translated(sentence), translated(sentence, history.edits(), pad_to))
     st.metric(
         "Loss on the known target",
         f"{edited_loss:.3f} nats a token",
@@ -205,6 +198,8 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens) -> None
 def masks(sentence: str) -> None:
     """Everything under the sentence box."""
     edits, config = history.edits(), translator().model.config
+    if edits.gates:
+        st.info(HEAD_WORDS["heads in force"])
     translation = translated(sentence)
     target = st.text_input(
         "Known target: the translation as trained, or type your own",

@@ -6,6 +6,7 @@ from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap
 from viz.mask_matrix import mask_matrix
 from viz.probability_bars import probability_bars
+from viz.switchboard import switchboard
 from viz.token_strip import Chip, token_strip
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "head_grid",
     "mask_matrix",
     "probability_bars",
+    "switchboard",
     "token_strip",
 ]

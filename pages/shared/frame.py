@@ -10,6 +10,7 @@ from pages.shared import scene
 PAGES = (
     ("app.py", "Attention", "What every head looks at, on your sentence"),
     ("pages/masks.py", "Masks", "Change what attention may see, and what that does"),
+    ("pages/heads.py", "Heads", "Switch heads off, and see which of them matter"),
     ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
 )
 

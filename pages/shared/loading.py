@@ -13,7 +13,7 @@ from model import Translation, Translator, load
 from model.edits import Edits
 from model.scoring import trace_log_probabilities
 from model.tokenizer import END_ID, PAD_ID
-from model.trace import Kind, Site, Trace
+from model.trace import AttentionEdit, Kind, Site, Trace
 
 MODEL = "en-fr"
 UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
@@ -53,11 +53,15 @@ def traced(
     read = target or translated(sentence)
     if edits == Edits():
         return model.trace(sentence, read, pad_to=pad_to)
-    plain = traced(sentence, target, pad_to=pad_to)
-    longest = max(len(plain.source_tokens), len(plain.target_tokens))
-    length = sum(token.id != PAD_ID for token in plain.target_tokens)
-    changed = edits.at_sites(model.model.config, longest, length)
+    changed = at_sites(edits, traced(sentence, target, pad_to=pad_to))
     return model.trace(sentence, read, edits=changed, pad_to=pad_to)
+
+
+def at_sites(edits: Edits, trace: Trace) -> dict[Site, AttentionEdit]:
+    """A visitor's edits as the model takes them, for the tokens of a trace."""
+    longest = max(len(trace.source_tokens), len(trace.target_tokens))
+    length = sum(token.id != PAD_ID for token in trace.target_tokens)
+    return edits.at_sites(translator().model.config, longest, length)
 
 
 @st.cache_data(show_spinner=False, max_entries=RUNS_KEPT)

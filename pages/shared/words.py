@@ -83,6 +83,28 @@ MASK_WORDS = {
     "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
 }
 
+HEAD_WORDS = {
+    "board": (
+        "Click a head to switch it off or on, L1 for a whole layer, the heading for a whole kind. "
+        "The fader sets the head you clicked last to anything between."
+    ),
+    "badges": (
+        "A badge describes what the head does on this sentence, not what the head is: on another "
+        "sentence it may do something else. A head has a badge where:"
+    ),
+    "effects": (
+        "Each head is removed alone, and the original translation is scored again. Red: the model "
+        "finds it less likely without the head, so the head helped. Blue: more likely. "
+        "The unit is nats of log-probability; click a cell to open that head."
+    ),
+    "masks in force": (
+        "Masks you changed on the Masks page are in force here too; take them back there."
+    ),
+    "heads in force": (
+        "Heads you switched off or faded on the Heads page are so here too; take them back there."
+    ),
+}
+
 BLOCKING: dict[Method, str] = {
     "-inf": (
         "A blocked score becomes −∞, and its weight exactly 0. The other weights of the row "

@@ -1,0 +1,206 @@
+"""Switch heads off or fade them, and see which of them matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from model.ablation import head_removals
+from model.edits import Edits
+from model.patterns import DEFINITIONS, badges
+from model.scoring import trace_log_probabilities
+from model.trace import Kind, Trace
+from pages.shared import history, scene
+from pages.shared.frame import open_page
+from pages.shared.loading import (
+    at_sites,
+    following_texts,
+    tokens_of,
+    traced,
+    translated,
+    translator,
+    weights_of,
+)
+from pages.shared.pictures import picked, show
+from pages.shared.sentence import compare_translations, sentence_box
+from pages.shared.words import HEAD_WORDS
+from viz import attention_heatmap, head_effects, probability_bars, switchboard
+
+Place = tuple[Kind, int, int]  # kind, layer and head, from 0
+MAP_HEIGHT = 380  # pixels
+
+
+def heads_of(kind: Kind, layer: int | None = None, head: int | None = None) -> list[Place]:
+    """The heads meant by a kind, a layer and a head; None stands for all."""
+    layers, heads = shape(kind)
+    return [
+        (kind, one, other)
+        for one in (range(layers) if layer is None else [layer])
+        for other in (range(heads) if head is None else [head])
+    ]
+
+
+def shape(kind: Kind) -> tuple[int, int]:
+    """How many layers and heads a kind of attention has."""
+    config = translator().model.config
+    layers = config.encoder_layers if kind == "encoder" else config.decoder_layers
+    return layers, config.heads
+
+
+def select(kind: Kind, layer: int, head: int) -> None:
+    """Choose the head that is shown, here and on the Attention page."""
+    st.session_state.update(kind=kind, layer=layer + 1, head=str(head + 1))
+
+
+def selected() -> Place:
+    """The head that is shown: the one chosen last, on this page or on the Attention page."""
+    head = st.session_state.head
+    number = 0 if head in scene.SUMMARIES else int(head) - 1
+    return st.session_state.kind, st.session_state.layer - 1, number
+
+
+def set_gates(places: list[Place], value: float) -> None:
+    """Put the same gate on all these heads."""
+    edits = history.edits()
+    gates = {place: gate for place, gate in edits.gates.items() if place not in places}
+    if value != 1:
+        gates |= dict.fromkeys(places, value)
+    history.change(replace(edits, gates=gates))
+
+
+def switch_heads() -> None:
+    """Switch what was clicked on the board: off if all of it was on, else on."""
+    kind, layer, head = picked("switchboard")
+    places = heads_of(kind, layer, head)
+    gates = history.edits().gates
+    set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0)
+    if head is not None:
+        select(kind, layer, head)
+
+
+def choose_effect() -> None:
+    """Show the head whose effect was clicked."""
+    select(*picked("effects"))
+
+
+def fade() -> None:
+    """Carry the fader over to the selected head."""
+    set_gates([selected()], st.session_state.fader)
+
+
+def reset() -> None:
+    """Switch every head on, and leave the masks as they are."""
+    history.change(replace(history.edits(), gates={}))
+
+
+def board(edits: Edits) -> None:
+    """The switches, and the fader of the selected head."""
+    kind, layer, head = selected()
+    gates = {}
+    for name in scene.KINDS:
+        gates[name] = np.ones(shape(name))
+        for place in heads_of(name):
+            gates[name][place[1:]] = edits.gates.get(place, 1)
+    show(
+        switchboard(gates, labels=scene.KINDS, selected=(kind, layer, head)),
+        "switchboard",
+        switch_heads,
+    )
+    st.caption(HEAD_WORDS["board"])
+    st.session_state.fader = float(edits.gates.get((kind, layer, head), 1))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = f"Gate of {scene.KINDS[kind]}, layer {layer + 1}, head {head + 1}"
+        st.slider(label, 0.0, 1.0, step=0.05, key="fader", on_change=fade, width=320)
+        st.button("Undo", on_click=history.undo, disabled=not history.can_undo())
+        st.button("All heads on", on_click=reset, disabled=not edits.gates)
+
+
+def consequence(sentence: str, before: Trace, after: Trace, edits: Edits) -> None:
+    """The translation, and how likely the model finds the original one, before and after."""
+    compare_translations(translated(sentence), translated(sentence, edits))
+    scores = [trace_log_probabilities(trace).cpu() for trace in (before, after)]
+    total, edited_total = (values.sum().item() for values in scores)
+    st.metric(
+        "Score of the original translation",
+        f"{edited_total:.3f} nats",
+        f"{edited_total - total:+.3f} against {total:.3f} as trained" if edits != Edits() else None,
+    )
+    names = ("as trained", "with your changes")
+    runs = {name: values.exp().numpy() for name, values in zip(names, scores, strict=True)}
+    st.altair_chart(probability_bars(runs, following_texts(before)), key="probabilities")
+
+
+def head_in_detail(trace: Trace) -> None:
+    """The weights of the selected head, and what they look like on this sentence."""
+    kind, layer, head = selected()
+    weights = weights_of(trace, kind)  # (layers, heads, query, key)
+    st.subheader(f"{scene.KINDS[kind]}, layer {layer + 1}, head {head + 1}")
+    found = badges(weights[layer, head], kind)
+    st.markdown(
+        " ".join(f":blue-badge[{name} {value:.2f}]" for name, value in found)
+        or "No badge: this head follows none of the patterns below on this sentence."
+    )
+    figure = attention_heatmap(weights[layer, head], *tokens_of(trace, kind), height=MAP_HEIGHT)
+    st.plotly_chart(figure, key="map", config={"displaylogo": False})
+    st.page_link("app.py", label="See it among the others on the Attention page")
+    with st.expander("What the badges mean"):
+        st.caption(HEAD_WORDS["badges"])
+        for name, definition in DEFINITIONS.items():
+            st.markdown(f"**{name}**: {definition}")
+
+
+def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
+    """The effect of removing each head alone, measured when asked for."""
+    st.subheader("Which heads matter")
+    st.caption(HEAD_WORDS["effects"])
+    measured, effects = st.session_state.get("effects", (None, {}))
+    asked = st.button("Measure every head")
+    place = st.empty()
+    if asked:
+        effects = {kind: np.full(shape(kind), np.nan) for kind in scene.KINDS}
+        model = translator()
+        source_ids, target_ids = (
+            model.ids(tokens) for tokens in (trace.source_tokens, trace.target_tokens)
+        )
+        bar = st.progress(0.0, "Removing one head after the other")
+        changes_of_sites = head_removals(
+            model.model, source_ids, target_ids, at_sites(edits, trace)
+        )
+        for number, changes in enumerate(changes_of_sites):
+            for site, change in changes.items():
+                effects[site.kind][site.layer] = change.cpu().numpy()
+            bar.progress(np.mean([np.isfinite(values).mean() for values in effects.values()]))
+            with place:
+                show(head_effects(effects, labels=scene.KINDS), f"effects-{number}")
+        bar.empty()
+        measured = sentence, edits
+        st.session_state.effects = measured, effects
+    if measured == (sentence, edits):
+        with place:
+            picture = head_effects(effects, labels=scene.KINDS, selected=selected())
+            show(picture, "effects", choose_effect)
+
+
+@st.fragment
+def heads(sentence: str) -> None:
+    """Everything under the sentence box."""
+    edits = history.edits()
+    if edits.changes_masks:
+        st.info(HEAD_WORDS["masks in force"])
+    before, after = traced(sentence), traced(sentence, edits=edits)
+    board(edits)
+    output, detail = st.columns(2, gap="medium")
+    with output:
+        st.subheader("What it does to the output")
+        consequence(sentence, before, after, edits)
+    with detail:
+        head_in_detail(after)
+    which_matter(sentence, before, edits)
+    scene.publish()
+
+
+open_page("Heads")
+if sentence := sentence_box():
+    heads(sentence)

@@ -1,0 +1,88 @@
+"""Switching heads by mouse and by keyboard, and what the page then shows."""
+
+import re
+
+import pytest
+
+from model import load
+from model.edits import Edits
+from model.scoring import trace_log_probabilities
+
+SENTENCE = "My brother bought three old bicycles yesterday."
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load("en-fr")
+
+
+@pytest.fixture
+def heads(page, server):
+    page.goto(f"{server}/heads?sentence={SENTENCE}")
+    page.get_by_text("Which heads matter").wait_for()
+    page.locator(".switchboard .head").nth(71).wait_for()
+    return page
+
+
+def score_without(translator, *places):
+    edits = Edits(gates=dict.fromkeys(places, 0.0))
+    sites = edits.at_sites(translator.model.config, 70)
+    trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=sites)
+    return trace_log_probabilities(trace).sum().item()
+
+
+def switch(page, name):
+    return page.locator(".switchboard").get_by_role("button", name=re.compile(name))
+
+
+def wait_for_score(page, score):
+    page.get_by_text(f"{score:.3f} nats", exact=True).wait_for()
+
+
+def test_a_head_is_switched_off_and_before_and_after_are_shown(heads, translator):
+    wait_for_score(heads, score_without(translator))
+    switch(heads, "^Cross-attention, layer 3, head 2: on").click()
+    switch(heads, "^Cross-attention, layer 3, head 2: off").wait_for()
+    wait_for_score(heads, score_without(translator, ("cross", 2, 1)))
+    sites = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.model.config, 70)
+    edited = translator.translate(SENTENCE, edits=sites).text
+    shown = heads.locator(".token-strip .text").all_text_contents()
+    assert shown == [translator.translate(SENTENCE).text, edited]
+    switch(heads, "^Cross-attention, layer 3, head 2: off").click()
+    wait_for_score(heads, score_without(translator))
+    assert heads.foreign_requests == []
+
+
+def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
+    layer = switch(heads, "^Encoder, layer 2: all heads")
+    layer.click()
+    places = [("encoder", 1, head) for head in range(8)]
+    wait_for_score(heads, score_without(translator, *places))
+    assert heads.locator(".switchboard .head.off").count() == 8
+    heads.get_by_role("button", name="All heads on").click()
+    wait_for_score(heads, score_without(translator))
+    assert heads.locator(".switchboard .head.off").count() == 0
+
+
+def test_the_board_works_with_the_keyboard_alone(heads):
+    switch(heads, "^Encoder, layer 1, head 1").focus()
+    heads.keyboard.press("ArrowRight")
+    heads.keyboard.press("Enter")
+    switch(heads, "^Encoder, layer 1, head 2: off").wait_for()
+
+
+def test_a_click_on_an_effect_opens_its_head(heads):
+    heads.get_by_role("button", name="Measure every head").click()
+    cell = heads.locator(".head-effects").get_by_role(
+        "button", name=re.compile("^Decoder, masked, layer 2, head 5")
+    )
+    cell.click()
+    heads.get_by_role("heading", name="Decoder, masked, layer 2, head 5").wait_for()
+
+
+def test_the_page_keeps_to_the_width_of_a_phone(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    page.goto(f"{server}/heads?sentence={SENTENCE}")
+    page.get_by_text("Which heads matter").wait_for()
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

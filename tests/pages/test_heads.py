@@ -1,0 +1,120 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Site, load
+from model.edits import CellEdit, Edits
+from model.scoring import trace_log_probabilities
+from tests.pages.pictures import canvas_pictures, heatmaps
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "My sister sold seven boats."
+GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load("en-fr")
+
+
+@pytest.fixture
+def app():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    parameters = {"sentence": SENTENCE, "kind": "cross", "layer": "2", "head": "4"}
+    app.query_params.update(parameters)
+    app.switch_page("pages/heads.py").run()
+    assert not app.exception
+    return app
+
+
+def put_in_force(app, edits):
+    app.session_state["history"] = [Edits(), edits]
+    return app.run()
+
+
+def board(app):
+    """The gates on the switchboard by kind."""
+    (header,) = [header for header, _ in canvas_pictures(app) if "kinds" in header][:1]
+    return {kind["name"]: np.array(kind["gates"]) for kind in header["kinds"]}
+
+
+def translations(app):
+    """The two translations shown, by what they are."""
+    headers = [header for header, _ in canvas_pictures(app)]
+    return {h["label"]: h for h in headers if h.get("label", "").startswith("Translation")}
+
+
+def test_all_heads_are_on_at_first(app):
+    assert {kind: gates.shape for kind, gates in board(app).items()} == {
+        "encoder": (3, 8),
+        "decoder": (3, 8),
+        "cross": (3, 8),
+    }
+    assert all((gates == 1).all() for gates in board(app).values())
+    before, after = translations(app).values()
+    assert before["text"] == after["text"]
+
+
+def test_gates_in_force_change_translation_and_score(app, shipped):
+    edits = Edits(gates=GATES)
+    put_in_force(app, edits)
+    assert board(app)["cross"][1, 3] == 0
+    assert board(app)["encoder"][0, 0] == 0.5
+    sites = edits.at_sites(shipped.model.config, 70)
+    original = shipped.translate(SENTENCE)
+    assert translations(app)["Translation with your changes"]["text"] == (
+        shipped.translate(SENTENCE, edits=sites).text
+    )
+    trace = shipped.trace(SENTENCE, original, edits=sites)
+    score = trace_log_probabilities(trace).sum().item()
+    assert app.metric[0].value == f"{score:.3f} nats"
+
+
+def test_the_map_is_that_of_the_selected_head_with_the_changes(app, shipped):
+    edits = Edits(gates=GATES)
+    put_in_force(app, edits)
+    sites = edits.at_sites(shipped.model.config, 70)
+    trace = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=sites)
+    expected = trace.attention[Site("cross", 1)].weights[0, 3].numpy()
+    np.testing.assert_allclose(heatmaps(app)[0][0], expected, atol=1e-5)
+
+
+def test_the_fader_sets_the_gate_of_the_selected_head(app):
+    app.slider(key="fader").set_value(0.25).run()
+    assert board(app)["cross"][1, 3] == 0.25
+    assert app.session_state["history"][-1].gates == {("cross", 1, 3): 0.25}
+    app.slider(key="fader").set_value(1.0).run()
+    assert app.session_state["history"][-1].gates == {}
+
+
+def test_switching_all_heads_on_leaves_the_masks_alone(app):
+    cells = (CellEdit("decoder", 1, 0, opened=False),)
+    put_in_force(app, Edits(gates=GATES, cells=cells))
+    assert "Masks page" in app.info[0].value
+    app.button[1].click().run()
+    assert app.session_state["history"][-1] == Edits(cells=cells)
+    app.button[0].click().run()
+    assert app.session_state["history"][-1].gates == GATES
+
+
+def test_measuring_fills_the_effect_of_every_head(app, shipped):
+    app.button[2].click().run()
+    (header,) = [h for h, _ in canvas_pictures(app) if "effects" in h][-1:]
+    original = shipped.translate(SENTENCE)
+    whole = trace_log_probabilities(shipped.trace(SENTENCE, original)).sum()
+    shown = {kind["name"]: np.array(kind["effects"]) for kind in header["effects"]}
+    for kind, layer, head in (("encoder", 0, 0), ("decoder", 2, 7), ("cross", 1, 3)):
+        sites = Edits(gates={(kind, layer, head): 0.0}).at_sites(shipped.model.config, 70)
+        trace = shipped.trace(SENTENCE, original, edits=sites)
+        expected = (trace_log_probabilities(trace).sum() - whole).item()
+        assert shown[kind][layer, head] == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_summary_chosen_on_the_attention_page_shows_the_first_head():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params["head"] = "mean"
+    app.switch_page("pages/heads.py").run()
+    assert not app.exception
+    assert "head 1" in app.slider(key="fader").label
