@@ -20,12 +20,12 @@ def head_removals(
     target_ids: Tensor,
     edits: Mapping[Site, AttentionEdit] | None = None,
 ) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, how the target's log-probability changes without each head (H,), in nats.
+    """Yield, site by site, the change of the target's log-probability without each head (H,).
 
-    Each head is removed alone, on top of `edits`. Shapes: source_ids (1, S) and target_ids (1, T),
-    the start token first; the end token is scored too. The heads of a layer are removed side by
-    side in one batch. It spreads at their gates: what comes before is the same for all of them,
-    and is computed for one row.
+    Each head is removed alone, on top of `edits`; the changes are in nats. Shapes: source_ids
+    (1, S) and target_ids (1, T), the start token first; the end token is scored too. The heads of
+    a layer are removed side by side in one batch. It spreads at their gates: what comes before is
+    the same for all of them, and is computed for one row.
     """
     edits = edits or {}
     heads = model.config.heads

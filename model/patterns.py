@@ -9,8 +9,8 @@ import numpy as np
 
 from model.trace import Kind
 
-# From weights and visible cells, both (..., Q, K), to scores from 0 to 1 (...).
-Score = Callable[[np.ndarray, np.ndarray], np.ndarray]
+# From weights and visible cells, both (..., Q, K), and their kind to scores from 0 to 1 (...).
+Score = Callable[[np.ndarray, np.ndarray, Kind], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Pattern:
 def weight_beside(offset: int) -> Score:
     """The mean weight on the key so many places after the query, over queries that have one."""
 
-    def score(weights: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    def score(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
         beside = weights.diagonal(offset, axis1=-2, axis2=-1)  # (..., queries with such a key)
         first = max(0, -offset)
         return mean_where(beside, has_choice(visible)[..., first : first + beside.shape[-1]])
@@ -36,19 +36,26 @@ def weight_beside(offset: int) -> Score:
 
 
 def weight_on(key: int) -> Score:
-    """The mean weight on one key, counted from the end where negative."""
-    return lambda weights, visible: mean_where(weights[..., key], has_choice(visible))
+    """The mean weight of other tokens on one key, counted from the end where negative."""
+
+    def score(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
+        others = has_choice(visible)
+        if kind != "cross":
+            others[..., key] = False
+        return mean_where(weights[..., key], others)
+
+    return score
 
 
-def evenness(weights: np.ndarray, visible: np.ndarray) -> np.ndarray:
+def evenness(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
     """The mean entropy of the rows, as a part of the largest that their visible keys allow."""
     entropy = -(weights * np.log(weights, where=weights > 0, out=np.zeros_like(weights))).sum(-1)
     largest = np.log(visible.sum(axis=-1).clip(min=2))  # (..., Q)
     return mean_where(entropy / largest, has_choice(visible))
 
 
-def alignment(weights: np.ndarray, visible: np.ndarray) -> np.ndarray:
-    """Lin's concordance of a query's own place with the mean place it looks at; 0 if negative.
+def alignment(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
+    """Lin's concordance of a query's own place with the mean place it looks at.
 
     Places run from 0 at the first token to 1 at the last. Unlike a correlation, the concordance is
     low for a head that looks at much the same place from everywhere.
@@ -73,60 +80,24 @@ def mean_where(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 SELF: tuple[Kind, ...] = ("encoder", "decoder")
 PATTERNS = (
-    Pattern(
-        "previous token",
-        "the mean weight on the token just before.",
-        kinds=SELF,
-        threshold=0.4,
-        score=weight_beside(-1),
-    ),
-    Pattern(
-        "next token",
-        "the mean weight on the token just after; only where later tokens are visible.",
-        kinds=("encoder",),
-        threshold=0.4,
-        score=weight_beside(1),
-    ),
-    Pattern(
-        "same token",
-        "the mean weight on the token itself.",
-        kinds=SELF,
-        threshold=0.4,
-        score=weight_beside(0),
-    ),
-    Pattern(
-        "first token (sink)",
-        "the mean weight on the first token, from wherever the head looks.",
-        kinds=(*SELF, "cross"),
-        threshold=0.5,
-        score=weight_on(0),
-    ),
-    Pattern(
-        "end token (sink)",
-        "the mean weight on the end token, from wherever the head looks.",
-        kinds=("encoder", "cross"),
-        threshold=0.5,
-        score=weight_on(-1),
-    ),
-    Pattern(
-        "broad",
-        "the mean entropy of the rows, as a part of the largest that their visible keys allow.",
-        kinds=(*SELF, "cross"),
-        threshold=0.8,
-        score=evenness,
-    ),
-    Pattern(
-        "diagonal",
-        "how closely the mean place looked at follows the query's own, both from 0 at the first "
-        "token to 1 at the last; measured by Lin's concordance, which also asks for the same range.",
-        kinds=("cross",),
-        threshold=0.7,
-        score=alignment,
-    ),
-)
+    Pattern("previous token", "the mean weight on the token just before", SELF, 0.4,
+            weight_beside(-1)),
+    Pattern("next token", "the mean weight on the token just after", ("encoder",), 0.4,
+            weight_beside(1)),
+    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_beside(0)),
+    Pattern("first token", "a sink: the mean weight of other tokens on the first one",
+            (*SELF, "cross"), 0.5, weight_on(0)),
+    Pattern("end token", "a sink: the mean weight of other tokens on the end token",
+            ("encoder", "cross"), 0.5, weight_on(-1)),
+    Pattern("broad", "the mean entropy of the rows, as a part of the largest that their visible "
+            "keys allow", (*SELF, "cross"), 0.8, evenness),
+    Pattern("diagonal", "the closeness of the mean place looked at to the query's own place, both "
+            "from 0 at the first token to 1 at the last (Lin's concordance)", ("cross",), 0.7,
+            alignment),
+)  # fmt: skip
+THRESHOLDS = {pattern.name: pattern.threshold for pattern in PATTERNS}
 DEFINITIONS = {
-    pattern.name: f"{pattern.definition} A badge from {pattern.threshold} on."
-    for pattern in PATTERNS
+    pattern.name: f"{pattern.definition} is at least {pattern.threshold}." for pattern in PATTERNS
 }
 
 
@@ -137,7 +108,7 @@ def pattern_scores(
 
     `visible`, of the same shape, is True where a query may look; None stands for the masks as
     trained, on a sentence without padding. Queries that may look at one key only, such as the
-    decoder's first, have no choice and count only for the diagonal.
+    decoder's first, have no choice and are left out.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if visible is None:
@@ -145,7 +116,7 @@ def pattern_scores(
         if kind == "decoder":
             visible = np.tril(visible)
     return {
-        pattern.name: pattern.score(weights, visible).clip(0, 1)
+        pattern.name: pattern.score(weights, visible, kind).clip(0, 1)
         for pattern in PATTERNS
         if kind in pattern.kinds
     }

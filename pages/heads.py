@@ -165,15 +165,13 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
             model.ids(tokens) for tokens in (trace.source_tokens, trace.target_tokens)
         )
         bar = st.progress(0.0, "Removing one head after the other")
-        changes_of_sites = head_removals(
-            model.model, source_ids, target_ids, at_sites(edits, trace)
-        )
-        for number, changes in enumerate(changes_of_sites):
-            for site, change in changes.items():
-                effects[site.kind][site.layer] = change.cpu().numpy()
-            bar.progress(np.mean([np.isfinite(values).mean() for values in effects.values()]))
+        sites = sum(len(values) for values in effects.values())
+        removals = head_removals(model.model, source_ids, target_ids, at_sites(edits, trace))
+        for done, (site, change) in enumerate(removals, start=1):
+            effects[site.kind][site.layer] = change.cpu().numpy()
+            bar.progress(done / sites)
             with place:
-                show(head_effects(effects, labels=scene.KINDS), f"effects-{number}")
+                show(head_effects(effects, labels=scene.KINDS), f"effects-{done}")
         bar.empty()
         measured = sentence, edits
         st.session_state.effects = measured, effects
@@ -197,7 +195,7 @@ def heads(sentence: str) -> None:
         consequence(sentence, before, after, edits)
     with detail:
         head_in_detail(after)
-    which_matter(sentence, before, edits)
+        which_matter(sentence, before, edits)
     scene.publish()
 
 

@@ -2,6 +2,7 @@
 
 from viz.attention_lines import attention_lines
 from viz.canvas import CanvasPicture
+from viz.head_effects import head_effects
 from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap
 from viz.mask_matrix import mask_matrix
@@ -14,6 +15,7 @@ __all__ = [
     "Chip",
     "attention_heatmap",
     "attention_lines",
+    "head_effects",
     "head_grid",
     "mask_matrix",
     "probability_bars",

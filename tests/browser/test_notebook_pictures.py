@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from viz import Chip, attention_lines, head_grid, token_strip
+from viz import Chip, attention_lines, head_effects, head_grid, token_strip
 
 QUERIES, KEYS = ["le", "chat", "</script>"], ["the", "<b>cat</b>"]
 
@@ -64,4 +64,32 @@ def test_a_token_strip_shows_markup_as_text(page):
     assert page.locator(".text").text_content() == "<i>x"
     assert page.locator(".word").first.locator(".chip").all_text_contents() == ["<i>", "x"]
     assert page.locator("i").count() == 0
+    assert page.errors == []
+
+
+def test_effects_are_written_coloured_and_reached_with_the_keyboard(page):
+    effects = {"encoder": np.array([[-2.0, 0.04], [np.nan, 1.0]]), "cross": np.array([[0.5, -0.2]])}
+    labels = {"encoder": "<b>Encoder", "cross": "Cross"}
+    picture = head_effects(effects, labels=labels, selected=("encoder", 0, 1))
+    page.set_content(picture.to_html())
+    cells = page.locator(".head")
+    assert cells.all_text_contents() == ["\u22122.0", "0.0", "", "+1.0", "+0.5", "\u22120.2"]
+    assert [cell.get_attribute("tabindex") for cell in cells.all()] == ["-1", "0"] + ["-1"] * 4
+    page.keyboard.press("Tab")
+    for key, words in {
+        "ArrowLeft": "layer 1, head 1: \u22122.000 nats without it",
+        "ArrowDown": "layer 2, head 1: not yet measured",
+        "ArrowRight": "layer 2, head 2: +1.000 nats without it",
+    }.items():
+        page.keyboard.press(key)
+        assert page.locator(".reading").text_content() == f"<b>Encoder, {words}"
+
+    def color(place):
+        text = cells.nth(place).evaluate("node => getComputedStyle(node).backgroundColor")
+        return [int(part) for part in re.findall(r"\d+", text)[:3]]
+
+    red, _, blue = color(0)
+    assert red > blue + 50
+    red, _, blue = color(3)
+    assert blue > red + 50
     assert page.errors == []
