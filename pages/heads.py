@@ -13,10 +13,10 @@ from model.patterns import DEFINITIONS, badges
 from model.scoring import trace_log_probabilities
 from model.trace import Kind, Trace
 from pages.shared import history, scene
+from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     at_sites,
-    following_texts,
     tokens_of,
     traced,
     translated,
@@ -24,9 +24,9 @@ from pages.shared.loading import (
     weights_of,
 )
 from pages.shared.pictures import picked, show
-from pages.shared.sentence import compare_translations, sentence_box
+from pages.shared.sentence import sentence_box
 from pages.shared.words import HEAD_WORDS
-from viz import attention_heatmap, head_effects, probability_bars, switchboard
+from viz import attention_heatmap, head_effects, switchboard
 
 Place = tuple[Kind, int, int]  # kind, layer and head, from 0
 MAP_HEIGHT = 380  # pixels
@@ -120,16 +120,14 @@ def board(edits: Edits) -> None:
 def consequence(sentence: str, before: Trace, after: Trace, edits: Edits) -> None:
     """The translation, and how likely the model finds the original one, before and after."""
     compare_translations(translated(sentence), translated(sentence, edits))
-    scores = [trace_log_probabilities(trace).cpu() for trace in (before, after)]
-    total, edited_total = (values.sum().item() for values in scores)
+    score, edited_score = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
+    change = f"{edited_score - score:+.3f} against {score:.3f} as trained"
     st.metric(
         "Score of the original translation",
-        f"{edited_total:.3f} nats",
-        f"{edited_total - total:+.3f} against {total:.3f} as trained" if edits != Edits() else None,
+        f"{edited_score:.3f} nats",
+        change if edits != Edits() else None,
     )
-    names = ("as trained", "with your changes")
-    runs = {name: values.exp().numpy() for name, values in zip(names, scores, strict=True)}
-    st.altair_chart(probability_bars(runs, following_texts(before)), key="probabilities")
+    compare_probabilities(before, after)
 
 
 def head_in_detail(trace: Trace) -> None:

@@ -12,12 +12,13 @@ from model.masks import masked_softmax
 from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
 from pages.shared import history, scene
+from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
-from pages.shared.loading import cheat, following_texts, tokens_of, traced, translated, translator
+from pages.shared.loading import cheat, tokens_of, traced, translated, translator
 from pages.shared.pictures import picked, show
-from pages.shared.sentence import compare_translations, sentence_box
+from pages.shared.sentence import sentence_box
 from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
-from viz import attention_heatmap, mask_matrix, probability_bars
+from viz import attention_heatmap, mask_matrix
 
 Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
 SCOPES = ("everywhere", "this layer", "this head")
@@ -133,23 +134,18 @@ def stages(before: AttentionRecord, after: AttentionRecord, head: int, tokens: T
 
 
 def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
-    """What the changes do to the loss on the known target, and to the translation."""
-    log_probabilities = [trace_log_probabilities(trace).cpu() for trace in (before, after)]
-    loss, edited_loss = (-values.mean().item() for values in log_probabilities)
-    compare_translations(translated(sentence), translated(sentence, history.edits(), pad_to))
+    """What the changes do to the translation, and to the loss on the known target."""
+    edits = history.edits()
+    compare_translations(translated(sentence), translated(sentence, edits, pad_to))
+    loss, edited_loss = (-trace_log_probabilities(trace).mean().item() for trace in (before, after))
+    change = f"{edited_loss - loss:+.3f} against {loss:.3f} as trained"
     st.metric(
         "Loss on the known target",
         f"{edited_loss:.3f} nats a token",
-        f"{edited_loss - loss:+.3f} against {loss:.3f} as trained"
-        if history.edits() != Edits()
-        else None,
+        change if edits != Edits() else None,
         delta_color="inverse",
     )
-    names = ("as trained", "with your changes")
-    runs = {
-        name: values.exp().numpy() for name, values in zip(names, log_probabilities, strict=True)
-    }
-    st.altair_chart(probability_bars(runs, following_texts(before)), key="probabilities")
+    compare_probabilities(before, after)
     st.caption(MASK_WORDS["known target"])
 
 

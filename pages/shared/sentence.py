@@ -52,16 +52,6 @@ def show_translation(translation: Translation) -> None:
         st.info(note)
 
 
-def compare_translations(before: Translation, after: Translation) -> None:
-    """A translation as trained and with a visitor's changes, the differences marked in both."""
-    for label, shown, other in (
-        ("as trained", before, after),
-        ("with your changes", after, before),
-    ):
-        row = chips(shown.target_tokens, other.target_tokens)
-        show(token_strip(shown.text, row, label=f"Translation {label}"), label)
-
-
 def _choose_example() -> None:
     """Put the clicked example into the sentence box, and let it be clicked again."""
     st.session_state.sentence = st.session_state.example

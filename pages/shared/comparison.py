@@ -1,0 +1,30 @@
+"""The model's output as trained and with a visitor's changes, side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model import Translation
+from model.scoring import trace_log_probabilities
+from model.trace import Trace
+from pages.shared.loading import following_texts
+from pages.shared.pictures import chips, show
+from viz import probability_bars, token_strip
+
+TRAINED, CHANGED = "as trained", "with your changes"
+
+
+def compare_translations(before: Translation, after: Translation) -> None:
+    """Both translations, the differences marked in each."""
+    for label, shown, other in ((TRAINED, before, after), (CHANGED, after, before)):
+        row = chips(shown.target_tokens, other.target_tokens)
+        show(token_strip(shown.text, row, label=f"Translation {label}"), label)
+
+
+def compare_probabilities(before: Trace, after: Trace) -> None:
+    """How likely each token of the target is, in two runs over the same target."""
+    runs = {
+        label: trace_log_probabilities(trace).exp().cpu().numpy()
+        for label, trace in ((TRAINED, before), (CHANGED, after))
+    }
+    st.altair_chart(probability_bars(runs, following_texts(before)), key="probabilities")
