@@ -82,6 +82,12 @@ class KeyValueCache:
         self.length = 0  # target positions decoded so far
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
 
+    def select(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch, in this order."""
+        self.entries = {
+            site: (key[rows], value[rows]) for site, (key, value) in self.entries.items()
+        }
+
 
 @dataclass(frozen=True)
 class Run:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from model.checkpoint import load_checkpoint
 from model.data import pad
-from model.decoding import greedy
+from model.decoding import beam_search, greedy, sample
 from model.masks import look_ahead_mask
 from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
 from model.trace import AttentionEdit, Run, Site, Trace
@@ -83,14 +84,36 @@ class Translator:
         self,
         source: str,
         *,
+        strategy: Literal["greedy", "beam", "sample"] = "greedy",
+        beam_size: int = 4,
+        length_penalty: float = 1.0,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
         max_new_tokens: int | None = None,
         edits: Mapping[Site, AttentionEdit] | None = None,
         pad_to: int | None = None,
     ) -> Translation:
-        """Translate greedily; raises ValueError for a sentence with nothing to read."""
+        """Translate a sentence; see model/decoding.py for the strategies and their options.
+
+        Raises ValueError for a sentence with nothing to read.
+        """
         tokens = self.read(source, pad_to)
         limit = min(max_new_tokens or self.default_new_tokens, self.max_tokens)
-        decoded = greedy(self.model, self.ids(tokens), max_new_tokens=limit, edits=edits)[0]
+        call = {
+            "model": self.model,
+            "source_ids": self.ids(tokens),
+            "max_new_tokens": limit,
+            "edits": edits,
+        }
+        if strategy == "beam":
+            decoded = beam_search(**call, beam_size=beam_size, length_penalty=length_penalty)
+        elif strategy == "sample":
+            drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+            decoded = sample(**call, **drawing)[0]
+        else:
+            decoded = greedy(**call)[0]
         ids = [*decoded.ids, END_ID] if decoded.finished else decoded.ids
         text, target_tokens = self.tokenizer.decode_tokens(ids)
         return Translation(source, text, tokens, target_tokens, decoded.log_probability)

@@ -153,7 +153,7 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
     """The effect of removing each head alone, measured when asked for."""
     st.subheader("Which heads matter")
     st.caption(HEAD_WORDS["effects"])
-    measured, effects = st.session_state.get("effects", (None, {}))
+    measured, effects = st.session_state.get("measured", (None, {}))
     asked = st.button("Measure every head")
     place = st.empty()
     if asked:
@@ -172,7 +172,7 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
                 show(head_effects(effects, labels=scene.KINDS), f"effects-{done}")
         bar.empty()
         measured = sentence, edits
-        st.session_state.effects = measured, effects
+        st.session_state.measured = measured, effects
     if measured == (sentence, edits):
         with place:
             picture = head_effects(effects, labels=scene.KINDS, selected=selected())

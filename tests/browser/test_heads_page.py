@@ -73,6 +73,7 @@ def test_the_board_works_with_the_keyboard_alone(heads):
 
 def test_a_click_on_an_effect_opens_its_head(heads):
     heads.get_by_role("button", name="Measure every head").click()
+    heads.locator(".head-effects .head[aria-pressed=true]").wait_for()  # all are measured
     cell = heads.locator(".head-effects").get_by_role(
         "button", name=re.compile("^Decoder, masked, layer 2, head 5")
     )
