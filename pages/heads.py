@@ -11,7 +11,7 @@ from model.ablation import head_removals
 from model.edits import Edits
 from model.patterns import DEFINITIONS, badges
 from model.scoring import trace_log_probabilities
-from model.trace import Kind, Trace
+from model.trace import Kind, Site, Trace
 from pages.shared import history, scene
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
@@ -135,7 +135,9 @@ def head_in_detail(trace: Trace) -> None:
     kind, layer, head = selected()
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
     st.subheader(f"{scene.KINDS[kind]}, layer {layer + 1}, head {head + 1}")
-    found = badges(weights[layer, head], kind)
+    record = trace.attention[Site(kind, layer)]
+    visible = record.masked_scores[0, head].isfinite().cpu().numpy()
+    found = badges(weights[layer, head], kind, visible)
     st.markdown(
         " ".join(f":blue-badge[{name} {value:.2f}]" for name, value in found)
         or "No badge: this head follows none of the patterns below on this sentence."
