@@ -94,8 +94,9 @@ HEAD_WORDS = {
     ),
     "effects": (
         "Each head is removed alone, and the original translation is scored again. Red: the model "
-        "finds it less likely without the head, so the head helped. Blue: more likely. "
-        "The unit is nats of log-probability; click a cell to open that head."
+        "finds it less likely without the head, so the head helped. Blue: more likely. What you "
+        "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
+        "open its head."
     ),
     "masks in force": (
         "Masks you changed on the Masks page are in force here too; take them back there."
