@@ -8,7 +8,14 @@ import streamlit as st
 from model.trace import Trace
 from pages.shared import scene
 from pages.shared.frame import open_page
-from pages.shared.loading import tokens_of, traced, translated, translator, weights_of
+from pages.shared.loading import (
+    blocked_cells,
+    tokens_of,
+    traced,
+    translated,
+    translator,
+    weights_of,
+)
 from pages.shared.pictures import picked, show
 from pages.shared.sentence import sentence_box, show_translation
 from pages.shared.words import HOW_TO_READ, formula, reading_of
@@ -52,7 +59,8 @@ def attention(trace: Trace) -> None:
         place = layer - 1, heads.index(head)
         chosen = maps[place]
         if picture == "heatmap":
-            figure = attention_heatmap(chosen, query_tokens, key_tokens)
+            blocked = blocked_cells(trace, kind)
+            figure = attention_heatmap(chosen, query_tokens, key_tokens, blocked=blocked)
             st.plotly_chart(figure, key="heatmap", config={"displaylogo": False})
         else:
             show(attention_lines(chosen, query_tokens, key_tokens), "lines")

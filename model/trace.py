@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+import torch
 from torch import Tensor
 
 from model.tokenizer import PAD_ID, Token
@@ -65,6 +66,11 @@ class Trace:
         """What the decoder is to write after each token it reads, padding left out."""
         read = [token for token in self.target_tokens if token.id != PAD_ID]
         return [*read[1:], end]
+
+    def weights(self, kind: Kind) -> Tensor:
+        """The weights of every head of a kind of attention: (layers, H, Q, K)."""
+        sites = sorted(site for site in self.attention if site.kind == kind)
+        return torch.stack([self.attention[site].weights[0] for site in sites])
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
         """The tokens whose queries are the rows of this site's weights."""

@@ -1,13 +1,52 @@
-"""What the model is, how it was trained and what it cannot do: its model card."""
+"""What the model is, what it cannot do, and how it came to be: its card, its curves, its heads."""
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
+from model.history import History
 from model.translator import PRETRAINED
+from pages.shared import scene
 from pages.shared.frame import open_page
 from pages.shared.loading import MODEL
+from pages.shared.pictures import show
+from viz import head_grid, training_curves
+
+FOLDER = PRETRAINED / MODEL
+
+
+@st.cache_resource
+def history() -> History:
+    """The attention recorded while the model was trained; not to be modified."""
+    return History.from_file(FOLDER / "history.safetensors")
+
+
+@st.fragment
+def heads_over_time() -> None:
+    """All heads on an example sentence, at a step of the training."""
+    recorded = history()
+    numbers = range(len(recorded.sentences))
+    number = st.selectbox("Sentence", numbers, format_func=recorded.sentences.__getitem__)
+    kind = st.segmented_control(
+        "Kind of attention",
+        scene.KINDS,
+        key="history_kind",
+        default="cross",
+        format_func=scene.KINDS.get,
+        required=True,
+    )
+    step = st.select_slider("Training step", recorded.steps, value=recorded.steps[-1])
+    weights = recorded.weights[number][kind][recorded.steps.index(step)].numpy()
+    show(head_grid(weights, *recorded.tokens(number, kind)), "history")
+    st.caption(
+        "The decoder reads the finished model's translation at every step, so that the maps can "
+        "be compared. At step 0 nothing is learned yet."
+    )
+
 
 open_page("The model")
-card = (PRETRAINED / MODEL / "README.md").read_text(encoding="utf-8")
-st.markdown(card.partition("\n")[2])
+st.markdown((FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2])
+st.subheader("How it learned")
+st.altair_chart(training_curves(pd.read_csv(FOLDER / "log.csv")), width="content")
+heads_over_time()

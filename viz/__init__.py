@@ -9,6 +9,7 @@ from viz.mask_matrix import mask_matrix
 from viz.probability_bars import probability_bars
 from viz.switchboard import switchboard
 from viz.token_strip import Chip, token_strip
+from viz.training_curves import training_curves
 
 __all__ = [
     "CanvasPicture",
@@ -21,4 +22,5 @@ __all__ = [
     "probability_bars",
     "switchboard",
     "token_strip",
+    "training_curves",
 ]

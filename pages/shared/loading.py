@@ -77,8 +77,13 @@ def cheat(sentence: str, target: str) -> tuple[float, str]:
 
 def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
     """The weights of all heads of a kind of attention: (layers, heads, query, key)."""
-    sites = sorted(site for site in trace.attention if site.kind == kind)
-    return np.stack([trace.attention[site].weights[0].cpu().numpy() for site in sites])
+    return trace.weights(kind).cpu().numpy()
+
+
+def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:
+    """The cells (query, key) that the mask of a kind of attention closes to all its heads."""
+    scores = trace.attention[Site(kind, 0)].masked_scores[0]  # (H, Q, K)
+    return scores.isneginf().all(dim=0).cpu().numpy()
 
 
 def following_texts(trace: Trace) -> list[str]:

@@ -116,3 +116,10 @@ def test_a_link_restores_the_scene():
     assert app.segmented_control(key="kind").value == "decoder"
     assert app.segmented_control(key="layer").value == 1
     assert app.segmented_control(key="head").value == "2"
+
+
+def test_blocked_cells_of_the_decoder_are_crossed_out(app):
+    app.segmented_control(key="kind").set_value("decoder").run()
+    values = heatmaps(app)[0][0]
+    later = np.triu(np.ones_like(values, dtype=bool), k=1)
+    np.testing.assert_array_equal(np.isnan(values), later)
