@@ -27,26 +27,31 @@ def heads_over_time() -> None:
     """All heads on an example sentence, at a step of the training."""
     recorded = history()
     numbers = range(len(recorded.sentences))
-    number = st.selectbox("Sentence", numbers, format_func=recorded.sentences.__getitem__)
-    kind = st.segmented_control(
-        "Kind of attention",
-        scene.KINDS,
-        key="history_kind",
-        default="cross",
-        format_func=scene.KINDS.get,
-        required=True,
-    )
-    step = st.select_slider("Training step", recorded.steps, value=recorded.steps[-1])
+    choices, picture = st.columns([2, 3], gap="medium")
+    with choices:
+        number = st.selectbox("Sentence", numbers, format_func=recorded.sentences.__getitem__)
+        kind = st.segmented_control(
+            "Kind of attention",
+            scene.KINDS,
+            key="history_kind",
+            default="cross",
+            format_func=scene.KINDS.get,
+            required=True,
+        )
+        step = st.select_slider("Training step", recorded.steps, value=recorded.steps[-1])
+        st.caption(
+            "The decoder reads the finished model's translation at every step, so that the maps "
+            "can be compared. At step 0 nothing is learned yet."
+        )
     weights = recorded.weights[number][kind][recorded.steps.index(step)].numpy()
-    show(head_grid(weights, *recorded.tokens(number, kind)), "history")
-    st.caption(
-        "The decoder reads the finished model's translation at every step, so that the maps can "
-        "be compared. At step 0 nothing is learned yet."
-    )
+    with picture:
+        show(head_grid(weights, *recorded.tokens(number, kind)), "history")
 
 
 open_page("The model")
 st.markdown((FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2])
 st.subheader("How it learned")
-st.altair_chart(training_curves(pd.read_csv(FOLDER / "log.csv")), width="content")
+curves = training_curves(pd.read_csv(FOLDER / "log.csv"))
+for column, curve in zip(st.columns(len(curves)), curves, strict=True):
+    column.altair_chart(curve)
 heads_over_time()
