@@ -1,0 +1,63 @@
+"""The models that come with the project."""
+
+import pytest
+
+from model import Site, load
+from model.translator import PRETRAINED
+
+TRANSLATIONS = {
+    "I love my cat.": {"J'aime mon chat.", "J'adore mon chat."},
+    "How do you feel today?": {
+        "Comment te sens-tu aujourd'hui ?",
+        "Comment vous sentez-vous aujourd'hui ?",
+    },
+    "The red car is faster than the blue car.": {
+        "La voiture rouge est plus rapide que la voiture bleue.",
+        "La voiture rouge est plus rapide que la bleue.",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load("en-fr")
+
+
+def test_the_shipped_model_is_the_one_its_card_describes(translator):
+    config = translator.model.config
+    assert (config.d_model, config.heads, config.d_ff) == (256, 8, 1024)
+    assert (config.encoder_layers, config.decoder_layers) == (3, 3)
+    assert (config.norm, config.positions, config.tie_embeddings) == ("pre", "sinusoidal", True)
+    assert 7e6 < sum(parameter.numel() for parameter in translator.model.parameters()) < 9e6
+    assert len(translator.trace("I love my cat.").attention) == 9
+
+
+@pytest.mark.parametrize("name", ["en-fr", "en-fr-unmasked"])
+def test_a_shipped_model_has_a_card_with_its_licence_and_is_small(name):
+    card = (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
+    assert "python -m model.train" in card
+    assert sum(path.stat().st_size for path in (PRETRAINED / name).iterdir()) < 20e6
+
+
+@pytest.mark.parametrize(("source", "accepted"), TRANSLATIONS.items())
+def test_ordinary_sentences_become_sensible_french(translator, source, accepted):
+    assert translator.translate(source).text in accepted
+
+
+def test_the_longest_example_keeps_its_parts(translator):
+    text = translator.translate(
+        "The animal didn't cross the street because it was too tired."
+    ).text.lower()
+    for word in ("animal", "rue", "parce", "trop", "fatigué"):
+        assert word in text
+    assert any(negation in text for negation in ("n'a pas", "ne "))
+
+
+def test_weights_of_a_trained_model_differ_from_head_to_head(translator):
+    weights = translator.trace("I love my cat.").attention[Site("cross", 2)].weights[0]
+    assert (weights[0] - weights[1]).abs().max() > 0.05
+
+
+def test_an_unknown_name_says_what_there_is():
+    with pytest.raises(FileNotFoundError, match=r"nowhere is neither .*en-fr.* nor a folder"):
+        load("nowhere")
