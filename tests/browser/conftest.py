@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error, expect, sync_playwright
 
 from tests.browser.install import LAUNCH_ARGS, chromium_path
 
@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCAL_HOSTS = {"127.0.0.1", "localhost"}
 TIMEOUT_MS = 60_000  # generous, for machines with few cores
 FAILED = pytest.StashKey[bool]()
+
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @contextlib.contextmanager

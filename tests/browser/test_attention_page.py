@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from model import Site, load
+from tests.browser.heatmaps import expect_weight
 
 NEW_SENTENCE = "My brother bought three old bicycles yesterday."
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> <b>bold</b> **stars** $x$ #000001"
@@ -29,21 +31,6 @@ def french(page):
     return page.locator(".token-strip .text")
 
 
-def hover_cell(page, row, column, rows, columns, chart=None, patience=60_000):
-    """Point at a cell of a heatmap and return its three hover lines: query, key, weight."""
-    chart = chart or page.locator(".js-plotly-plot").first
-    plot = chart.locator(".nsewdrag").first
-    plot.scroll_into_view_if_needed()
-    box = plot.bounding_box()
-    x = box["x"] + box["width"] * (column + 0.5) / columns
-    y = box["y"] + box["height"] * (row + 0.5) / rows
-    page.mouse.move(x - 3, y - 3)
-    page.mouse.move(x, y)
-    text = chart.locator(".hoverlayer .hovertext .nums tspan.line")
-    text.first.wait_for(timeout=patience)
-    return text.all_text_contents()
-
-
 def test_a_new_sentence_is_translated_and_a_weight_can_be_read(page, server, translator):
     open_app(page, server)
     type_sentence(page, NEW_SENTENCE)
@@ -53,14 +40,10 @@ def test_a_new_sentence_is_translated_and_a_weight_can_be_read(page, server, tra
     page.wait_for_url(re.compile(r"layer=3&head=4"))
 
     trace = translator.trace(NEW_SENTENCE, translation)
-    weights = trace.attention[Site("cross", 2)].weights[0, 3]
-    rows, columns = weights.shape
+    rows, columns = len(trace.target_tokens), len(trace.source_tokens)
+    chart = page.locator(".js-plotly-plot").first
     for row, column in ((0, 0), (1, 2), (rows - 1, columns - 1)):
-        page.mouse.move(5, 5)
-        query, key, weight = hover_cell(page, row, column, rows, columns)
-        assert query == f"query {trace.target_tokens[row].text}"
-        assert key == f"key {trace.source_tokens[column].text}"
-        assert float(weight.split()[1]) == pytest.approx(weights[row, column].item(), abs=6e-5)
+        expect_weight(page, chart, trace, Site("cross", 2), 3, row, column)
     assert page.errors == []
     assert page.foreign_requests == []
 
@@ -89,8 +72,8 @@ def test_the_grid_works_with_the_keyboard_alone(page, server):
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"head=3"))
     below = page.get_by_role("button", name=re.compile("^layer 2, head 3:"))
-    assert below.get_attribute("aria-pressed") == "true"
-    assert chosen.get_attribute("aria-pressed") == "false"
+    expect(below).to_have_attribute("aria-pressed", "true")
+    expect(chosen).to_have_attribute("aria-pressed", "false")
 
 
 def test_a_reload_keeps_the_sentence_and_the_head(page, server):
@@ -100,9 +83,9 @@ def test_a_reload_keeps_the_sentence_and_the_head(page, server):
     page.wait_for_url(re.compile(r"sentence=We.*layer=1&head=7"))
     page.reload()
     page.get_by_role("group", name="All heads").wait_for()
-    assert page.get_by_label("English sentence").input_value() == "We are here."
+    expect(page.get_by_label("English sentence")).to_have_value("We are here.")
     chosen = page.get_by_role("button", name=re.compile("^layer 1, head 7:"))
-    assert chosen.get_attribute("aria-pressed") == "true"
+    expect(chosen).to_have_attribute("aria-pressed", "true")
 
 
 def test_choices_survive_a_visit_to_another_page(page, server):
@@ -113,7 +96,7 @@ def test_choices_survive_a_visit_to_another_page(page, server):
     page.get_by_role("heading", name="The model", exact=True).wait_for()
     page.get_by_role("link", name="Attention").click()
     page.get_by_role("group", name="All heads").wait_for()
-    assert page.get_by_label("English sentence").input_value() == "We are here."
+    expect(page.get_by_label("English sentence")).to_have_value("We are here.")
 
 
 def test_typed_markup_is_shown_and_never_run(page, server):
@@ -121,8 +104,8 @@ def test_typed_markup_is_shown_and_never_run(page, server):
     title = page.title()
     type_sentence(page, HOSTILE)
     page.get_by_text("The model does not know").wait_for()
-    shown = page.locator(".token-strip").first.locator(".chip").all_text_contents()
-    assert "<" in shown
+    unknown = page.locator(".token-strip").first.locator(".chip.unknown")
+    expect(unknown.first).to_have_text("<")
     assert page.locator("img[src='x']").count() == 0
     assert page.title() == title
     assert page.errors == []

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from model import load
 from model.edits import Edits
@@ -46,8 +47,8 @@ def test_a_head_is_switched_off_and_before_and_after_are_shown(heads, translator
     wait_for_score(heads, score_without(translator, ("cross", 2, 1)))
     sites = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.model.config, 70)
     edited = translator.translate(SENTENCE, edits=sites).text
-    shown = heads.locator(".token-strip .text").all_text_contents()
-    assert shown == [translator.translate(SENTENCE).text, edited]
+    original = translator.translate(SENTENCE).text
+    expect(heads.locator(".token-strip .text")).to_have_text([original, edited])
     switch(heads, "^Cross-attention, layer 3, head 2: off").click()
     wait_for_score(heads, score_without(translator))
     assert heads.foreign_requests == []
@@ -58,10 +59,10 @@ def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
     layer.click()
     places = [("encoder", 1, head) for head in range(8)]
     wait_for_score(heads, score_without(translator, *places))
-    assert heads.locator(".switchboard .head.off").count() == 8
+    expect(heads.locator(".switchboard .head.off")).to_have_count(8)
     heads.get_by_role("button", name="All heads on").click()
     wait_for_score(heads, score_without(translator))
-    assert heads.locator(".switchboard .head.off").count() == 0
+    expect(heads.locator(".switchboard .head.off")).to_have_count(0)
 
 
 def test_the_board_works_with_the_keyboard_alone(heads):

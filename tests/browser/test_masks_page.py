@@ -8,7 +8,7 @@ from playwright.sync_api import Error
 
 from model import Site, load
 from model.edits import CellEdit, Edits
-from tests.browser.test_attention_page import hover_cell
+from tests.browser.heatmaps import expect_weight
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/components/mask_matrix.js
@@ -46,24 +46,11 @@ def center(canvas, size, query, key):
     return box["x"] + LABEL + side * (key + 0.5), box["y"] + LABEL + side * (query + 0.5)
 
 
-def weights_shown(page, trace, cells):
-    """Point at weights in the third stage until they are the trace's, or for ten seconds."""
-    record = trace.attention[Site("decoder", 0)]
-    size = record.weights.size(-1)
-    plot = page.locator(".stPlotlyChart").nth(2)
-    for query, key in cells:
-        expected = pytest.approx(record.weights[0, 0, query, key].item(), abs=6e-5)
-        read = weight = None
-        for _ in range(20):
-            page.mouse.move(5, 5)
-            with contextlib.suppress(Error):  # a chart may be redrawn under the pointer
-                read, _, text = hover_cell(page, query, key, size, size, plot, patience=3_000)
-                weight = float(text.split()[-1]) if text.startswith("weight") else text
-            if weight == expected:
-                break
-            page.wait_for_timeout(500)
-        assert read == f"query {trace.target_tokens[query].text}"
-        assert weight == expected
+def expect_weights(page, trace, *cells):
+    """The third stage shows the trace's weights at these cells."""
+    chart = page.locator(".stPlotlyChart").nth(2)
+    for row, column in cells:
+        expect_weight(page, chart, trace, Site("decoder", 0), 0, row, column)
 
 
 def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator):
@@ -76,11 +63,11 @@ def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator)
     page.mouse.move(*center(matrix, size, 2, 1))
     reading.get_by_text("closed by you").wait_for()
     closed = Edits(cells=(CellEdit("decoder", 2, 1, opened=False),))
-    weights_shown(page, traced(translator, closed), [(2, 0), (2, 2), (3, 1)])
+    expect_weights(page, traced(translator, closed), (2, 0), (2, 2), (3, 1))
 
     page.get_by_text("Look-ahead mask", exact=True).first.click()
     both = Edits(look_ahead=False, cells=closed.cells)
-    weights_shown(page, traced(translator, both), [(0, 3), (1, 0), (2, 3)])
+    expect_weights(page, traced(translator, both), (0, 3), (1, 0), (2, 3))
     page.mouse.move(*center(matrix, size, 0, 3))
     reading.get_by_text("opened by you").wait_for()
 
