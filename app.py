@@ -48,6 +48,7 @@ def attention(trace: Trace) -> None:
     heads = scene.head_names(config.heads)
     query_tokens, key_tokens = tokens_of(trace, kind)
 
+    own_scale = st.session_state.get("own_scale", False)
     with detail:
         layers = range(1, len(maps) + 1)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -60,7 +61,10 @@ def attention(trace: Trace) -> None:
         chosen = maps[place]
         if picture == "heatmap":
             blocked = blocked_cells(trace, kind)
-            figure = attention_heatmap(chosen, query_tokens, key_tokens, blocked=blocked)
+            maximum = None if own_scale else 1.0
+            figure = attention_heatmap(
+                chosen, query_tokens, key_tokens, maximum=maximum, blocked=blocked
+            )
             st.plotly_chart(figure, key="heatmap", config={"displaylogo": False})
         else:
             show(attention_lines(chosen, query_tokens, key_tokens), "lines")
@@ -69,7 +73,6 @@ def attention(trace: Trace) -> None:
         st.latex(formula(kind, config.head_width))
     with overview:
         st.markdown("**All heads**: layers down, heads across. Click one to open it.")
-        own_scale = st.session_state.get("own_scale", False)
         grid = head_grid(
             maps,
             query_tokens,
@@ -82,7 +85,8 @@ def attention(trace: Trace) -> None:
         st.toggle(
             "Brighten each map to its own largest weight",
             key="own_scale",
-            help="Off, all maps share one scale from 0 to 1, so that they can be compared.",
+            help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that "
+            "they can be compared.",
         )
         st.caption(HOW_TO_READ["grid"])
     scene.publish()

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from viz.colors import DIVERGING, SEQUENTIAL
 from viz.tokens import check_sizes, plotly_labels
 
-MOST_LABELS = 64  # beyond, cells touch each other
+MOST_LABELS = 64  # beyond, cells touch each other and tokens are read by pointing alone
 
 
 def attention_heatmap(
@@ -85,6 +85,8 @@ def axis(tokens: Sequence[str]) -> dict:
         "tickmode": "array",
         "tickvals": list(range(len(labels))),
         "ticktext": labels,
+        # Hidden rather than off: what one points at is named by its tick.
+        "tickfont": {"size": 1, "color": "rgba(0,0,0,0)"} if len(labels) > MOST_LABELS else {},
         "automargin": True,
         "showgrid": False,
         "zeroline": False,

@@ -14,7 +14,7 @@ def hover_cell(page, chart, row, column, shape):
     x = box["x"] + box["width"] * (column + 0.5) / shape[1]
     y = box["y"] + box["height"] * (row + 0.5) / shape[0]
     page.mouse.move(5, 5)
-    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x - 0.5, y - 0.5)
     page.mouse.move(x, y)
     text = chart.locator(".hoverlayer .hovertext .nums tspan.line")
     text.first.wait_for(timeout=3_000)

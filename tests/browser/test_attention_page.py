@@ -155,3 +155,12 @@ def test_a_deep_link_as_the_first_request_shows_its_page(page, start_server, pat
         page.wait_for_timeout(1_000)
         assert page.get_by_role("dialog").count() == 0
         assert page.get_by_text("Page not found").count() == 0
+
+
+def test_a_long_sentence_keeps_its_tokens_under_the_pointer(page, server, translator):
+    sentence = "the old man and the small dog were in the house " * 6
+    open_app(page, f"{server}/?sentence={sentence}&kind=encoder&layer=1&head=1")
+    trace = translator.trace(page.get_by_label("English sentence").input_value())
+    assert len(trace.source_tokens) > 65
+    chart = page.locator(".js-plotly-plot").first
+    expect_weight(page, chart, trace, Site("encoder", 0), 0, 10, 40)

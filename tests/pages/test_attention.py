@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +124,13 @@ def test_blocked_cells_of_the_decoder_are_crossed_out(app):
     values = heatmaps(app)[0][0]
     later = np.triu(np.ones_like(values, dtype=bool), k=1)
     np.testing.assert_array_equal(np.isnan(values), later)
+
+
+def test_brightening_scales_the_colours_and_leaves_the_numbers(app):
+    app.segmented_control(key="kind").set_value("encoder").run()
+    before, *_ = heatmaps(app)[0]
+    app.toggle(key="own_scale").set_value(True).run()
+    after, *_ = heatmaps(app)[0]
+    np.testing.assert_array_equal(before, after)
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert spec["data"][0]["zmax"] == pytest.approx(after.max())

@@ -68,3 +68,11 @@ def test_a_difference_of_nothing_still_has_a_scale():
         np.zeros((2, 3)), ["q", "r"], ["a", "b", "c"], diverging=True, maximum=None
     )
     assert figure.data[0].zmin < 0 < figure.data[0].zmax
+
+
+def test_a_long_text_is_read_by_pointing_alone():
+    tokens = [f"t{number}" for number in range(65)]
+    figure = attention_heatmap(np.zeros((65, 2)), tokens, ["a", "b"])
+    assert figure.layout.yaxis.tickfont.color == "rgba(0,0,0,0)"
+    assert figure.layout.xaxis.tickfont.color is None
+    assert list(figure.layout.yaxis.ticktext) == tokens
