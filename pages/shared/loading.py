@@ -31,16 +31,21 @@ def translator(name: str = MODEL) -> Translator:
     return loaded
 
 
-@st.cache_resource(show_spinner="Translating …", max_entries=RUNS_KEPT)
 def translated(sentence: str, edits: Edits = Edits(), pad_to: int | None = None) -> Translation:
     """The translation of a sentence, with what a visitor changed; not to be modified."""
+    return _translated(sentence, edits, pad_to)
+
+
+# Streamlit takes an argument left out and its default given for two different calls, so the cached
+# functions have no defaults.
+@st.cache_resource(show_spinner="Translating …", max_entries=RUNS_KEPT)
+def _translated(sentence: str, edits: Edits, pad_to: int | None) -> Translation:
     model = translator()
     longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
     changed = edits.at_sites(model.model.config, longest)
     return model.translate(sentence, edits=changed, pad_to=pad_to)
 
 
-@st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
 def traced(
     sentence: str, target: str = "", edits: Edits = Edits(), pad_to: int | None = None
 ) -> Trace:
@@ -49,6 +54,11 @@ def traced(
     Without a target it reads the translation by the model as trained, edits or not, so that
     runs with and without edits can be compared cell by cell.
     """
+    return _traced(sentence, target, edits, pad_to)
+
+
+@st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
+def _traced(sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
     model = translator()
     read = target or translated(sentence)
     if edits == Edits():

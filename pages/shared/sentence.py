@@ -29,7 +29,7 @@ def sentence_box() -> str | None:
         on_change=_choose_example,
         label_visibility="collapsed",
     )
-    if sentence.strip():
+    if translator().tokenizer.encode(sentence):
         return sentence
     st.info("Type an English sentence above, or pick one of the examples.")
     scene.publish()

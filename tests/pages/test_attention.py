@@ -5,16 +5,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Site, load
+from model import Site
 from pages.shared.scene import EXAMPLES
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return load("en-fr")
 
 
 @pytest.fixture
@@ -100,6 +95,7 @@ def test_an_empty_box_asks_for_a_sentence(app):
         "word " * 119,
         "\u00ad",
         "\u2060",
+        "\u2581",
     ],
 )
 def test_nothing_a_person_types_breaks_the_page(app, text):
