@@ -60,6 +60,10 @@ class TransformerConfig:
         """The width of one head's query, key and value vectors."""
         return self.d_model // self.heads
 
+    def layers(self, kind: str) -> int:
+        """How many layers have an attention block of this kind: encoder, decoder or cross."""
+        return self.encoder_layers if kind == "encoder" else self.decoder_layers
+
     def save(self, path: Path) -> None:
         """Write the config as JSON."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")

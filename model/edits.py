@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.masks import window_mask
-from model.trace import AttentionEdit, Kind, Site
+from model.trace import KINDS, AttentionEdit, Kind, Site
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,7 @@ class Edits:
 
         Where the target is padded, `target_length` counts its tokens before the padding.
         """
-        layers = {
-            "encoder": config.encoder_layers,
-            "decoder": config.decoder_layers,
-            "cross": config.decoder_layers,
-        }
-        sites = [Site(kind, layer) for kind, count in layers.items() for layer in range(count)]
+        sites = [Site(kind, layer) for kind in KINDS for layer in range(config.layers(kind))]
         edits = {site: self.at_site(site, config.heads, positions, target_length) for site in sites}
         return {
             site: edit

@@ -13,10 +13,8 @@ from safetensors import safe_open
 from torch import Tensor
 
 from model.checkpoint import load_checkpoint, save_tensors
-from model.trace import Kind
+from model.trace import KINDS, Kind
 from model.translator import Translator
-
-KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,7 @@ def heads_of(kind: Kind, layer: int | None = None, head: int | None = None) -> l
 def shape(kind: Kind) -> tuple[int, int]:
     """How many layers and heads a kind of attention has."""
     config = translator().model.config
-    layers = config.encoder_layers if kind == "encoder" else config.decoder_layers
-    return layers, config.heads
+    return config.layers(kind), config.heads
 
 
 def select(kind: Kind, layer: int, head: int) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Error, expect, sync_playwright
 
+from model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,6 +69,12 @@ def _wait_until_healthy(process, port, log, seconds=120):
     log.seek(0)
     tail = "".join(log.readlines()[-40:])
     pytest.fail(f"The server did not come up within {seconds} s. Its log ends:\n{tail}")
+
+
+@pytest.fixture(scope="session")
+def translator():
+    """The model that the app loads."""
+    return load("en-fr")
 
 
 @pytest.fixture(scope="session")

@@ -5,16 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model import Site, load
+from model import Site
 from tests.browser.heatmaps import expect_weight
 
 NEW_SENTENCE = "My brother bought three old bicycles yesterday."
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> <b>bold</b> **stars** $x$ #000001"
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return load("en-fr")
 
 
 def open_app(page, address):

@@ -5,16 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model import load
 from model.edits import Edits
 from model.scoring import trace_log_probabilities
 
 SENTENCE = "My brother bought three old bicycles yesterday."
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return load("en-fr")
 
 
 @pytest.fixture

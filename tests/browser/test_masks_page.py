@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Error
 
-from model import Site, load
+from model import Site
 from model.edits import CellEdit, Edits
 from tests.browser.heatmaps import expect_weight
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/components/mask_matrix.js
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return load("en-fr")
 
 
 @pytest.fixture

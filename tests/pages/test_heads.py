@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Site, load
+from model import Site
 from model.edits import CellEdit, Edits
 from model.scoring import trace_log_probabilities
 from tests.pages.pictures import canvas_pictures, heatmaps
@@ -12,11 +12,6 @@ from tests.pages.pictures import canvas_pictures, heatmaps
 ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return load("en-fr")
 
 
 @pytest.fixture

@@ -13,11 +13,6 @@ ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 
 
-@pytest.fixture(scope="module")
-def shipped():
-    return load("en-fr")
-
-
 @pytest.fixture
 def app():
     app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
