@@ -8,11 +8,13 @@ translator.translate("I love my cat.").text
 from model.config import TransformerConfig
 from model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
 from model.transformer import Transformer
-from model.translator import Translation, Translator, load
+from model.steps import Decoding, Translation
+from model.translator import Translator, load
 
 __all__ = [
     "AttentionEdit",
     "AttentionRecord",
+    "Decoding",
     "Run",
     "Site",
     "Trace",

@@ -90,9 +90,12 @@ class KeyValueCache:
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch, in this order."""
+        """Go on with these rows of the batch, in this order; one memory serves all rows."""
         self.entries = {
-            site: (key[rows], value[rows]) for site, (key, value) in self.entries.items()
+            site: (key, value)
+            if site.kind == "cross" and len(key) == 1
+            else (key[rows], value[rows])
+            for site, (key, value) in self.entries.items()
         }
 
 

@@ -124,14 +124,17 @@ class Transformer(nn.Module):
         """(B, S) -> (B, 1, 1, S): every query sees the keys that are not padding."""
         return padding_mask(source_ids, self.config.pad_id)
 
-    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor:
+    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor | None:
         """(B, T) -> (B, 1, T, T): a query sees keys up to its own that are not padding.
 
-        A model without look-ahead mask sees all that are not padding: (B, 1, 1, T).
+        A model without look-ahead mask sees all that are not padding: (B, 1, 1, T). With a cache,
+        a single new position sees everything before it, and needs no mask.
         """
         if not self.config.look_ahead_mask:
             return padding_mask(target_ids, self.config.pad_id)
         if run.cache is not None:
+            if target_ids.size(1) == 1:
+                return None
             return look_ahead_mask(target_ids.size(1), run.cache.length, target_ids.device)
         look_ahead = look_ahead_mask(target_ids.size(1), device=target_ids.device)
         return look_ahead & padding_mask(target_ids, self.config.pad_id)
