@@ -6,9 +6,9 @@ translator.translate("I love my cat.").text
 """
 
 from model.config import TransformerConfig
+from model.steps import Decoding, Translation
 from model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
 from model.transformer import Transformer
-from model.steps import Decoding, Translation
 from model.translator import Translator, load
 
 __all__ = [
