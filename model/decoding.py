@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from model.edits import opens_the_future
-from model.strategies import Strategy
+from model.strategies import Strategy, one_of_each
 from model.tokenizer import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from model.trace import AttentionEdit, KeyValueCache, Run, Site, Trace
 from model.transformer import Transformer
@@ -33,32 +33,22 @@ class Decoded:
         return len(self.ids) + self.finished
 
 
+@dataclass(frozen=True)
 class Expansion:
     """One step of a decoding: R prefixes, what the model made of them, and how they went on.
 
     The C candidates stand best first. The first `kept` of them were gone on with; those among them
-    that did not end are, in this order, the prefixes of the next step. The attention is that of
-    the newest position alone.
+    that did not end are, in this order, the prefixes of the next step. The last row of the
+    attention is that of the newest position, and the only one where earlier ones were cached.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        log_probabilities: Tensor,
-        rows: Tensor,
-        ids: Tensor,
-        totals: Tensor,
-        kept: int,
-    ) -> None:
-        self.log_probabilities = log_probabilities  # (R, V) of each prefix's next token
-        self.rows = rows  # (C,) the prefix that a candidate goes on from
-        self.ids = ids  # (C,) the token it goes on with
-        self.totals = totals  # (C,) the log-probability of all its tokens
-        self.kept = kept
-        # Only what is asked for later: keys and values of every step would fill the memory.
-        sites = trace.attention.items()
-        self.weights = {site: record.weights[:, :, -1] for site, record in sites}  # (R, H, K)
-        self.masked_scores = {site: record.masked_scores[:, :, -1] for site, record in sites}
+    weights: dict[Site, Tensor]  # (R, H, Q, K)
+    masked_scores: dict[Site, Tensor]  # (R, H, Q, K)
+    log_probabilities: Tensor  # (R, V) of each prefix's next token
+    rows: Tensor  # (C,) the prefix that a candidate goes on from
+    ids: Tensor  # (C,) the token it goes on with
+    totals: Tensor  # (C,) the log-probability of all its tokens
+    kept: int
 
 
 class Prefixes:
@@ -74,7 +64,8 @@ class Prefixes:
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
         self.cache = None if sees_later else KeyValueCache()
         self.memory = model.encode(source_ids, Run(self.edits))  # (B, S, d_model)
-        self.memory_mask = model.source_mask(source_ids)
+        mask = model.source_mask(source_ids)
+        self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
         self.ids = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
@@ -92,7 +83,8 @@ class Prefixes:
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
             if len(self.memory) > 1:
-                self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
+                self.memory = self.memory[rows]
+                self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
             if self.cache is not None:
                 self.cache.select(rows)
         self.ids = torch.cat([self.ids, ids[:, None]], dim=1)
@@ -125,27 +117,33 @@ def decode(
     choose = strategy.chooser(device)
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
     sentences = list(range(batch))  # what each prefix is a translation of
+    banned = torch.tensor(never_written, device=device)
     wanted = batch * strategy.width
     found: list[list[Decoded]] = [[] for _ in range(batch)]
     for place in range(max_new_tokens):
         trace = None if record is None else Trace()
         log_probabilities = prefixes.next_log_probabilities(trace)  # (R, V)
-        log_probabilities[:, never_written] = -torch.inf
+        log_probabilities.index_fill_(1, banned, -torch.inf)
         if place < len(forced):
-            rows = torch.arange(len(totals), device=device)
-            ids = torch.full_like(rows, forced[place])
+            ids = torch.full((len(totals),), forced[place], device=device)
+            rows, ids, candidates = one_of_each(totals, log_probabilities[:, forced[place]], ids)
         else:
-            rows, ids = choose(totals, log_probabilities, wanted)
-        candidates = totals[rows] + log_probabilities[rows, ids]  # (C,)
-        kept = min(wanted, len(candidates))
+            rows, ids, candidates = choose(totals, log_probabilities, wanted)
+        possible = int(candidates.isfinite().sum())  # a tiny vocabulary may not have enough
+        kept = min(wanted, possible)
         if trace is not None:
-            record.append(Expansion(trace, log_probabilities, rows, ids, candidates, kept))
+            # Not the whole trace: keys and values of every step would fill the memory.
+            weights = {site: one.weights for site, one in trace.attention.items()}
+            masked = {site: one.masked_scores for site, one in trace.attention.items()}
+            choice = (part[:possible] for part in (rows, ids, candidates))
+            record.append(Expansion(weights, masked, log_probabilities, *choice, kept))
         rows, ids, totals = rows[:kept], ids[:kept], candidates[:kept]
-        ended = ids == END_ID
-        for row, total in zip(rows[ended].tolist(), totals[ended].tolist(), strict=True):
-            found[sentences[row]].append(Decoded(prefixes.ids[row, 1:].tolist(), total, True))
-            wanted -= 1
-        rows, ids, totals = rows[~ended], ids[~ended], totals[~ended]
+        if END_ID in ids.tolist():
+            ended = ids == END_ID
+            for row, total in zip(rows[ended].tolist(), totals[ended].tolist(), strict=True):
+                found[sentences[row]].append(Decoded(prefixes.ids[row, 1:].tolist(), total, True))
+                wanted -= 1
+            rows, ids, totals = rows[~ended], ids[~ended], totals[~ended]
         prefixes.go_on(rows, ids)
         sentences = [sentences[row] for row in rows.tolist()]
         if not sentences:

@@ -161,9 +161,11 @@ class Decoding:
                     text=text,
                     token=node.token,
                     log_probabilities=expansion.log_probabilities[node.row],
-                    weights={site: rows[node.row] for site, rows in expansion.weights.items()},
+                    weights={
+                        site: rows[node.row, :, -1] for site, rows in expansion.weights.items()
+                    },
                     visible={
-                        site: rows[node.row].isfinite()
+                        site: rows[node.row, :, -1].isfinite()
                         for site, rows in expansion.masked_scores.items()
                     },
                     strategy=self.strategy,

@@ -13,8 +13,9 @@ Name = Literal["greedy", "beam", "sample"]
 NAMES: tuple[Name, ...] = get_args(Name)
 
 # From the log-probabilities of R prefixes (R,), those of their next tokens (R, V), and how many
-# texts are still wanted, to candidates, best first: rows (C,) and ids (C,).
-Choose = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+# texts are still wanted, to candidates, best first: their rows, ids and log-probabilities (C,).
+Candidates = tuple[Tensor, Tensor, Tensor]
+Choose = Callable[[Tensor, Tensor, int], Candidates]
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,10 @@ class Strategy:
             return likeliest_of_each
         generator = torch.Generator(device).manual_seed(self.seed)
 
-        def draw(_: Tensor, log_probabilities: Tensor, __: int) -> tuple[Tensor, Tensor]:
+        def draw(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
             probabilities = self.drawn_from(log_probabilities)
-            ids = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
-            return torch.arange(len(ids), device=device), ids
+            ids = torch.multinomial(probabilities, 1, generator=generator)  # (R, 1)
+            return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
 
         return draw
 
@@ -76,19 +77,24 @@ class Strategy:
         return narrow(log_probabilities, self.temperature, self.top_k, self.top_p).softmax(dim=-1)
 
 
-def likeliest_of_each(_: Tensor, log_probabilities: Tensor, __: int) -> tuple[Tensor, Tensor]:
+def likeliest_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
     """Every prefix goes on with its likeliest token."""
-    ids = log_probabilities.argmax(dim=-1)
-    return torch.arange(len(ids), device=ids.device), ids
+    return one_of_each(totals, *log_probabilities.max(dim=-1))
 
 
-def best_of_all(totals: Tensor, log_probabilities: Tensor, wanted: int) -> tuple[Tensor, Tensor]:
+def one_of_each(totals: Tensor, log_probabilities: Tensor, ids: Tensor) -> Candidates:
+    """Every prefix goes on with one token, whose log-probability (R,) and id (R,) are given."""
+    return torch.arange(len(ids), device=ids.device), ids, totals + log_probabilities
+
+
+def best_of_all(totals: Tensor, log_probabilities: Tensor, wanted: int) -> Candidates:
     """The likeliest texts of all that are one token longer: twice as many as are `wanted`."""
-    candidates = (totals[:, None] + log_probabilities).flatten()  # (R * V,)
-    best = candidates.topk(min(2 * wanted, len(candidates)))
-    best = best.indices[best.values.isfinite()]
-    vocabulary = log_probabilities.size(-1)
-    return best // vocabulary, best % vocabulary
+    count = 2 * wanted
+    best_of_each = log_probabilities.topk(min(count, log_probabilities.size(-1)))
+    candidates = totals[:, None] + best_of_each.values  # (R, count)
+    best = candidates.flatten().topk(min(count, candidates.numel()))
+    rows = best.indices // candidates.size(-1)
+    return rows, best_of_each.indices.flatten()[best.indices], best.values
 
 
 def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:

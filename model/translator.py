@@ -11,6 +11,7 @@ from torch import Tensor
 from model.checkpoint import load_checkpoint
 from model.data import pad
 from model.decoding import Expansion, decode
+from model.layout import lay_out
 from model.masks import look_ahead_mask
 from model.steps import Decoding, Translation
 from model.strategies import Name as StrategyName
@@ -193,4 +194,5 @@ def load(name: str | Path) -> Translator:
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    return Translator(model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer)
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    return Translator(lay_out(model), tokenizer)
