@@ -22,7 +22,7 @@ def position_lines(
     limits: tuple[float, float] | None = None,
     bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
     logarithmic: bool = False,
-    height: int = 260,
+    height: int = 300,
 ) -> alt.Chart | alt.LayerChart:
     """A line for each name, over `places` (from 0 where none are given); NaN leaves a gap.
 
@@ -43,19 +43,23 @@ def position_lines(
         columns = {"place": places, "line": name, "value": values, "low": low, "high": high}
         frames.append(pd.DataFrame(columns))
     rows = pd.concat(frames).dropna()
-    kind = "symlog" if logarithmic else "linear"
-    scale = alt.Scale(type=kind, domain=list(limits)) if limits else alt.Scale(type=kind)
+    domain = {"domain": list(limits)} if limits else {}
+    vertical = {"scale": alt.Scale(type="symlog" if logarithmic else "linear", **domain)}
+    if logarithmic:  # goes on to 0, and would otherwise have a mark at its two ends alone
+        vertical["axis"] = alt.Axis(values=[0, *(10**power for power in range(10))], format="~s")
     chart = alt.Chart(rows).encode(
-        x=alt.X("place:Q", title=x),
+        x=alt.X("place:Q", title=x, scale=alt.Scale(nice=False)),
         color=alt.Color(
             "line:N",
             sort=list(lines),
             scale=alt.Scale(domain=list(lines), range=list(COLORS[: len(lines)])),
-            legend=alt.Legend(orient="top", title=None, columns=4, labelLimit=240),
+            legend=alt.Legend(
+                orient="top", title=None, columns=2, symbolType="stroke", symbolOpacity=1
+            ),
         ),
     )
     drawn = chart.mark_line(strokeWidth=1.8, clip=True).encode(
-        y=alt.Y("value:Q", title=y, scale=scale),
+        y=alt.Y("value:Q", title=y, **vertical),
         tooltip=[
             alt.Tooltip("line:N", title="line"),
             alt.Tooltip("place:Q", title=x),
@@ -70,7 +74,7 @@ def position_lines(
     return drawn.properties(height=height)
 
 
-def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 260) -> alt.LayerChart:
+def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> alt.LayerChart:
     """How many positions each pair of dimensions takes for a full turn: lengths (pairs,).
 
     A line across marks the number of positions that are looked at.
@@ -87,7 +91,11 @@ def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 260) -> al
         alt.Chart(rows)
         .mark_line(point=alt.OverlayMarkDef(size=18), color=COLORS[0])
         .encode(
-            x=alt.X("pair:Q", title="pair i: dimensions 2i and 2i + 1"),
+            x=alt.X(
+                "pair:Q",
+                title="pair i: dimensions 2i and 2i + 1",
+                scale=alt.Scale(nice=False),
+            ),
             y=alt.Y("wavelength:Q", title="wavelength in positions", scale=alt.Scale(type="log")),
             tooltip=["pair:Q", "dimensions:N", alt.Tooltip("wavelength:Q", format=".4~g")],
         )
@@ -97,7 +105,8 @@ def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 260) -> al
     return alt.layer(
         points,
         rule.mark_rule(strokeDash=[4, 4], color="gray"),
-        rule.mark_text(align="left", dy=-6, dx=4, color="gray").encode(
-            x=alt.value(0), text="text:N"
+        # Right of where they cross there is room below the rule.
+        rule.mark_text(align="right", dy=10, color="gray").encode(
+            x=alt.value("width"), text="text:N"
         ),
     ).properties(height=height)

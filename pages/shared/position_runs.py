@@ -7,6 +7,7 @@ from math import nan
 
 import numpy as np
 import streamlit as st
+import torch
 
 from model import Translation
 from model.permutation import permutation_differences, shuffled
@@ -18,7 +19,7 @@ from model.translator import PRETRAINED
 from pages.shared.loading import MODEL, RUNS_KEPT, translated, translator
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
-SHIFTS = (0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 256, 384, 512)
+SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def shuffle(sentence: str, seed: int) -> Shuffle:
         permutation_differences(reader.model, ids, order, edit).cpu().numpy()
         for edit in (PositionEdit(off=True), PositionEdit())
     )
-    largest = reader.model.encode(ids).abs().max().item()
+    with torch.inference_mode():
+        largest = reader.model.encode(ids).abs().max().item()
     return Shuffle([tokens[place] for place in order], order, off, trained, largest)
 
 
@@ -94,6 +96,7 @@ def trained_pairs(name: str) -> dict[Side, list[int]]:
     return load_reach(PRETRAINED / name / REACH)
 
 
-def last_trained(side: Side, name: str = MODEL) -> int:
-    """The last position that a training pair of a shipped model reached."""
-    return sum(count > 0 for count in trained_pairs(name)[side]) - 1
+def trained_up_to(side: Side, name: str = MODEL) -> tuple[int, int]:
+    """The last position that any training pair reached, and the last that 1 in 1,000 reached."""
+    counts = trained_pairs(name)[side]
+    return tuple(sum(count > least for count in counts) - 1 for least in (0, counts[0] / 1_000))

@@ -50,13 +50,11 @@ export default function draw({ data, parentElement }) {
       first: style.getPropertyValue("--st-primary-color") || "#1f6f8b",
       later: style.getPropertyValue("--st-orange-text-color") || "#b45309",
     };
-    const across = Math.max(1, Math.min(pairs.length, Math.floor(width / SMALLEST)));
+    const most = Math.max(1, Math.floor(width / SMALLEST));
+    const rows = Math.ceil(pairs.length / most);
+    const across = Math.ceil(pairs.length / rows);
     const side = Math.min(LARGEST, Math.floor(width / across));
-    const context = fitCanvas(
-      canvas,
-      side * across,
-      (side + WORDS) * Math.ceil(pairs.length / across),
-    );
+    const context = fitCanvas(canvas, side * across, (side + WORDS) * rows);
     context.font = `12px ${style.fontFamily}`;
     context.textAlign = "center";
     pairs.forEach((pair, clock) => {
