@@ -95,7 +95,8 @@ SENTENCE_WORDS = {
 TOKEN_WORDS = (
     "The encoder's or decoder's first layer reads the last strip, and nothing else: the token's "
     "embedding, times √d_model = {scale:.4g}, plus its position. All strips share one scale of "
-    "colours. Positions count from 0. Without the factor the embedding would be much shorter than the position."
+    "colours. Positions count from 0. Without the factor the embedding would be much shorter than "
+    "the position."
 )
 
 BEYOND_WORDS = {

@@ -99,6 +99,37 @@ def test_an_offset_longer_than_the_table_is_refused(offset):
         rotation_error(sinusoids(20, 8), offset)
 
 
+def test_an_exponent_of_its_own_for_each_dimension_leaves_no_linear_map():
+    """Many tutorials write 2 * dimension / d_model, so that sine and cosine differ in speed."""
+    places = torch.arange(200.0, dtype=torch.float64)[:, None]
+    angles = places / 10_000.0 ** (2 * torch.arange(8, dtype=torch.float64) / 8)
+    wrong = torch.where(torch.arange(8) % 2 == 0, angles.sin(), angles.cos())
+    errors = []
+    for table in (wrong, sinusoids(200, 8).double()):
+        best = torch.linalg.lstsq(table[:-5], table[5:]).solution
+        errors.append((table[:-5] @ best - table[5:]).abs().max().item())
+    assert errors[0] > 0.5
+    assert errors[1] < 1e-5
+
+
+@pytest.mark.parametrize("d_model", [8, 128, 256])
+def test_every_sinusoidal_position_has_the_same_length(d_model):
+    norms = sinusoids(512, d_model).norm(dim=1)
+    assert_close(norms, torch.full_like(norms, math.sqrt(d_model / 2)))
+
+
+def test_the_cosine_is_a_quarter_of_the_wavelength_ahead():
+    base = (40 / (2 * math.pi)) ** 2  # gives the second of two pairs a wavelength of 40
+    table = sinusoids(100, 4, base)
+    assert_close(table[:90, 3], table[10:, 2], atol=1e-5, rtol=0)
+
+
+def test_late_dimensions_hardly_change_over_a_sentence_and_early_ones_do():
+    table = sinusoids(30, 256)
+    assert (table[1:, 0] - table[:-1, 0]).abs().mean() > 0.5
+    assert (table.amax(dim=0) - table.amin(dim=0))[-2:].max() < 0.01
+
+
 def test_dot_products_of_sinusoids_depend_on_the_offset_alone():
     table = sinusoids(60, 32)
     lowest, mean, highest = by_offset(table @ table.T)

@@ -3,6 +3,7 @@
 import pytest
 
 from model import Site, load
+from model.positions import rotation_error
 from model.reach import load_reach
 from model.translator import PRETRAINED
 
@@ -73,6 +74,16 @@ def test_learned_positions_are_trained_where_sentences_reach_and_random_beyond(s
     assert f"{counts[20]:,}" in card
     assert f"{counts[40]:,}" in card
     assert f"{reached - 1}" in card
+
+
+def test_no_rotation_takes_learned_positions_on():
+    table = load("en-fr-learned").model.encoder.embedding.positions.table.detach()
+    assert rotation_error(table[:64], 1) > 1
+
+
+def test_embeddings_are_much_shorter_than_positions_before_they_are_scaled(translator):
+    embedding = translator.model.encoder.embedding
+    assert embedding.tokens.weight.norm(dim=1).max() < embedding.positions.table[0].norm() / 4
 
 
 def test_the_model_with_learned_positions_translates():
