@@ -11,7 +11,7 @@ import torch
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
 from pages.shared.pictures import show
 from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
-from pages.shared.position_words import FORMULAS, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
+from pages.shared.position_words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
 from viz import position_clocks, position_heatmap, position_lines, wavelengths
 from viz.position_lines import MOST_LINES
 
@@ -50,8 +50,7 @@ def sinusoid_section() -> None:
             width=160,
         )
     table = sinusoids(count, d_model, base)  # (positions, d_model)
-    for column, formula in zip(st.columns(2), FORMULAS, strict=True):
-        column.latex(formula % {"base": f"{base:.6g}", "d_model": d_model})
+    st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
     st.caption(SINUSOID_WORDS["formula"])
     st.subheader("Curves")
     curves(table.numpy())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-FORMULAS = (
-    r"\mathrm{PE}(p,\,2i) = \sin\!\left(\frac{p}{%(base)s^{\,2i/%(d_model)d}}\right)",
-    r"\mathrm{PE}(p,\,2i+1) = \cos\!\left(\frac{p}{%(base)s^{\,2i/%(d_model)d}}\right)",
+FORMULA = (
+    r"\begin{aligned}"
+    r"\mathrm{PE}(p,\,2i) &= \sin\!\left(p\,/\,%(base)s^{\,2i/%(d_model)d}\right)\\"
+    r"\mathrm{PE}(p,\,2i+1) &= \cos\!\left(p\,/\,%(base)s^{\,2i/%(d_model)d}\right)"
+    r"\end{aligned}"
 )
 
 ROTATION = (
-    r"\small\begin{pmatrix}\sin(p{+}k)\omega\\ \cos(p{+}k)\omega\end{pmatrix}\!=\!"
+    r"\footnotesize\begin{pmatrix}\sin(p{+}k)\omega\\ \cos(p{+}k)\omega\end{pmatrix}\!=\!"
     r"\begin{pmatrix}\cos k\omega & \sin k\omega\\ -\sin k\omega & \cos k\omega"
     r"\end{pmatrix}\!\begin{pmatrix}\sin p\omega\\ \cos p\omega\end{pmatrix}"
 )
