@@ -46,7 +46,8 @@ def position_lines(
     domain = {"domain": list(limits)} if limits else {}
     vertical = {"scale": alt.Scale(type="symlog" if logarithmic else "linear", **domain)}
     if logarithmic:  # goes on to 0, and would otherwise have a mark at its two ends alone
-        vertical["axis"] = alt.Axis(values=[0, *(10**power for power in range(10))], format="~s")
+        values = [0, *(10**power for power in range(10))]
+        vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
     chart = alt.Chart(rows).encode(
         x=alt.X("place:Q", title=x, scale=alt.Scale(nice=False)),
         color=alt.Color(

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.decoding import greedy
+from model.decoding import decode
 from model.scoring import trace_log_probabilities
 from model.trace import KeyValueCache, PositionEdit, Run, Site, Trace
 
@@ -97,7 +97,7 @@ def test_stepwise_decoding_has_the_positions_of_teacher_forcing(edit, widths, ma
 def test_a_translation_honours_the_positions(edit, make_model):
     model = make_model()
     edits = {"encoder": edit, "decoder": edit}
-    (decoded,) = greedy(model, SOURCE, max_new_tokens=8, edits=edits)
+    (decoded,) = decode(model, SOURCE, max_new_tokens=8, edits=edits)
     ids = torch.tensor([[2, *decoded.ids]])
     logits = model(SOURCE, ids, Run(edits))[0]
     logits[:, [0, 1, 2]] = -torch.inf  # never written
