@@ -184,10 +184,8 @@ def test_beyond_training_the_learned_table_ends_and_the_sinusoid_goes_on(open_ta
 
 
 @pytest.mark.parametrize("tab", ["Sinusoids", "Your sentence", "One token", "Beyond training"])
-def test_an_empty_box_asks_for_a_sentence_and_still_shows_the_sinusoids(open_tab, tab):
-    app = open_tab(tab)
-    app.text_input(key="sentence").set_value(" ").run()
-    assert not app.exception
+def test_without_a_sentence_the_page_asks_for_one_and_shows_the_sinusoids(open_tab, tab):
+    app = open_tab(tab, sentence="▁")
     assert "Type an English sentence" in app.info[0].value
     assert bool(heatmaps(app)) == (tab == "Sinusoids")
 
