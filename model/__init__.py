@@ -7,7 +7,7 @@ translator.translate("I love my cat.").text
 
 from model.config import TransformerConfig
 from model.steps import Decoding, Translation
-from model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
+from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from model.transformer import Transformer
 from model.translator import Translator, load
 
@@ -15,6 +15,7 @@ __all__ = [
     "AttentionEdit",
     "AttentionRecord",
     "Decoding",
+    "PositionEdit",
     "Run",
     "Site",
     "Trace",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,12 +11,10 @@ from torch import Tensor
 from model.edits import opens_the_future
 from model.strategies import Strategy, one_of_each
 from model.tokenizer import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from model.trace import AttentionEdit, KeyValueCache, Run, Site, Trace
+from model.trace import Changes, KeyValueCache, Run, Site, Trace
 from model.transformer import Transformer
 
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
-
-Edits = Mapping[Site, AttentionEdit]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,9 @@ class Prefixes:
     are computed anew at every step. The memory of one sentence serves all its prefixes.
     """
 
-    def __init__(self, model: Transformer, source_ids: Tensor, edits: Edits | None = None) -> None:
+    def __init__(
+        self, model: Transformer, source_ids: Tensor, edits: Changes | None = None
+    ) -> None:
         self.model = model
         self.edits = edits or {}
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
@@ -98,7 +98,7 @@ def decode(
     *,
     max_new_tokens: int,
     forced: Sequence[int] = (),
-    edits: Edits | None = None,
+    edits: Changes | None = None,
     never_written: Sequence[int] = NEVER_WRITTEN,
     record: list[Expansion] | None = None,
 ) -> list[Decoded]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -17,7 +17,7 @@ from model.steps import Decoding, Translation
 from model.strategies import Name as StrategyName
 from model.strategies import Strategy
 from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
-from model.trace import AttentionEdit, Run, Site, Trace
+from model.trace import Changes, Run, Trace
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -63,7 +63,7 @@ class Translator:
         strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        edits: Changes | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Translation:
@@ -82,7 +82,7 @@ class Translator:
         strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        edits: Changes | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Decoding:
@@ -98,7 +98,7 @@ class Translator:
         strategy: Strategy,
         max_new_tokens: int | None,
         prefix: str | Sequence[int],
-        edits: Mapping[Site, AttentionEdit] | None,
+        edits: Changes | None,
         pad_to: int | None,
         record: list[Expansion] | None = None,
     ) -> Translation:
@@ -136,7 +136,7 @@ class Translator:
         source: str,
         target: str | Translation | None = None,
         *,
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        edits: Changes | None = None,
         pad_to: int | None = None,
     ) -> Trace:
         """Record every attention block while the decoder reads `target`.

@@ -8,6 +8,9 @@ from viz.head_effects import head_effects
 from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap
 from viz.mask_matrix import mask_matrix
+from viz.position_clocks import position_clocks
+from viz.position_heatmap import position_heatmap, vector_strips
+from viz.position_lines import position_lines, wavelengths
 from viz.probability_bars import probability_bars
 from viz.shifted_right import shifted_right
 from viz.switchboard import switchboard
@@ -26,9 +29,14 @@ __all__ = [
     "head_effects",
     "head_grid",
     "mask_matrix",
+    "position_clocks",
+    "position_heatmap",
+    "position_lines",
     "probability_bars",
     "shifted_right",
     "switchboard",
     "token_strip",
     "training_curves",
+    "vector_strips",
+    "wavelengths",
 ]

@@ -21,7 +21,7 @@ UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
 RUNS_KEPT = 32  # of all visitors together
 
 
-@st.cache_resource(show_spinner="Loading the model …", max_entries=2)
+@st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def translator(name: str = MODEL) -> Translator:
     """A model by name; one in memory for all visitors."""
     torch.set_num_threads(min(4, os.cpu_count() or 1))
