@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
-from model.trace import Run, Site
+from model.trace import Block, ResidualRecord, Run, Site
 
 
 class FeedForward(nn.Module):
@@ -38,12 +38,18 @@ class Residual(nn.Module):
         self.dropout = config.dropout
         self.norm_first = config.norm == "pre"
 
-    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    def forward(
+        self, states: Tensor, sublayer: Callable[[Tensor], Tensor], block: Block, run: Run
+    ) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
-        change = sublayer(self.norm(states) if self.norm_first else states)
+        inputs = self.norm(states) if self.norm_first else states
+        change = sublayer(inputs)
         if self.training:
             change = F.dropout(change, self.dropout)
-        return states + change if self.norm_first else self.norm(states + change)
+        outputs = states + change if self.norm_first else self.norm(states + change)
+        if run.trace is not None:
+            run.trace.residual[block] = ResidualRecord(states, inputs, change, outputs)
+        return outputs
 
 
 class EncoderLayer(nn.Module):
@@ -60,9 +66,13 @@ class EncoderLayer(nn.Module):
     def forward(self, states: Tensor, mask: Tensor | None, run: Run) -> Tensor:
         """(B, S, d_model) -> (B, S, d_model)."""
         states = self.attention_residual(
-            states, lambda normed: self.attention(normed, normed, mask, self.site, run)
+            states,
+            lambda inputs: self.attention(inputs, inputs, mask, self.site, run),
+            Block("encoder", self.site.layer, "self"),
+            run,
         )
-        return self.feed_forward_residual(states, self.feed_forward)
+        block = Block("encoder", self.site.layer, "feed_forward")
+        return self.feed_forward_residual(states, self.feed_forward, block, run)
 
 
 class DecoderLayer(nn.Module):
@@ -88,11 +98,18 @@ class DecoderLayer(nn.Module):
         run: Run,
     ) -> Tensor:
         """(B, T, d_model) and the encoder's memory (B, S, d_model) -> (B, T, d_model)."""
+        layer = self.self_site.layer
         states = self.self_residual(
-            states, lambda normed: self.self_attention(normed, normed, mask, self.self_site, run)
+            states,
+            lambda inputs: self.self_attention(inputs, inputs, mask, self.self_site, run),
+            Block("decoder", layer, "self"),
+            run,
         )
         states = self.cross_residual(
             states,
-            lambda normed: self.cross_attention(normed, memory, memory_mask, self.cross_site, run),
+            lambda inputs: self.cross_attention(inputs, memory, memory_mask, self.cross_site, run),
+            Block("decoder", layer, "cross"),
+            run,
         )
-        return self.feed_forward_residual(states, self.feed_forward)
+        block = Block("decoder", layer, "feed_forward")
+        return self.feed_forward_residual(states, self.feed_forward, block, run)

@@ -86,6 +86,28 @@ class EmbeddingRecord:
     states: Tensor  # (B, T, d_model): the sum, which the first layer reads
 
 
+class Block(NamedTuple):
+    """One sublayer with the residual connection around it; from layer 0."""
+
+    side: Side
+    layer: int
+    part: Literal["self", "cross", "feed_forward"]
+
+
+@dataclass(frozen=True)
+class ResidualRecord:
+    """What one sublayer read from the residual stream and added to it, each (B, T, d_model).
+
+    Before the sublayer's norm or after the sum's: `inputs` are the norm of `states` in a pre-norm
+    model, and `states` themselves in a post-norm one, whose `outputs` are the norm of the sum.
+    """
+
+    states: Tensor  # the stream before
+    inputs: Tensor  # what the sublayer read
+    change: Tensor  # what it computed
+    outputs: Tensor  # the stream after
+
+
 # What a visitor changed: the attention at a site, and the positions of a side.
 Changes = Mapping[Site | Side, AttentionEdit | PositionEdit]
 
@@ -102,6 +124,8 @@ class Trace:
     target_tokens: Sequence[Token] = ()
     embedding: dict[Side, EmbeddingRecord] = field(default_factory=dict)
     attention: dict[Site, AttentionRecord] = field(default_factory=dict)
+    residual: dict[Block, ResidualRecord] = field(default_factory=dict)
+    outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
     logits: Tensor | None = None  # (B, T, V)
 
     def following_tokens(self, end: Token) -> list[Token]:

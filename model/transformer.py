@@ -53,7 +53,10 @@ class Encoder(nn.Module):
         states = self.embedding(ids, run)
         for layer in self.layers:
             states = layer(states, mask, run)
-        return self.norm(states)
+        outputs = self.norm(states)
+        if run.trace is not None:
+            run.trace.outputs["encoder"] = outputs
+        return outputs
 
 
 class Decoder(nn.Module):
@@ -74,7 +77,10 @@ class Decoder(nn.Module):
         states = self.embedding(ids, run, start=run.cache.length if run.cache else 0)
         for layer in self.layers:
             states = layer(states, memory, mask, memory_mask, run)
-        return self.norm(states)
+        outputs = self.norm(states)
+        if run.trace is not None:
+            run.trace.outputs["decoder"] = outputs
+        return outputs
 
 
 class Transformer(nn.Module):

@@ -291,3 +291,29 @@ def test_removing_a_head_everywhere_equals_zeroed_output_columns(make_model):
             ):
                 attention.output.weight[:, 8:12] = 0
     assert_close(gated, model(SOURCES, TARGETS), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_recorded_stream_goes_from_the_embedding_to_the_output(norm, make_model):
+    model, trace = make_model(norm=norm), Trace()
+    model(SOURCES, TARGETS, Run(trace=trace))
+    parts = {"encoder": ("self", "feed_forward"), "decoder": ("self", "cross", "feed_forward")}
+    for side, sublayers in parts.items():
+        states = trace.embedding[side].states
+        for layer in (0, 1):
+            for part in sublayers:
+                record = trace.residual[side, layer, part]
+                assert torch.equal(record.states, states)
+                summed = record.states + record.change
+                block = getattr(model, side).layers[layer]
+                name = "attention" if (side, part) == ("encoder", "self") else part
+                residual = getattr(block, f"{name}_residual")
+                if norm == "pre":
+                    assert torch.equal(record.inputs, residual.norm(record.states))
+                    assert torch.equal(record.outputs, summed)
+                else:
+                    assert torch.equal(record.inputs, record.states)
+                    assert torch.equal(record.outputs, residual.norm(summed))
+                states = record.outputs
+        assert torch.equal(trace.outputs[side], getattr(model, side).norm(states))
+    assert torch.equal(trace.logits, model.output(trace.outputs["decoder"]))
