@@ -32,15 +32,14 @@ class Residual(nn.Module):
     Before is x + f(norm(x)); after is norm(x + f(x)), the paper's own order (section 3.1).
     """
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig, block: Block) -> None:
         super().__init__()
+        self.block = block
         self.norm = nn.LayerNorm(config.d_model)
         self.dropout = config.dropout
         self.norm_first = config.norm == "pre"
 
-    def forward(
-        self, states: Tensor, sublayer: Callable[[Tensor], Tensor], block: Block, run: Run
-    ) -> Tensor:
+    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor], run: Run) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
         inputs = self.norm(states) if self.norm_first else states
         change = sublayer(inputs)
@@ -48,7 +47,7 @@ class Residual(nn.Module):
             change = F.dropout(change, self.dropout)
         outputs = states + change if self.norm_first else self.norm(states + change)
         if run.trace is not None:
-            run.trace.residual[block] = ResidualRecord(states, inputs, change, outputs)
+            run.trace.residual[self.block] = ResidualRecord(states, inputs, change, outputs)
         return outputs
 
 
@@ -59,20 +58,18 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.site = Site("encoder", layer)
         self.attention = MultiHeadAttention(config.d_model, config.heads)
-        self.attention_residual = Residual(config)
+        self.attention_residual = Residual(config, Block("encoder", layer, "self"))
         self.feed_forward = FeedForward(config)
-        self.feed_forward_residual = Residual(config)
+        self.feed_forward_residual = Residual(config, Block("encoder", layer, "feed_forward"))
 
     def forward(self, states: Tensor, mask: Tensor | None, run: Run) -> Tensor:
         """(B, S, d_model) -> (B, S, d_model)."""
         states = self.attention_residual(
             states,
             lambda inputs: self.attention(inputs, inputs, mask, self.site, run),
-            Block("encoder", self.site.layer, "self"),
             run,
         )
-        block = Block("encoder", self.site.layer, "feed_forward")
-        return self.feed_forward_residual(states, self.feed_forward, block, run)
+        return self.feed_forward_residual(states, self.feed_forward, run)
 
 
 class DecoderLayer(nn.Module):
@@ -83,11 +80,11 @@ class DecoderLayer(nn.Module):
         self.self_site = Site("decoder", layer)
         self.cross_site = Site("cross", layer)
         self.self_attention = MultiHeadAttention(config.d_model, config.heads)
-        self.self_residual = Residual(config)
+        self.self_residual = Residual(config, Block("decoder", layer, "self"))
         self.cross_attention = MultiHeadAttention(config.d_model, config.heads)
-        self.cross_residual = Residual(config)
+        self.cross_residual = Residual(config, Block("decoder", layer, "cross"))
         self.feed_forward = FeedForward(config)
-        self.feed_forward_residual = Residual(config)
+        self.feed_forward_residual = Residual(config, Block("decoder", layer, "feed_forward"))
 
     def forward(
         self,
@@ -98,18 +95,14 @@ class DecoderLayer(nn.Module):
         run: Run,
     ) -> Tensor:
         """(B, T, d_model) and the encoder's memory (B, S, d_model) -> (B, T, d_model)."""
-        layer = self.self_site.layer
         states = self.self_residual(
             states,
             lambda inputs: self.self_attention(inputs, inputs, mask, self.self_site, run),
-            Block("decoder", layer, "self"),
             run,
         )
         states = self.cross_residual(
             states,
             lambda inputs: self.cross_attention(inputs, memory, memory_mask, self.cross_site, run),
-            Block("decoder", layer, "cross"),
             run,
         )
-        block = Block("decoder", layer, "feed_forward")
-        return self.feed_forward_residual(states, self.feed_forward, block, run)
+        return self.feed_forward_residual(states, self.feed_forward, run)

@@ -9,11 +9,12 @@ from torch.testing import assert_close
 from model.config import TransformerConfig
 from model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from model.masks import look_ahead_mask, padding_mask
-from model.trace import Run
+from model.trace import Block, Run
 
 VARIANTS = list(itertools.product(["pre", "post"], ["relu", "gelu"]))
 SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 4], [4, 5, 6, 7, 0, 0, 0]])
 TARGET_IDS = torch.tensor([[4, 5, 6, 7, 8], [4, 5, 6, 0, 0]])
+BLOCK = Block("encoder", 0, "self")
 
 
 def config(norm="pre", activation="relu", dropout=0.0):
@@ -66,16 +67,16 @@ def test_feed_forward_is_two_linear_layers_around_the_activation(activation, fun
 
 def test_pre_norm_adds_to_the_input_and_post_norm_normalises_the_sum():
     states = torch.randn(2, 3, 12)
-    pre, post = Residual(config("pre")), Residual(config("post"))
-    assert_close(pre(states, torch.sin), states + F.layer_norm(states, (12,)).sin())
-    assert_close(post(states, torch.sin), F.layer_norm(states + states.sin(), (12,)))
+    pre, post = (Residual(config(norm), BLOCK) for norm in ("pre", "post"))
+    assert_close(pre(states, torch.sin, Run()), states + F.layer_norm(states, (12,)).sin())
+    assert_close(post(states, torch.sin, Run()), F.layer_norm(states + states.sin(), (12,)))
 
 
 def test_dropout_falls_on_the_sublayer_and_not_on_the_input():
-    residual = Residual(config("pre", dropout=0.5)).train()
+    residual = Residual(config("pre", dropout=0.5), BLOCK).train()
     torch.manual_seed(0)
     states = torch.randn(4, 50, 12)
-    added = residual(states, lambda normed: torch.ones_like(normed)) - states
+    added = residual(states, lambda normed: torch.ones_like(normed), Run()) - states
     dropped, doubled = added.abs() < 1e-5, (added - 2).abs() < 1e-5
     assert (dropped | doubled).all()
     assert 0.4 < dropped.float().mean() < 0.6
