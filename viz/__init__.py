@@ -16,12 +16,14 @@ from viz.shifted_right import shifted_right
 from viz.switchboard import switchboard
 from viz.token_strip import Chip, token_strip
 from viz.training_curves import training_curves
+from viz.vector_rows import Row, vector_rows
 
 __all__ = [
     "Bar",
     "CanvasPicture",
     "Chip",
     "Leaf",
+    "Row",
     "attention_heatmap",
     "attention_lines",
     "beam_tree",
@@ -37,6 +39,7 @@ __all__ = [
     "switchboard",
     "token_strip",
     "training_curves",
+    "vector_rows",
     "vector_strips",
     "wavelengths",
 ]

@@ -273,8 +273,3 @@ function percent(probability) {
   if (value < 0.1) return "<0.1 %";
   return `${value.toFixed(value < 10 ? 2 : 1)} %`;
 }
-
-/** Red, green and blue of a colour from a table. */
-function channels(color) {
-  return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
-}

@@ -32,6 +32,11 @@ function colorTable(scale) {
   return new Uint32Array(table.buffer);
 }
 
+/** Red, green and blue of a colour from such a table. */
+function channels(color) {
+  return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
+}
+
 /** Size a canvas to its place on screen, sharp on any display; returns its 2D context. */
 function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;

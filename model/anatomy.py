@@ -1,0 +1,103 @@
+"""One weight of one head taken apart, from the trace of the run that produced it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED, MultiHeadAttention
+from model.trace import AttentionEdit, Block, ResidualRecord, Site, Trace
+from model.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """Everything between a query's token and what its attention block adds, fields in order.
+
+    Letters as in model/attention.py; `gate` is 1 for a head that was not switched off or faded.
+    """
+
+    query_input: Tensor  # (d_model,) what the query was projected from
+    key_input: Tensor  # (d_model,) what the key and the value were projected from
+    query: Tensor  # (D,)
+    key: Tensor  # (D,)
+    value: Tensor  # (D,)
+    products: Tensor  # (D,) query times key, number by number
+    scale: float  # that their sum was multiplied by
+    scores: Tensor  # (K,) of the query with every key, scaled
+    masked_scores: Tensor  # (K,)
+    weights: Tensor  # (K,)
+    weighted_values: Tensor  # (K, D), each value times its weight
+    gate: float
+    head: Tensor  # (D,) their sum times the gate
+    heads: Tensor  # (H, D), concatenated for the output projection
+    contributions: Tensor  # (H, d_model): what each head adds by its part of that projection
+    bias: Tensor  # (d_model,) of the projection
+    residual: ResidualRecord  # of the whole block, for all positions
+
+    @property
+    def dot(self) -> float:
+        """The sum of the products."""
+        return self.products.sum().item()
+
+
+@torch.inference_mode()
+def take_apart(
+    model: Transformer,
+    trace: Trace,
+    site: Site,
+    head: int,
+    query: int,
+    key: int,
+    edits: Mapping[Site, AttentionEdit] | None = None,
+) -> Anatomy:
+    """The way from one query to its block's output, by one key's weight, in the numbers of a trace.
+
+    `edits` are those of the traced run. Raises IndexError for a head, query or key that is not
+    there.
+    """
+    record = trace.attention[site]
+    edit = (edits or {}).get(site, UNCHANGED)
+    residual = trace.residual[block_of(site)]
+    memory = trace.outputs["encoder"] if site.kind == "cross" else residual.inputs
+    queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
+    heads = record.heads[0, :, query]  # (H, D)
+    output = attention_of(model, site).output
+    parts = output.weight.unflatten(1, heads.shape)  # (d_model, H, D)
+    weights = record.weights[0, head, query]
+    return Anatomy(
+        query_input=residual.inputs[0, query],
+        key_input=memory[0, key],
+        query=queries[query],
+        key=keys[key],
+        value=record.value[0, head, key],
+        products=queries[query] * keys[key],
+        scale=width**-0.5 if edit.scale is None else edit.scale,
+        scores=record.scores[0, head, query],
+        masked_scores=record.masked_scores[0, head, query],
+        weights=weights,
+        weighted_values=weights[:, None] * record.value[0, head],
+        gate=1.0 if edit.gate is None else edit.gate[head].item(),
+        head=heads[head],
+        heads=heads,
+        contributions=torch.einsum("ohd,hd->ho", parts, heads),
+        bias=output.bias,
+        residual=residual,
+    )
+
+
+def block_of(site: Site) -> Block:
+    """The sublayer that an attention site belongs to."""
+    side = "encoder" if site.kind == "encoder" else "decoder"
+    return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
+
+
+def attention_of(model: Transformer, site: Site) -> MultiHeadAttention:
+    """The module that computes a site."""
+    if site.kind == "encoder":
+        return model.encoder.layers[site.layer].attention
+    layer = model.decoder.layers[site.layer]
+    return layer.self_attention if site.kind == "decoder" else layer.cross_attention

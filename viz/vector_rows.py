@@ -1,0 +1,96 @@
+"""Vectors as rows of coloured cells whose shown numbers add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz.canvas import CanvasPicture
+from viz.colors import DIVERGING, SEQUENTIAL
+
+DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """One vector. Where there is a `total`, the numbers shown are rounded so that they sum to it.
+
+    Probabilities have a scale from 0 to 1; other numbers one from minus their largest to plus it.
+    """
+
+    label: str
+    values: np.ndarray
+    total: float | None = None
+    note: str = ""
+    probabilities: bool = False
+
+
+def vector_rows(
+    rows: Sequence[Row],
+    *,
+    columns: Sequence[str] | None = None,
+    marked: Sequence[int] = (),
+) -> CanvasPicture:
+    """Rows of equal length, one under the other, on one scale of colours per kind of number.
+
+    `columns` names the cells, such as tokens; without it they are dimensions, counted from 0.
+    Cells at the `marked` places are framed. Raises ValueError where lengths differ.
+    """
+    lengths = sorted({len(row.values) for row in rows})
+    if len(lengths) != 1 or (columns is not None and len(columns) != lengths[0]):
+        names = f" and {len(columns)} columns" if columns is not None else ""
+        raise ValueError(f"The rows have lengths {lengths}{names}; they must be equal.")
+    stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
+    others = [row for row, one in zip(stacked, rows, strict=True) if not one.probabilities]
+    finite = np.abs(np.concatenate([*others, [0.0]]))
+    header = {
+        "rows": [
+            {
+                "label": row.label,
+                "note": _note(row),
+                "probabilities": row.probabilities,
+                "texts": [
+                    _text(number)
+                    for number in (
+                        row.values
+                        if row.total is None
+                        else rounded_parts(row.values, row.total, DECIMALS)
+                    )
+                ],
+            }
+            for row in rows
+        ],
+        "columns": None if columns is None else list(columns),
+        "marked": [int(place) for place in marked],
+        "limit": float(finite[np.isfinite(finite)].max()) or 1.0,
+        "diverging": DIVERGING,
+        "sequential": SEQUENTIAL,
+    }
+    array = np.nan_to_num(stacked, nan=np.nan, neginf=np.nan).astype(np.float32)
+    height = 40 + 30 * len(rows) + (60 if columns is not None else 0)
+    return CanvasPicture.pack("vector_rows", header, array, height=height)
+
+
+def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray:
+    """Numbers rounded so that they sum to the rounded total exactly, each off by one step at most.
+
+    The steps that plain rounding leaves over go to the numbers it moved most the other way.
+    """
+    scaled = np.asarray(values, np.float64) * 10**decimals
+    steps = np.rint(scaled)
+    missing = int(np.rint(total * 10**decimals) - steps.sum())
+    worst = np.argsort(np.sign(missing) * (steps - scaled), kind="stable")[: abs(missing)]
+    steps[worst] += np.sign(missing)
+    return steps / 10**decimals
+
+
+def _note(row: Row) -> str:
+    if row.total is None:
+        return row.note
+    return f"sum {_text(row.total)}{', ' if row.note else ''}{row.note}"
+
+
+def _text(number: float) -> str:
+    return "−∞" if np.isneginf(number) else f"{number:.{DECIMALS}f}".replace("-", "−")
