@@ -29,6 +29,7 @@ def run(request, make_model):
     return model, trace, edits
 
 
+@torch.inference_mode()
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize(("query", "key"), [(0, 0), (2, 1), (4, 3)])
