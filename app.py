@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model.trace import Trace
+from model.trace import Kind, Trace
 from pages.shared import scene
+from pages.shared.cells import attention_map, open_inside
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     blocked_cells,
@@ -21,12 +22,22 @@ from pages.shared.sentence import sentence_box, show_translation
 from pages.shared.words import HOW_TO_READ, formula, reading_of
 from viz import attention_heatmap, attention_lines, head_grid
 
+Cell = tuple[int, int]  # query and key, from 0
+
 
 def choose_head() -> None:
     """Go to the layer and head of the clicked map."""
     layer, column = picked("grid")
     st.session_state.layer = layer + 1
     st.session_state.head = scene.head_names(config.heads)[column]
+
+
+def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
+    """Take the weight of a clicked cell apart; of a mean or maximum, that of the strongest head."""
+    layer, head = place
+    if head >= config.heads:
+        head = int(weights[layer][:, *cell].argmax())
+    open_inside(kind, layer, head, *cell)
 
 
 @st.fragment
@@ -63,9 +74,9 @@ def attention(trace: Trace) -> None:
             blocked = blocked_cells(trace, kind)
             maximum = None if own_scale else 1.0
             figure = attention_heatmap(
-                chosen, query_tokens, key_tokens, maximum=maximum, blocked=blocked
+                chosen, query_tokens, key_tokens, maximum=maximum, blocked=blocked, clickable=True
             )
-            st.plotly_chart(figure, key="heatmap", config={"displaylogo": False})
+            attention_map(figure, "heatmap", lambda *cell: open_cell(weights, kind, place, cell))
         else:
             show(attention_lines(chosen, query_tokens, key_tokens), "lines")
         st.caption(HOW_TO_READ[picture])

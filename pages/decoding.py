@@ -12,8 +12,11 @@ from model import Decoding
 from model.edits import Edits
 from model.scoring import favourites, trace_log_probabilities
 from model.strategies import NAMES, Strategy
+from model.tokenizer import END_ID
+from model.trace import Site
 from pages.shared import branches, history, scene
 from pages.shared.branches import Branch
+from pages.shared.cells import follow, open_inside
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     decoded,
@@ -106,13 +109,40 @@ def player(asked: Asked, decoding: Decoding) -> None:
         head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
     start = node[0] if node else asked.branch.step
     picture = player_of(decoding, path, layer=layer - 1, head=head, start=start)
-    show(picture, "player", lambda: force(asked, decoding, path))
+    show(picture, "player", lambda: answer(asked, decoding, path))
+    follow()
     st.caption(DECODING_WORDS["player"])
 
 
-def force(asked: Asked, decoding: Decoding, path: Sequence[int]) -> None:
-    """Begin a branch with the candidate that was clicked or the text that was typed."""
+def answer(asked: Asked, decoding: Decoding, path: Sequence[int]) -> None:
+    """Force what was clicked or typed, or take the weight apart that was clicked."""
     place, choice = picked("player")
+    if isinstance(choice, dict):
+        take_apart(decoding, path, place, Site(choice["kind"], st.session_state.layer - 1), choice)
+    else:
+        force(asked, decoding, path, place, choice)
+
+
+def take_apart(
+    decoding: Decoding, path: Sequence[int], place: int, site: Site, choice: dict
+) -> None:
+    """Open the clicked weight of a step; of a mean or maximum, that of the strongest head."""
+    text = decoding.tree[len(path) - 1][path[-1]].text
+    written = [index for index in decoding.ids_of(path) if index != END_ID]
+    if [token.id for token in translator().tokenizer.encode(text)] != written:
+        st.session_state.refused = DECODING_WORDS["other tokens"]
+        return
+    head = st.session_state.head
+    if head in scene.SUMMARIES:
+        weights = decoding.steps_to(path)[place].weights[site]  # (H, K)
+        head = int(weights[:, choice["key"]].argmax()) + 1
+    open_inside(*site, int(head) - 1, place, choice["key"], changed=True, target=text)
+
+
+def force(
+    asked: Asked, decoding: Decoding, path: Sequence[int], place: int, choice: str | int
+) -> None:
+    """Begin a branch with a candidate, by its place among them, or with a text."""
     step = decoding.steps_to(path)[place]
     try:
         if isinstance(choice, str):

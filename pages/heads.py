@@ -13,6 +13,7 @@ from model.patterns import DEFINITIONS, badges
 from model.scoring import trace_log_probabilities
 from model.trace import Kind, Site, Trace
 from pages.shared import history, scene
+from pages.shared.cells import attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
 from pages.shared.loading import (
@@ -141,8 +142,11 @@ def head_in_detail(trace: Trace) -> None:
         " ".join(f":blue-badge[{name} {value:.2f}]" for name, value in found)
         or "No badge: this head follows none of the patterns below on this sentence."
     )
-    figure = attention_heatmap(weights[layer, head], *tokens_of(trace, kind), height=MAP_HEIGHT)
-    st.plotly_chart(figure, key="map", config={"displaylogo": False})
+    figure = attention_heatmap(
+        weights[layer, head], *tokens_of(trace, kind), height=MAP_HEIGHT, clickable=True
+    )
+    place = kind, layer, head
+    attention_map(figure, "map", lambda *cell: open_inside(*place, *cell, changed=True))
     st.page_link("app.py", label="See it among the others on the Attention page")
     with st.expander("What the badges mean"):
         st.caption(HEAD_WORDS["badges"])

@@ -12,6 +12,7 @@ from model.masks import masked_softmax
 from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
 from pages.shared import history, scene
+from pages.shared.cells import OpenCell, attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
@@ -108,19 +109,27 @@ def matrix(before: AttentionRecord, after: AttentionRecord, head: int, tokens: T
     st.caption(MASK_WORDS["edit"])
 
 
-def stages(before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens) -> None:
+def stages(
+    before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens, open_cell: OpenCell
+) -> None:
     """The way from scores to weights of one head, and what the changes did to it."""
     blocked = after.masked_scores[0, head].isneginf().cpu().numpy()
     scores, weights = (part[0, head].cpu().numpy() for part in (after.scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
-    raw = {"name": "score", "maximum": None, "diverging": True, "height": STAGE_HEIGHT}
+    raw = {
+        "name": "score",
+        "maximum": None,
+        "diverging": True,
+        "height": STAGE_HEIGHT,
+        "clickable": True,
+    }
     figures = {
         "1. Scores: q·k / √d": attention_heatmap(scores, *tokens, **raw),
         "2. Masked scores: −∞ where blocked": attention_heatmap(
             scores, *tokens, blocked=blocked, **raw
         ),
         "3. Weights: the softmax of each row": attention_heatmap(
-            weights, *tokens, blocked=blocked, height=STAGE_HEIGHT
+            weights, *tokens, blocked=blocked, **size
         ),
         "4. Weights minus those as trained": attention_heatmap(
             difference, *tokens, **{**raw, "name": "change"}
@@ -130,7 +139,7 @@ def stages(before: AttentionRecord, after: AttentionRecord, head: int, tokens: T
     for column, (title, figure) in zip(columns, figures.items(), strict=True):
         with column:
             st.markdown(f"**{title}**")
-            st.plotly_chart(figure, key=title, config={"displaylogo": False})
+            attention_map(figure, title, open_cell)
 
 
 def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
@@ -233,7 +242,14 @@ def masks(sentence: str) -> None:
         st.subheader("What it does to the output")
         consequence(sentence, before, after, pad_to)
     st.subheader("From scores to weights")
-    stages(*records, head - 1, tokens)
+    stages(
+        *records,
+        head - 1,
+        tokens,
+        lambda *cell: open_inside(
+            *site, head - 1, *cell, changed=True, pad_to=pad_to, target=target
+        ),
+    )
     st.subheader("The masks as trained")
     trained_masks(before)
     st.subheader("Why the decoder may not look ahead")

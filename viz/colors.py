@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from plotly.colors import diverging, sequential
+from plotly.colors import diverging, sequential, unlabel_rgb
 
 # Viridis: even steps of lightness, readable without red or green, and safe in Streamlit, which
 # rewrites the darkest colours of some other scales.
 SEQUENTIAL: list[str] = list(sequential.Viridis)
 
 # From blue over white to red, for differences: the two ends stay apart for all eyes.
-DIVERGING: list[str] = list(reversed(diverging.RdBu))
+DIVERGING: list[str] = [
+    "#{:02x}{:02x}{:02x}".format(*map(int, unlabel_rgb(color)))
+    for color in reversed(diverging.RdBu)
+]

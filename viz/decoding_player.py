@@ -39,8 +39,9 @@ def decoding_player(
 
     Step i looks from read token i; `visible` [step, read] is its mask. `texts` hold what was
     written before the first step and after each, `bars` the candidates of each step. It opens at
-    step `start`, counted from 0; `ending` says why there are no more. A click on a bar answers with
-    its step and its place. Raises ValueError where sizes do not fit.
+    step `start`, counted from 0; `ending` says why there are no more. A click answers with its step
+    and a bar's place, a typed text, or a weight's kind ("decoder" or "cross") and key. Raises
+    ValueError where sizes do not fit.
     """
     check_sizes(self_attention, read_tokens, read_tokens)
     check_sizes(visible, read_tokens, read_tokens)

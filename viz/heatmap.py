@@ -23,12 +23,14 @@ def attention_heatmap(
     diverging: bool = False,
     blocked: np.ndarray | None = None,
     height: int | None = None,
+    clickable: bool = False,
 ) -> go.Figure:
     """Weights, scores or differences [query, key] with queries down and keys across.
 
     The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
     largest value there is. `blocked` cells are crossed out instead of coloured; `height` is in
-    pixels. Raises ValueError where the tokens do not fit the weights.
+    pixels. A `clickable` map has a point in every cell, so that a click finds it. Raises
+    ValueError where the tokens do not fit the weights.
     """
     check_sizes(weights, query_tokens, key_tokens)
     values = np.asarray(weights, dtype=np.float32)
@@ -51,6 +53,9 @@ def attention_heatmap(
     )
     if blocked is not None and blocked.any():
         figure.add_trace(crosses(blocked))
+    if clickable and max(values.shape) <= MOST_LABELS:
+        figure.add_trace(cell_points(values, name))
+        figure.update_layout(hovermode="closest", hoverdistance=-1)
     figure.update_xaxes(title="key: looked at", side="top", tickangle=-45, **axis(key_tokens))
     figure.update_yaxes(title="query: looking", autorange="reversed", **axis(query_tokens))
     figure.update_layout(
@@ -75,6 +80,24 @@ def crosses(blocked: np.ndarray) -> go.Heatmap:
         hoverongaps=False,
         xgap=1,
         ygap=1,
+    )
+
+
+def cell_points(values: np.ndarray, name: str) -> go.Scatter:
+    """An invisible point in every cell: Plotly tells of clicks on points, not on a heatmap's cells.
+
+    The nearest point takes the pointer, so it says what the cell would; NaN stands for blocked.
+    """
+    rows, columns = np.indices(values.shape)
+    words = ["blocked" if np.isnan(value) else f"{name} {value:.4f}" for value in values.ravel()]
+    return go.Scatter(
+        x=columns.ravel(),
+        y=rows.ravel(),
+        mode="markers",
+        marker={"opacity": 0, "size": 8},
+        customdata=words,
+        hovertemplate="query %{y}<br>key %{x}<br>%{customdata}<extra></extra>",
+        showlegend=False,
     )
 
 

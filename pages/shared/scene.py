@@ -36,6 +36,8 @@ RANGES = {
     "top_p": (0.05, 1.0),
     "seed": (0, 9_999),
     "longest": (1, 255),
+    "query": (1, 256),
+    "key": (1, 256),
 }
 
 
@@ -57,6 +59,8 @@ class Scene:
     top_p: float = 1.0
     seed: int = 0
     longest: int = 64  # tokens of a translation
+    query: int = 1  # places of tokens, from 1
+    key: int = 1
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], layers: int, heads: int) -> Scene:

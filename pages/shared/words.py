@@ -10,7 +10,7 @@ HOW_TO_READ = {
     "heatmap": (
         "Each row is a token that looks (its query), each column a token it may look at (its key). "
         "The brighter a cell, the more of that token's value is taken. "
-        "Point at a cell to read its weight."
+        "Point at a cell to read its weight; click it to see how the weight comes about."
     ),
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
@@ -129,13 +129,18 @@ DECODING_WORDS = {
     "player": (
         "All steps were computed once, and stepping runs no model. The weights are those of the "
         "very step, for the head chosen above. A row of the alignment names the token that was "
-        "read and the one that was written from it; click a row to go to its step."
+        "read and the one that was written from it; click a row to go to its step. Click a weight "
+        "to see how it comes about."
     ),
     "tree": (
         "Each column is a step, best text first. Solid texts were kept, dashed ones are the best "
         "of those dropped (as many as were kept; all others scored lower still). The thick path "
         "led to the text that was returned. Point at a text to read it with its log-probability; "
         "click it to see its steps above."
+    ),
+    "other tokens": (
+        "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
+        "taken apart."
     ),
     "what if": (
         "Click a candidate above, or type a text there, and decoding goes on from it as a branch "

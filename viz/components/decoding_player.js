@@ -134,10 +134,10 @@ export default function draw({ data, parentElement, setTriggerValue }) {
       element("p", "heading", `“${read[step]}” has just been read. It may look at, and looks at:`),
       table(read, [
         ["mask", (key) => maskCell(visible[step * steps + key] > 0)],
-        ["itself", (key) => (key <= step ? weightCell(selfAttention[step * steps + key]) : empty())],
+        ["itself", (key) => (key <= step ? weightCell(selfAttention[step * steps + key], "decoder", key) : empty())],
       ], step),
       element("p", "heading", "In the source it looks at:"),
-      table(source, [["cross", (key) => weightCell(crossAttention[step * source.length + key])]]),
+      table(source, [["cross", (key) => weightCell(crossAttention[step * source.length + key], "cross", key)]]),
     );
     const drawn = bars[step].some((bar) => bar.drawn !== null);
     candidates.replaceChildren(
@@ -148,8 +148,11 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     drawAlignment();
   }
 
-  function weightCell(weight) {
-    const cell = element("td", "weight", weight.toFixed(2), { title: weight.toFixed(4) });
+  function weightCell(weight, kind, key) {
+    const cell = element("td", "weight", weight.toFixed(2), {
+      title: `${weight.toFixed(4)}: click to see how it comes about`,
+    });
+    cell.onclick = () => setTriggerValue("picked", [root.step, { kind, key }]);
     const [red, green, blue] = channels(colors[Math.round(Math.min(1, weight) * 255)]);
     const bright = red * 0.299 + green * 0.587 + blue * 0.114 > 128;
     cell.style.background = `rgb(${red},${green},${blue})`;

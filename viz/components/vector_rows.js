@@ -11,6 +11,11 @@ export default function draw({ data, parentElement }) {
   const count = values.length / rows.length;
   const diverging = colorTable(header.diverging);
   const sequential = colorTable(header.sequential);
+  const runs = []; // of marked places that stand side by side, each framed as one
+  for (const place of [...marked].sort((a, b) => a - b)) {
+    if (runs.at(-1)?.[1] === place - 1) runs.at(-1)[1] = place;
+    else runs.push([place, place]);
+  }
   const root = parentElement.querySelector(".vector-rows");
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const names = element("canvas", "names", "", { "aria-hidden": "true" });
@@ -77,8 +82,9 @@ export default function draw({ data, parentElement }) {
       }
       context.strokeStyle = style.getPropertyValue("--st-orange-text-color") || "#b45309";
       context.lineWidth = 2;
-      for (const place of marked) {
-        context.strokeRect(place * side + 1, 1, Math.max(3, side - gap) - 2, HEIGHT - 2);
+      for (const [first, last] of runs) {
+        const wide = Math.max(4, (last - first + 1) * side - gap);
+        context.strokeRect(first * side + 1, 1, wide - 2, HEIGHT - 2);
       }
     });
   });

@@ -1,0 +1,82 @@
+"""Take one weight of one head apart, in the numbers of the run that produced it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.anatomy import block_of, take_apart
+from model.edits import Edits
+from model.trace import Site, Trace
+from pages.shared import history, scene
+from pages.shared.frame import open_page
+from pages.shared.loading import at_sites, tokens_of, traced, translator, weights_of
+from pages.shared.sentence import sentence_box
+from pages.shared.story import tell
+
+TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Words")
+
+
+def choose(sentence: str) -> tuple[Trace, Edits, Site, int, int, int]:
+    """The run, and the site, head, query and key in it, all from 0."""
+    config = translator().model.config
+    of, target, pad_to = st.session_state.get("inside_run", (sentence, "", None))
+    if of != sentence:
+        target, pad_to = "", None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Kind of attention",
+            scene.KINDS,
+            key="kind",
+            format_func=scene.KINDS.get,
+            required=True,
+        )
+        layer = st.segmented_control(
+            "Layer", range(1, config.layers(kind) + 1), key="layer", required=True
+        )
+        st.toggle(
+            "With your changes",
+            key="changed",
+            disabled=history.edits() == Edits(),
+            help="What you changed on the Masks and Heads pages.",
+        )
+    edits = history.edits() if st.session_state.changed else Edits()
+    trace = traced(sentence, target, edits, pad_to)
+    queries, keys = tokens_of(trace, kind)
+    for name, tokens in (("query", queries), ("key", keys)):
+        st.session_state[name] = min(st.session_state[name], len(tokens))
+    query, key = st.session_state.query - 1, st.session_state.key - 1
+    if st.session_state.head in scene.SUMMARIES:
+        strongest = weights_of(trace, kind)[layer - 1, :, query, key].argmax()
+        st.session_state.head = str(strongest + 1)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        heads = scene.head_names(config.heads)[: config.heads]
+        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+        for label, name, tokens in (
+            ("Query: the token that looks", "query", queries),
+            ("Key: the token looked at", "key", keys),
+        ):
+            st.selectbox(
+                label,
+                range(1, len(tokens) + 1),
+                key=name,
+                format_func=lambda place, tokens=tokens: f"{place}: {tokens[place - 1]}",
+                width=240,
+            )
+    return trace, edits, Site(kind, layer - 1), int(head) - 1, query, key
+
+
+@st.fragment
+def inside(sentence: str) -> None:
+    """Everything under the sentence box."""
+    trace, edits, site, head, query, key = choose(sentence)
+    _, keys = tokens_of(trace, site.kind)
+    changed = at_sites(edits, trace)
+    part = take_apart(translator().model, trace, site, head, query, key, changed)
+    st.metric("Weight", f"{part.weights[key]:.4f}")
+    tell(part, trace.embedding[block_of(site).side], site.layer, head, (query, key), keys)
+    scene.publish()
+
+
+open_page("Inside a head")
+if sentence := sentence_box():
+    inside(sentence)

@@ -1,0 +1,54 @@
+"""Attention maps whose cells lead to the page that takes a weight apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from model.trace import Kind
+
+PLOTLY = {"displaylogo": False}
+OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
+
+
+def attention_map(figure: go.Figure, key: str, open_cell: OpenCell) -> None:
+    """Draw a clickable map; a click on a cell calls `open_cell`, which may lead to another page."""
+
+    def clicked() -> None:
+        if points := st.session_state[key]["selection"]["points"]:
+            open_cell(int(points[0]["y"]), int(points[0]["x"]))
+
+    st.plotly_chart(figure, key=key, config=PLOTLY, on_select=clicked, selection_mode="points")
+    follow()
+
+
+def follow() -> None:
+    """Go where a click led to; callbacks cannot change the page themselves."""
+    if st.session_state.pop("to_inside", False):
+        st.switch_page("pages/inside.py")
+
+
+def open_inside(
+    kind: Kind,
+    layer: int,
+    head: int,
+    query: int,
+    key: int,
+    *,
+    changed: bool = False,
+    pad_to: int | None = None,
+    target: str = "",
+) -> None:
+    """Have the page Inside a head opened at one cell of one run; everything counts from 0."""
+    st.session_state.update(
+        kind=kind,
+        layer=layer + 1,
+        head=str(head + 1),
+        query=query + 1,
+        key=key + 1,
+        changed=changed,
+        inside_run=(st.session_state.sentence, target, pad_to),
+        to_inside=True,
+    )

@@ -1,0 +1,88 @@
+"""From a cell of an attention map to the page that takes its weight apart."""
+
+import re
+
+from playwright.sync_api import expect
+
+from model import Site
+from tests.browser.heatmaps import hover_cell
+
+SENTENCE = "My brother bought three old bicycles yesterday."
+
+
+def click_cell(page, row, column, shape):
+    """Click a cell of the first heatmap, and return what it said before."""
+    chart = page.locator(".stPlotlyChart").first
+    chart.locator(".nsewdrag").first.wait_for()
+    lines = hover_cell(page, chart, row, column, shape)
+    page.mouse.down()
+    page.mouse.up()
+    return lines
+
+
+def expect_inside(page, trace, site, head, query, key):
+    """The page takes the weight of this cell apart."""
+    expect(page.get_by_role("heading", name="Inside a head")).to_be_visible()
+    page.get_by_text("Into the residual stream").wait_for()
+    weight = trace.attention[site].weights[0, head, query, key].item()
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.4f}")
+    chosen = page.get_by_test_id("stSelectbox").get_by_role("combobox")
+    names = [trace.query_tokens(site)[query].text, trace.key_tokens(site)[key].text]
+    for place, (number, name) in enumerate(zip((query, key), names, strict=True)):
+        expect(page.get_by_test_id("stSelectbox").nth(place)).to_contain_text(
+            f"{number + 1}: {name}"
+        )
+    assert chosen.count() >= 2
+
+
+def test_a_clicked_cell_is_taken_apart(page, server, translator):
+    page.goto(f"{server}/?sentence={SENTENCE}&kind=cross&layer=3&head=2")
+    trace = translator.trace(SENTENCE)
+    site = Site("cross", 2)
+    weights = trace.attention[site].weights[0, 1]
+    query, key = divmod(int(weights.argmax()), weights.size(1))
+    lines = click_cell(page, query, key, weights.shape)
+    assert lines[-1] == f"weight {weights[query, key]:.4f}"
+    expect_inside(page, trace, site, 1, query, key)
+    score = trace.attention[site].scores[0, 1, query, key].item()
+    expect(page.get_by_text(f"{score:.4f}", exact=False).first).to_be_attached()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Attention")).to_be_visible()
+
+
+def test_a_cell_of_the_mean_opens_its_strongest_head(page, server, translator):
+    page.goto(f"{server}/?sentence={SENTENCE}&kind=encoder&layer=1")
+    trace = translator.trace(SENTENCE)
+    site = Site("encoder", 0)
+    weights = trace.attention[site].weights[0]
+    click_cell(page, 2, 3, weights.shape[1:])
+    expect_inside(page, trace, site, int(weights[:, 2, 3].argmax()), 2, 3)
+
+
+def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
+    page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=2&head=4")
+    page.get_by_text("Wanted token likeliest").wait_for()
+    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player .cells").nth(1).locator("td.weight").nth(2).click()
+    expect_inside(page, translator.trace(SENTENCE), Site("cross", 1), 3, 1, 2)
+
+
+def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
+    page.goto(f"{server}/inside?sentence={SENTENCE}&layer=2&head=3&query=3&key=2")
+    page.get_by_text("Into the residual stream").wait_for()
+    products = page.locator(".vector-rows").nth(2)
+    canvas, note = products.locator("canvas").last, products.locator(".note").last
+    expect(note).to_contain_text("sum")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    total = 0
+    for dimension in range(32):
+        x = box["x"] + (dimension + 0.5) * box["width"] / 32
+        page.mouse.move(x, box["y"] + box["height"] / 2)
+        reading = products.locator(".reading")
+        expect(reading).to_contain_text(f"dimension {dimension}:")
+        number = re.search(r"[−\d.]+$", reading.text_content()).group()
+        total += round(10_000 * float(number.replace("−", "-")))
+    shown = note.text_content().removeprefix("sum ").replace("−", "-")
+    assert total == round(10_000 * float(shown))
+    assert page.foreign_requests == []
