@@ -244,7 +244,8 @@ def removals(
     visible = record.masked_scores[0, head, query].isfinite().nonzero()[:, 0]
     changes = torch.zeros_like(record.weights[0, head, query])
     whole = log_probability(model, trace, objective, Run(edits))  # (1,)
-    for chosen in visible.split(ROWS_AT_ONCE):
+    for start in range(0, len(visible), ROWS_AT_ONCE):
+        chosen = visible[start : start + ROWS_AT_ONCE]
         block = closed.repeat(len(chosen), 1, 1, 1)  # (B, H, Q, K), a row for each key
         block[torch.arange(len(chosen)), head, query, chosen.cpu()] = True
         run = Run({**edits, site: replace(edit, block=block)})

@@ -194,6 +194,22 @@ def test_a_query_that_sees_nothing_keeps_its_own_token(model):
     assert rollout(trace, Site("cross", 0))[2].tolist() == [0] * 6
 
 
+def test_queries_that_see_nothing_leave_every_number_finite(model):
+    block = torch.zeros(6, 6, dtype=torch.bool)
+    block[2] = True
+    edits = {Site(kind, 1): AttentionEdit(block=block) for kind in ("encoder", "decoder", "cross")}
+    trace = record(model, edits)
+    for site in SITES:
+        blind, other = (explain(model, trace, site, 0, query, edits) for query in (2, 3))
+        for name in NOTES:
+            assert getattr(blind, name).isfinite().all()
+            assert getattr(other, name).isfinite().all()
+        if site in edits:
+            for name in ("weights", "value_norms", "gradient_times_attention", "removals"):
+                assert not getattr(blind, name).any()
+        assert other.gradient_times_attention.abs().max() > 0
+
+
 def test_the_objective_is_the_token_after_the_query_or_the_whole_target(model):
     trace = record(model, {})
     one = choose_objective(trace, Site("cross", 0), 1)
