@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.attention import MultiHeadAttention, fit_cells
+from model.anatomy import attention_of
+from model.attention import fit_cells
 from model.tokenizer import END_ID, SPECIAL_TOKENS, Token
 from model.trace import AttentionEdit, Changes, Kind, Run, Site, Trace
 from model.transformer import Transformer
@@ -133,14 +134,6 @@ def ids(model: Transformer, tokens: Sequence[Token]) -> Tensor:
     return torch.tensor([[token.id for token in tokens]], device=model.device)
 
 
-def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
-    """The attention block of a site."""
-    if site.kind == "encoder":
-        return model.encoder.layers[site.layer].attention
-    layer = model.decoder.layers[site.layer]
-    return layer.self_attention if site.kind == "decoder" else layer.cross_attention
-
-
 def gates_at(edits: Changes, site: Site, heads: int) -> Tensor:
     """The gates (1, H) of a site's heads in a run of one sentence; 1 where nothing was changed."""
     gate = edits.get(site, AttentionEdit()).gate
@@ -159,7 +152,7 @@ def contributions(
     """
     record = trace.attention[site]
     weights, value = record.weights[0, head, query], record.value[0, head]  # (K,), (K, D)
-    columns = attention_at(model, site).output.weight.split(value.size(-1), dim=1)[head]
+    columns = attention_of(model, site).output.weight.split(value.size(-1), dim=1)[head]
     gate = gates_at(edits, site, record.weights.size(1))[0, head].item()
     return gate * weights[:, None] * (value @ columns.T)  # (K, d_model)
 

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.explain import attention_at, ids
+from model.anatomy import attention_of
+from model.explain import ids
 from model.layers import Residual
 from model.lens import stream_norms
 from model.trace import Block, Changes, Run, Side, Site, Trace
@@ -89,7 +90,7 @@ def separate_heads(
     Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
     looked at; `read_at` gives both. Also returns the largest difference, which is rounding.
     """
-    block = attention_at(model, site)
+    block = attention_of(model, site)
     read = {"query": inputs, "key": memory, "value": memory}
     separate, fused = {}, {}
     for name, states in read.items():

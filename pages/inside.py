@@ -6,18 +6,19 @@ import streamlit as st
 
 from model.anatomy import block_of, take_apart
 from model.edits import Edits
-from model.trace import Site, Trace
+from model.trace import Site
 from pages.shared import history, scene
 from pages.shared.frame import open_page
-from pages.shared.loading import at_sites, tokens_of, traced, translator, weights_of
+from pages.shared.loading import tokens_of, traced, translator, weights_of
 from pages.shared.sentence import sentence_box
 from pages.shared.story import tell
+from pages.shared.views import Cell, beyond, stream, switches, words
 
 TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Words")
 
 
-def choose(sentence: str) -> tuple[Trace, Edits, Site, int, int, int]:
-    """The run, and the site, head, query and key in it, all from 0."""
+def choose(sentence: str) -> Cell:
+    """The widgets for the run, and for the site, head, query and key in it."""
     config = translator().model.config
     of, target, pad_to = st.session_state.get("inside_run", (sentence, "", None))
     if of != sentence:
@@ -62,18 +63,29 @@ def choose(sentence: str) -> tuple[Trace, Edits, Site, int, int, int]:
                 format_func=lambda place, tokens=tokens: f"{place}: {tokens[place - 1]}",
                 width=240,
             )
-    return trace, edits, Site(kind, layer - 1), int(head) - 1, query, key
+    return Cell(trace, edits, Site(kind, layer - 1), int(head) - 1, query, key)
 
 
 @st.fragment
 def inside(sentence: str) -> None:
     """Everything under the sentence box."""
-    trace, edits, site, head, query, key = choose(sentence)
-    _, keys = tokens_of(trace, site.kind)
-    changed = at_sites(edits, trace)
-    part = take_apart(translator().model, trace, site, head, query, key, changed)
-    st.metric("Weight", f"{part.weights[key]:.4f}")
-    tell(part, trace.embedding[block_of(site).side], site.layer, head, (query, key), keys)
+    cell = choose(sentence)
+    model, place = translator().model, (cell.query, cell.key)
+    part = take_apart(model, cell.trace, cell.site, cell.head, *place, cell.changes)
+    st.metric("Weight", f"{part.weights[cell.key]:.4f}")
+    embedding = cell.trace.embedding[block_of(cell.site).side]
+    sections = (
+        lambda: tell(part, embedding, cell.site.layer, cell.head, place, cell.key_tokens),
+        lambda: beyond(cell),
+        lambda: switches(cell, part),
+        lambda: stream(cell),
+        lambda: words(sentence),
+    )
+    tabs = st.tabs(TABS, key="inside_tab", on_change="rerun")
+    for tab, section in zip(tabs, sections, strict=True):
+        if tab.open:
+            with tab:
+                section()
     scene.publish()
 
 

@@ -116,13 +116,8 @@ def stages(
     blocked = after.masked_scores[0, head].isneginf().cpu().numpy()
     scores, weights = (part[0, head].cpu().numpy() for part in (after.scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
-    raw = {
-        "name": "score",
-        "maximum": None,
-        "diverging": True,
-        "height": STAGE_HEIGHT,
-        "clickable": True,
-    }
+    size = {"height": STAGE_HEIGHT, "clickable": True}
+    raw = {"name": "score", "maximum": None, "diverging": True, **size}
     figures = {
         "1. Scores: q·k / √d": attention_heatmap(scores, *tokens, **raw),
         "2. Masked scores: −∞ where blocked": attention_heatmap(

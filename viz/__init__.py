@@ -6,7 +6,7 @@ from viz.canvas import CanvasPicture
 from viz.decoding_player import Bar, decoding_player
 from viz.head_effects import head_effects
 from viz.head_grid import head_grid
-from viz.heatmap import attention_heatmap
+from viz.heatmap import attention_heatmap, word_heatmap
 from viz.mask_matrix import mask_matrix
 from viz.position_clocks import position_clocks
 from viz.position_heatmap import position_heatmap, vector_strips
@@ -42,4 +42,5 @@ __all__ = [
     "vector_rows",
     "vector_strips",
     "wavelengths",
+    "word_heatmap",
 ]

@@ -67,6 +67,15 @@ def attention_heatmap(
     return figure
 
 
+def word_heatmap(similarities: np.ndarray, words: Sequence[str], *, height: int = 360) -> go.Figure:
+    """Cosine similarities [word, word] from -1 to 1; ValueError where the words do not fit."""
+    figure = attention_heatmap(
+        similarities, words, words, name="cosine", diverging=True, height=height
+    )
+    figure.update_traces(hovertemplate="%{y}<br>%{x}<br>cosine %{z:.4f}<extra></extra>")
+    return figure.update_xaxes(title=None).update_yaxes(title=None)
+
+
 def crosses(blocked: np.ndarray) -> go.Heatmap:
     """Grey cells with a cross where `blocked` [query, key] is True, and nothing elsewhere."""
     return go.Heatmap(

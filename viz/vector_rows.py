@@ -32,8 +32,9 @@ def vector_rows(
     *,
     columns: Sequence[str] | None = None,
     marked: Sequence[int] = (),
+    own_scales: bool = False,
 ) -> CanvasPicture:
-    """Rows of equal length, one under the other, on one scale of colours per kind of number.
+    """Rows of equal length, one under the other, on one scale of colours or on their own.
 
     `columns` names the cells, such as tokens; without it they are dimensions, counted from 0.
     Cells at the `marked` places are framed. Raises ValueError where lengths differ.
@@ -43,14 +44,17 @@ def vector_rows(
         names = f" and {len(columns)} columns" if columns is not None else ""
         raise ValueError(f"The rows have lengths {lengths}{names}; they must be equal.")
     stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
-    others = [row for row, one in zip(stacked, rows, strict=True) if not one.probabilities]
-    finite = np.abs(np.concatenate([*others, [0.0]]))
+    limits = [_largest(row) for row in stacked]
+    shared = max(
+        (x for x, row in zip(limits, rows, strict=True) if not row.probabilities), default=1
+    )
     header = {
         "rows": [
             {
                 "label": row.label,
                 "note": _note(row),
                 "probabilities": row.probabilities,
+                "limit": limit if own_scales else shared,
                 "texts": [
                     _text(number)
                     for number in (
@@ -60,11 +64,10 @@ def vector_rows(
                     )
                 ],
             }
-            for row in rows
+            for row, limit in zip(rows, limits, strict=True)
         ],
         "columns": None if columns is None else list(columns),
         "marked": [int(place) for place in marked],
-        "limit": float(finite[np.isfinite(finite)].max()) or 1.0,
         "diverging": DIVERGING,
         "sequential": SEQUENTIAL,
     }
@@ -84,6 +87,10 @@ def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray
     worst = np.argsort(np.sign(missing) * (steps - scaled), kind="stable")[: abs(missing)]
     steps[worst] += np.sign(missing)
     return steps / 10**decimals
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
 
 
 def _note(row: Row) -> str:

@@ -57,3 +57,41 @@ TAB_WORDS = {
         "same everywhere; what the encoder makes of it depends on the sentence around it."
     ),
 }
+
+# The five views of one query, by their names in model/explain.py.
+VIEWS = {
+    "weights": "Weight",
+    "value_norms": "Length of weight × value",
+    "gradient_times_attention": "Gradient × weight",
+    "rollout": "Rollout",
+    "removals": "Effect of closing the cell",
+}
+
+SWITCH_WORDS = {
+    "scale": (
+        "The larger the factor, the more the softmax saturates: its entropy falls to 0, the "
+        "largest weight rises to 1, and its gradient dies. A temperature divides the scores once "
+        "more. The curves are of this query's visible keys; a factor of 1 is no scale at all."
+    ),
+    "width": (
+        "For random vectors of unit variance, 16 keys, drawn anew: without the scale a wider head "
+        "looks at one key only; with it the width does not matter."
+    ),
+    "fused": (
+        "Projecting to all heads at once with one matrix, or to each head with its own rows of it, "
+        "is the same computation: the difference is 0 or rounding."
+    ),
+    "norm": (
+        "Both start from the states before this block, here without learned scale and shift. Layer "
+        "norm uses the mean and variance of one token over its dimensions; batch norm those of one "
+        "dimension over the tokens, and so every token depends on the company it keeps."
+    ),
+    "order": (
+        "How long the query token's vector is along the stack. Pre-norm leaves the stream free to "
+        "grow; post-norm brings it back to one length after every sublayer."
+    ),
+    "activation": (
+        "The query token in this layer's feed-forward network, the first {shown} of {all} "
+        "dimensions. ReLU cuts off what is below 0; GELU lets a little of it through."
+    ),
+}

@@ -5,10 +5,10 @@ import torch
 from torch.testing import assert_close
 
 from model import attention
+from model.anatomy import attention_of
 from model.explain import (
     NOTES,
     Explanation,
-    attention_at,
     choose_objective,
     contributions,
     explain,
@@ -65,7 +65,7 @@ def test_contributions_and_the_bias_add_up_to_what_the_block_computed(model, sit
     side = "encoder" if site.kind == "encoder" else "decoder"
     block = Block(side, site.layer, "cross" if site.kind == "cross" else "self")
     vectors = [contributions(model, trace, site, head, 2, edits) for head in range(HEADS)]
-    total = torch.stack(vectors).sum(dim=(0, 1)) + attention_at(model, site).output.bias
+    total = torch.stack(vectors).sum(dim=(0, 1)) + attention_of(model, site).output.bias
     assert_close(total, trace.residual[block].change[0, 2], atol=1e-5, rtol=0)
 
 

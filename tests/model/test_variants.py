@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.explain import attention_at
+from model.anatomy import attention_of
 from model.layout import lay_out
 from model.lens import stream_norms
 from model.tokenizer import END_ID, START_ID, Token
@@ -103,7 +103,7 @@ def test_heads_apart_compute_what_one_projection_does(make_model, site, change):
         recorded = getattr(made, name)[0]
         assert_close(getattr(fused, name), recorded, atol=1e-6, rtol=0)
         assert_close(getattr(separate, name), recorded, atol=1e-5, rtol=0)
-    layer = attention_at(model, site).query
+    layer = attention_of(model, site).query
     alone = read_at(trace, site)[0][0] @ layer.weight[4:8].detach().T + layer.bias[4:8].detach()
     assert_close(separate.query[1], alone, atol=1e-5, rtol=0)
 

@@ -40,7 +40,7 @@ def test_the_texts_of_a_row_with_a_total_sum_to_the_total_in_its_note():
 def test_rows_share_a_scale_but_probabilities_have_their_own():
     rows = [Row("a", np.array([-3.0, 1.0])), Row("p", np.array([0.9, 0.1]), probabilities=True)]
     header, _ = unpack(vector_rows(rows, columns=["<b>", "x"], marked=[1]))
-    assert header["limit"] == 3.0
+    assert header["rows"][0]["limit"] == 3.0
     assert (header["columns"], header["marked"]) == (["<b>", "x"], [1])
 
 
@@ -48,7 +48,14 @@ def test_what_is_blocked_is_shown_as_minus_infinity_and_has_no_colour():
     header, body = unpack(vector_rows([Row("masked", np.array([1.0, -np.inf]))]))
     assert header["rows"][0]["texts"] == ["1.0000", "−∞"]
     assert np.isnan(body[1])
-    assert header["limit"] == 1.0
+    assert header["rows"][0]["limit"] == 1.0
+
+
+def test_rows_of_different_units_have_scales_of_their_own():
+    rows = [Row("a", np.array([-3.0, 1.0])), Row("b", np.array([0.5, 0.0]))]
+    for own, expected in ((False, [3.0, 3.0]), (True, [3.0, 0.5])):
+        header, _ = unpack(vector_rows(rows, own_scales=own))
+        assert [row["limit"] for row in header["rows"]] == expected
 
 
 def test_lengths_that_differ_are_refused():

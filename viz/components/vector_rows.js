@@ -44,7 +44,7 @@ export default function draw({ data, parentElement }) {
     return columns ? `“${columns[place]}”` : `dimension ${place}`;
   }
   function colorOf(row, value) {
-    const level = row.probabilities ? value : 0.5 + value / header.limit / 2;
+    const level = row.probabilities ? value : 0.5 + value / row.limit / 2;
     const table = row.probabilities ? sequential : diverging;
     return channels(table[Math.round(255 * Math.max(0, Math.min(1, level)))]);
   }

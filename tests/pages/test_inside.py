@@ -1,0 +1,144 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Site
+from model.edits import CellEdit, Edits
+from model.explain import explain
+from model.similarity import word_similarity
+from tests.pages.pictures import canvas_pictures, heatmaps
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "My sister sold seven boats."
+QUERY, KEY, HEAD, LAYER = 3, 2, 4, 1  # from 0
+
+
+def open_page(kind="cross", **state):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    place = {"layer": LAYER + 1, "head": HEAD + 1, "query": QUERY + 1, "key": KEY + 1}
+    app.query_params.update({"sentence": SENTENCE, "kind": kind})
+    app.query_params.update({name: str(value) for name, value in place.items()})
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.switch_page("pages/inside.py").run()
+    assert not app.exception
+    return app
+
+
+def rows(app):
+    """The rows of all pictures of vectors, by their labels."""
+    found = {}
+    for header, body in canvas_pictures(app):
+        if "rows" not in header or "marked" not in header:
+            continue
+        values = np.frombuffer(body, np.float32).reshape(len(header["rows"]), -1)
+        for row, numbers in zip(header["rows"], values, strict=True):
+            found.setdefault(row["label"], (row, numbers, header))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_story_is_told_in_the_numbers_of_the_run(kind, shipped):
+    app = open_page(kind)
+    trace = shipped.trace(SENTENCE)
+    record = trace.attention[Site(kind, LAYER)]
+    assert app.metric[0].value == f"{record.weights[0, HEAD, QUERY, KEY]:.4f}"
+    shown = rows(app)
+    for label, expected in {
+        "value": record.value[0, HEAD, KEY],
+        "scores": record.scores[0, HEAD, QUERY],
+        "weights": record.weights[0, HEAD, QUERY],
+        "the head's output": record.heads[0, HEAD, QUERY],
+    }.items():
+        np.testing.assert_allclose(shown[label][1], expected, atol=1e-5)
+    product = record.query[0, HEAD, QUERY] * record.key[0, HEAD, KEY]
+    np.testing.assert_allclose(shown["query × key"][1], product, atol=1e-4)
+    keys = [token.text for token in trace.key_tokens(Site(kind, LAYER))]
+    assert shown["weights"][2]["columns"] == keys
+    assert shown["weights"][2]["marked"] == [KEY]
+    blocked = record.masked_scores[0, HEAD, QUERY].isneginf().numpy()
+    np.testing.assert_array_equal(np.isnan(shown["masked scores"][1]), blocked)
+
+
+def test_what_is_shown_adds_up(shipped):
+    shown = rows(open_page())
+    for label in ("query × key", "weights"):
+        row, _, _ = shown[label]
+        total = sum(round(1e4 * float(text.replace("−", "-"))) for text in row["texts"])
+        assert total == round(1e4 * float(row["note"].removeprefix("sum ").replace("−", "-")))
+    heads = [numbers for label, (_, numbers, _) in shown.items() if label.startswith("head ")]
+    assert len(heads) == 8
+    summed = np.sum(heads, axis=0) + shown["bias"][1]
+    np.testing.assert_allclose(summed, shown["what is added"][1], atol=1e-4)
+    after = shown["before"][1] + shown["what is added"][1]
+    np.testing.assert_allclose(after, shown["after"][1], atol=1e-4)
+    positioned = shown["embedding, scaled"][1] + shown["position"][1]
+    np.testing.assert_allclose(positioned, shown["their sum"][1], atol=1e-5)
+
+
+def test_other_tabs_show_what_the_model_says(shipped):
+    app = open_page(inside_tab="Beyond the weight")
+    found = explain(shipped.model, shipped.trace(SENTENCE), Site("cross", LAYER), HEAD, QUERY)
+    shown = rows(app)
+    np.testing.assert_allclose(shown["Rollout"][1], found.rollout, atol=1e-5)
+    np.testing.assert_allclose(shown["Effect of closing the cell"][1], found.removals, atol=1e-4)
+    assert found.objective.tokens[0].text in app.text[0].value
+
+
+@pytest.mark.parametrize("tab", ["Switches", "Residual stream"])
+def test_every_tab_opens_for_every_kind(tab):
+    for kind in ("encoder", "decoder", "cross"):
+        assert not open_page(kind, inside_tab=tab).error
+
+
+def test_at_temperature_one_the_weights_are_those_of_the_run():
+    app = open_page("decoder", inside_tab="Switches")
+    shown = rows(app)
+    run = shown["weights of the run"][1]
+    again = next(
+        numbers for label, (_, numbers, _) in shown.items() if label.startswith("with q·k")
+    )
+    np.testing.assert_allclose(again, run, atol=1e-5)
+    app.toggle(key="scale_on").set_value(False).run()
+    sharper = next(n for label, (_, n, _) in rows(app).items() if label.startswith("with q·k"))
+    assert sharper.max() >= run.max()
+
+
+def test_the_lens_ends_with_what_is_written(shipped):
+    app = open_page(inside_tab="Residual stream")
+    table = app.dataframe[0].value
+    following = [token.text for token in shipped.translate(SENTENCE).target_tokens]
+    assert [cell.split("  ")[0] for cell in table.loc["layer 3"]] == following
+    assert all(cell.endswith("(rank 1)") for cell in table.loc["layer 3"])
+
+
+def test_words_are_compared_and_unknown_ones_explained(shipped):
+    app = open_page(inside_tab="Words")
+    expected = word_similarity(shipped, ["king", "queen", "moon"])
+    np.testing.assert_allclose(heatmaps(app)[0][0], expected.embeddings, atol=1e-5)
+    np.testing.assert_allclose(heatmaps(app)[1][0], expected.outputs, atol=1e-5)
+    (box,) = [box for box in app.text_input if box.label.startswith("Words")]
+    box.set_value("king, 漢").run()
+    assert not app.exception
+    assert "漢" in app.text[0].value
+
+
+def test_edits_are_taken_apart_where_the_visitor_says_so(shipped):
+    edits = Edits(cells=(CellEdit("cross", QUERY, KEY, opened=False),))
+    app = open_page(history=[Edits(), edits], changed=True)
+    assert app.metric[0].value == "0.0000"
+    assert np.isnan(rows(app)["masked scores"][1][KEY])
+    app.toggle(key="changed").set_value(False).run()
+    weight = shipped.trace(SENTENCE).attention[Site("cross", LAYER)].weights[0, HEAD, QUERY, KEY]
+    assert app.metric[0].value == f"{weight:.4f}"
+
+
+def test_a_place_beyond_the_sentence_is_brought_back_into_it():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update({"sentence": "Go.", "query": "200", "key": "200", "head": "max"})
+    app.switch_page("pages/inside.py").run()
+    assert not app.exception
+    assert app.session_state["query"] <= 5
+    assert app.session_state["head"] in [str(head) for head in range(1, 9)]
