@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
+from model.linear import Linear
 from model.trace import Run, Site
 
 
@@ -17,8 +18,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.inner = nn.Linear(config.d_model, config.d_ff)
-        self.output = nn.Linear(config.d_ff, config.d_model)
+        self.inner = Linear(config.d_model, config.d_ff)
+        self.output = Linear(config.d_ff, config.d_model)
         self.activation = F.relu if config.activation == "relu" else F.gelu
 
     def forward(self, states: Tensor) -> Tensor:
@@ -34,7 +35,7 @@ class Residual(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.norm_first = config.norm == "pre"
 
