@@ -13,6 +13,11 @@ from model.linear import Linear
 from model.trace import Run, Site
 
 
+def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:
+    """The function between two linear layers; GELU is the exact one, with the error function."""
+    return F.relu if config.activation == "relu" else F.gelu
+
+
 class FeedForward(nn.Module):
     """The same two-layer network at every position ("Attention Is All You Need", section 3.3)."""
 
@@ -20,7 +25,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = Linear(config.d_model, config.d_ff)
         self.output = Linear(config.d_ff, config.d_model)
-        self.activation = F.relu if config.activation == "relu" else F.gelu
+        self.activation = activation(config)
 
     def forward(self, states: Tensor) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
