@@ -144,15 +144,16 @@ class ForeignModel:
         """
         written_too = {self.tokenizer.unk_token_id, self.tokenizer.mask_token_id}
         special = set(self.tokenizer.all_special_ids) - written_too
-        text, word, joins, pieces = "", -1, False, []
+        text, word, opened, pieces = "", -1, False, []
         for place, index in enumerate(ids):
             before = text
             text = self.decode([index for index in ids[: place + 1] if index not in special])
             shown = text[len(before) :].strip()
             start = len(text) - len(shown)
-            if index in special or not shown or not (joins or pieces and pieces[-1].end == start):
+            goes_on = pieces and not pieces[-1].is_special and (opened or pieces[-1].end == start)
+            if index in special or not shown or not goes_on:
                 word += 1
-            joins = index not in special and not shown  # a space begins a word
+            opened = not shown  # a space begins a word
             pieces.append(
                 Piece(
                     index,
