@@ -38,7 +38,7 @@ def main() -> None:
                 ours(ids, segments, Run(trace=trace))
                 return trace
 
-            rounds = max(10, 2_000 // tokens)
+            rounds = max(8, 640 // tokens)
             cases.append(
                 compare_times(
                     f"traced {tokens}",

@@ -5,7 +5,10 @@ translator = load("en-fr")
 translator.translate("I love my cat.").text
 """
 
+from model.bert_reader import BertReader, load_bert
 from model.config import TransformerConfig
+from model.foreign import ForeignModel, load_foreign
+from model.hub import LoadingError
 from model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
 from model.transformer import Transformer
 from model.translator import Translation, Translator, load
@@ -13,6 +16,9 @@ from model.translator import Translation, Translator, load
 __all__ = [
     "AttentionEdit",
     "AttentionRecord",
+    "BertReader",
+    "ForeignModel",
+    "LoadingError",
     "Run",
     "Site",
     "Trace",
@@ -21,4 +27,6 @@ __all__ = [
     "Translation",
     "Translator",
     "load",
+    "load_bert",
+    "load_foreign",
 ]

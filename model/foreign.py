@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,11 +59,12 @@ class Attentions:
 
 
 class ForeignModel:
-    """A model of the transformers library with its tokenizer; holds no state of a call."""
+    """A model of the transformers library with its tokenizer, which threads may share."""
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
+        self.tokenizing = Lock()  # some tokenizers switch to the target's language and back
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -115,7 +117,8 @@ class ForeignModel:
 
         A long one is cut at `max_tokens`, and keeps its end token where it has one.
         """
-        ids = self.tokenizer(**texts)["input_ids"]
+        with self.tokenizing:
+            ids = self.tokenizer(**texts)["input_ids"]
         if len(ids) > self.max_tokens:
             end = ids[-1:] if ids[-1] in self.tokenizer.all_special_ids else []
             ids = ids[: self.max_tokens - len(end)] + end
