@@ -7,6 +7,7 @@ attention that returns its weights; `plain` records nothing, against fused atten
 from __future__ import annotations
 
 import torch
+from transformers import BertConfig, BertModel
 
 from bench.report import compare_times, json_option, report
 from model.bert import build_bert
@@ -18,8 +19,6 @@ TOKENS = (16, 32, 64, 128, 256, 512)
 def main() -> None:
     """Measure and report."""
     path = json_option()
-    from transformers import BertConfig, BertModel
-
     torch.manual_seed(0)
     eager = BertModel(BertConfig(), add_pooling_layer=False).eval()
     eager.set_attn_implementation("eager")

@@ -9,16 +9,19 @@ from model.bert_reader import BertReader, load_bert
 from model.config import TransformerConfig
 from model.foreign import ForeignModel, load_foreign
 from model.hub import LoadingError
-from model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
+from model.steps import Decoding, Translation
+from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from model.transformer import Transformer
-from model.translator import Translation, Translator, load
+from model.translator import Translator, load
 
 __all__ = [
     "AttentionEdit",
     "AttentionRecord",
     "BertReader",
+    "Decoding",
     "ForeignModel",
     "LoadingError",
+    "PositionEdit",
     "Run",
     "Site",
     "Trace",

@@ -16,13 +16,15 @@ from model.linear import Linear
 from model.masks import softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
+UNCHANGED = AttentionEdit()
+
 
 def attend(
     query: Tensor,
     key: Tensor,
     value: Tensor,
     mask: Tensor | None = None,
-    edit: AttentionEdit = AttentionEdit(),
+    edit: AttentionEdit = UNCHANGED,
     first_query: int = 0,
 ) -> AttentionRecord:
     """softmax(q k^T / sqrt(D)) v for every head, with all stages.
@@ -92,7 +94,7 @@ class MultiHeadAttention(nn.Module):
         """
         query = self.split(self.query(states))  # (B, H, Q, D)
         key, value = self.keys_and_values(memory, site, run)  # (B, H, K, D)
-        edit = run.edits.get(site, AttentionEdit())
+        edit = run.edits.get(site, UNCHANGED)
         record = attend(query, key, value, mask, edit, run.cache.length if run.cache else 0)
         if run.trace is not None:
             run.trace.attention[site] = record
@@ -113,7 +115,7 @@ class MultiHeadAttention(nn.Module):
 
     def split(self, states: Tensor) -> Tensor:
         """(B, Q, d_model) -> (B, H, Q, D)."""
-        return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return states.view(*states.shape[:-1], self.heads, -1).transpose(1, 2)
 
     def join(self, heads: Tensor) -> Tensor:
         """(B, H, Q, D) -> (B, Q, d_model)."""

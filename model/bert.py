@@ -18,7 +18,7 @@ from model.layers import EncoderLayer, activation
 from model.linear import Linear
 from model.masks import padding_mask
 from model.positions import Positions
-from model.trace import Run
+from model.trace import PositionEdit, Run
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -51,7 +51,8 @@ class Bert(nn.Module):
         """Ids and segments (B, S) -> the last hidden states (B, S, d_model)."""
         padded = (ids == self.config.pad_id).any()
         mask = padding_mask(ids, self.config.pad_id) if padded else None
-        states = self.norm(self.positions(self.tokens(ids) + self.segments(segments)))
+        positions = self.positions(0, ids.size(1), run.edits.get("encoder", PositionEdit()))
+        states = self.norm(self.tokens(ids) + self.segments(segments) + positions)
         for layer in self.layers:
             states = layer(states, mask, run)
         return states

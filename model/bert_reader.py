@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,7 @@ from torch import Tensor
 from model.bert import Bert, bert_config, build_bert
 from model.hub import LoadingError, Progress, fetch, read_config, read_tokenizer, read_weights
 from model.pieces import Piece, Role
-from model.trace import AttentionEdit, Run, Site, Trace
+from model.trace import Changes, Run, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -164,7 +164,7 @@ class BertReader:
         first: str,
         second: str | None = None,
         *,
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        edits: Changes | None = None,
         masked: Collection[int] = (),
         pad_to: int | None = None,
     ) -> Reading:
@@ -203,7 +203,7 @@ class BertReader:
         first: str,
         second: str | None = None,
         *,
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        edits: Changes | None = None,
         masked: Collection[int] = (),
         top: int = 10,
     ) -> dict[int, list[Prediction]]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.masks import window_mask
-from model.trace import KINDS, AttentionEdit, Kind, Site
+from model.trace import KINDS, AttentionEdit, Changes, Kind, Site
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,10 @@ class Edits:
         return block, opened
 
 
-def opens_the_future(edits: Mapping[Site, AttentionEdit]) -> bool:
+def opens_the_future(edits: Changes) -> bool:
     """Whether a decoder position may see a later one, so that what it computes changes with it."""
     return any(
         edit.open is not None and bool(edit.open.triu(diagonal=1).any())
         for site, edit in edits.items()
-        if site.kind == "decoder"
+        if isinstance(site, Site) and site.kind == "decoder"
     )

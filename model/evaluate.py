@@ -11,7 +11,7 @@ import sacrebleu
 from tqdm import tqdm
 
 from model.data import group_references, pad, read_pairs, source_sequence
-from model.decoding import greedy
+from model.decoding import decode
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -43,7 +43,7 @@ def translate_all(
         source_ids = pad([source_sequence(encoded[row]) for row in rows]).to(device)
         longest = min(limit, 2 * source_ids.size(1) + 10)
         for row, decoded in zip(
-            rows, greedy(model, source_ids, max_new_tokens=longest), strict=True
+            rows, decode(model, source_ids, max_new_tokens=longest), strict=True
         ):
             translations[row] = tokenizer.decode(decoded.ids)
     return translations

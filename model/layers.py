@@ -41,14 +41,15 @@ class Residual(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = config.dropout
         self.norm_first = config.norm == "pre"
 
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
-        if self.norm_first:
-            return states + self.dropout(sublayer(self.norm(states)))
-        return self.norm(states + self.dropout(sublayer(states)))
+        change = sublayer(self.norm(states) if self.norm_first else states)
+        if self.training:
+            change = F.dropout(change, self.dropout)
+        return states + change if self.norm_first else self.norm(states + change)
 
 
 class EncoderLayer(nn.Module):

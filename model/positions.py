@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoidal, learned, or no positions."""
+"""Where a token stands: sinusoidal, learned, or no positions, and what sinusoids can do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import torch
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
+from model.trace import PositionEdit
+
+
+def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
+    """How far each pair of dimensions turns from one position to the next, in radians.
+
+    Pair i, of the dimensions 2i and 2i + 1, turns by 1 / base^(2i / d_model): (d_model / 2,) as
+    float64. Its wavelength in positions is 2 pi over that.
+    Source: "Attention Is All You Need", section 3.5.
+    """
+    return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
 def sinusoids(positions: int, d_model: int, base: float = 10_000.0) -> Tensor:
@@ -14,30 +25,78 @@ def sinusoids(positions: int, d_model: int, base: float = 10_000.0) -> Tensor:
     Dimensions 2i and 2i + 1 are the sine and cosine of position / base^(2i / d_model).
     Source: "Attention Is All You Need", section 3.5.
     """
-    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
-    angles = torch.arange(positions, dtype=torch.float64)[:, None] / base**exponents
+    angles = torch.outer(
+        torch.arange(positions, dtype=torch.float64), frequencies(d_model, base)
+    )  # (positions, d_model / 2)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (positions, d_model / 2, 2)
     return table.flatten(1).float()
 
 
+def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
+    """The map (d_model, d_model) that takes every sinusoidal position to that `offset` later.
+
+    It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A block
+    for each pair turns it by offset times its frequency, and everything else is 0.
+    """
+    angles = offset * frequencies(d_model, base)
+    rows = torch.stack(
+        [angles.cos(), angles.sin(), -angles.sin(), angles.cos()], dim=-1
+    )  # (d_model / 2, 4)
+    return torch.block_diag(*rows.unflatten(-1, (2, 2))).float()
+
+
+def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
+    """How far `rotation` is from the rows of a table (positions, d_model), at worst.
+
+    Raises ValueError where the table has no two rows so far apart.
+    """
+    if not 0 <= offset < len(table):
+        raise ValueError(f"A table of {len(table)} positions has none that are {offset} apart.")
+    turned = table[: len(table) - offset] @ rotation(offset, table.size(1), base).T
+    return (turned - table[offset:]).abs().max().item()
+
+
+def by_offset(similarities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The least, mean and largest of similarities (P, P) of positions so far apart: (P,) each."""
+    diagonals = [similarities.diagonal(offset) for offset in range(len(similarities))]
+    return (
+        torch.stack([diagonal.min() for diagonal in diagonals]),
+        torch.stack([diagonal.mean() for diagonal in diagonals]),
+        torch.stack([diagonal.max() for diagonal in diagonals]),
+    )
+
+
 class Positions(nn.Module):
-    """Adds each position's vector to the token embedding at that position."""
+    """The vectors to be added to the token embeddings, by where the tokens stand."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        self.kind = config.positions
         self.max_positions = config.max_positions
-        if config.positions == "sinusoidal":
-            table = sinusoids(config.max_positions, config.d_model)
-            self.register_buffer("table", table, persistent=False)
-        elif config.positions == "learned":
-            self.table = nn.Parameter(torch.empty(config.max_positions, config.d_model))
+        size = config.max_positions, config.d_model
+        if config.positions == "learned":
+            self.table = nn.Parameter(torch.empty(size))
             nn.init.normal_(self.table, std=config.d_model**-0.5)
         else:
-            self.table = None
+            table = sinusoids(*size) if config.positions == "sinusoidal" else torch.zeros(size)
+            self.register_buffer("table", table, persistent=False)
 
-    def forward(self, embedded: Tensor, start: int = 0) -> Tensor:
-        """Add the vectors of positions start, start + 1, ... to (B, T, d_model)."""
-        end = start + embedded.size(1)
+    def forward(self, start: int, end: int, edit: PositionEdit = PositionEdit()) -> Tensor:
+        """The vectors (end - start, d_model) of the tokens start to end - 1.
+
+        An edit may put tokens at positions beyond the table: a sinusoid goes on there. Raises
+        ValueError for more tokens than the model takes, and where a learned table has ended.
+        """
         if end > self.max_positions:
             raise ValueError(f"{end} tokens are more than the {self.max_positions} positions.")
-        return embedded if self.table is None else embedded + self.table[start:end]
+        if edit.off or self.kind == "none":
+            return torch.zeros_like(self.table[start:end])
+        places = edit.places(start, end)
+        last = max(places)
+        if last < self.max_positions:
+            return self.table[places]
+        if self.kind == "learned":
+            raise ValueError(
+                f"There is no position {last}: the learned table ends at {self.max_positions - 1}."
+            )
+        return sinusoids(last + 1, self.table.size(1)).to(self.table)[places]

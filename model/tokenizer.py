@@ -141,20 +141,21 @@ class Tokenizer:
 
     def decode_tokens(self, ids: Sequence[int]) -> tuple[str, list[Token]]:
         """The text of ids, and each id's token with its span in that text."""
-        text, spans = "", []
+        text, tokens = "", []
         for index in ids:
-            piece = "" if index < len(SPECIAL_TOKENS) else self.backend.id_to_token(index)
-            if not text:
-                piece = piece.removeprefix(SPACE)
-            piece = piece.replace(SPACE, " ")
-            spans.append((index, len(text), len(text) + len(piece)))
-            text += piece
-        return text, [
-            self.special_token(index, start)
-            if index < len(SPECIAL_TOKENS)
-            else self.written_token(index, text, start, end)
-            for index, start, end in spans
-        ]
+            text, token = self.append(text, index)
+            tokens.append(token)
+        return text, tokens
+
+    def append(self, text: str, index: int) -> tuple[str, Token]:
+        """The text with one more id written after it, and that id's token."""
+        if index < len(SPECIAL_TOKENS):
+            return text, self.special_token(index, len(text))
+        piece = self.backend.id_to_token(index)
+        if not text:
+            piece = piece.removeprefix(SPACE)
+        longer = text + piece.replace(SPACE, " ")
+        return longer, self.written_token(index, longer, len(text), len(longer))
 
     def special_token(self, index: int, position: int = 0) -> Token:
         """The token of a special id, standing before the character at `position`."""

@@ -13,6 +13,7 @@ from model.tokenizer import PAD_ID, Token
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Side = Literal["encoder", "decoder"]
 
 
 class Site(NamedTuple):
@@ -50,6 +51,45 @@ class AttentionEdit:
     scale: float | None = None  # replaces 1 / sqrt(D)
 
 
+@dataclass(frozen=True)
+class PositionEdit:
+    """Where the tokens of one side are said to stand; `PositionEdit()` leaves them as trained.
+
+    `off` adds no positions at all. `order` gives the first tokens these positions, and leaves those
+    after them at their own; `shift` moves all of them on. Raises ValueError where a position
+    would be negative.
+    """
+
+    off: bool = False
+    order: tuple[int, ...] = ()
+    shift: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.shift, *self.order, 0) < 0:
+            raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
+
+    def places(self, start: int, end: int) -> list[int]:
+        """The positions of the tokens start to end - 1."""
+        return [
+            self.shift + (self.order[token] if token < len(self.order) else token)
+            for token in range(start, end)
+        ]
+
+
+@dataclass(frozen=True)
+class EmbeddingRecord:
+    """How the input of a side's first layer came to be, fields in the order computed."""
+
+    tokens: Tensor  # (B, T, d_model)
+    scaled: Tensor  # (B, T, d_model): times sqrt(d_model)
+    positions: Tensor  # (T, d_model): of the places the tokens stand at
+    states: Tensor  # (B, T, d_model): the sum, which the first layer reads
+
+
+# What a visitor changed: the attention at a site, and the positions of a side.
+Changes = Mapping[Site | Side, AttentionEdit | PositionEdit]
+
+
 @dataclass
 class Trace:
     """What one forward call saw and computed, for a batch of one unless said otherwise.
@@ -60,6 +100,7 @@ class Trace:
 
     source_tokens: Sequence[Token] = ()
     target_tokens: Sequence[Token] = ()
+    embedding: dict[Side, EmbeddingRecord] = field(default_factory=dict)
     attention: dict[Site, AttentionRecord] = field(default_factory=dict)
     logits: Tensor | None = None  # (B, T, V)
 
@@ -90,9 +131,12 @@ class KeyValueCache:
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch, in this order."""
+        """Go on with these rows of the batch, in this order; one memory serves all rows."""
         self.entries = {
-            site: (key[rows], value[rows]) for site, (key, value) in self.entries.items()
+            site: (key, value)
+            if site.kind == "cross" and len(key) == 1
+            else (key[rows], value[rows])
+            for site, (key, value) in self.entries.items()
         }
 
 
@@ -100,6 +144,6 @@ class KeyValueCache:
 class Run:
     """What travels with one call of the model; `Run()` is plain inference or training."""
 
-    edits: Mapping[Site, AttentionEdit] = field(default_factory=dict)
+    edits: Changes = field(default_factory=dict)
     trace: Trace | None = None
     cache: KeyValueCache | None = None

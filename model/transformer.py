@@ -11,22 +11,30 @@ from model.config import TransformerConfig
 from model.layers import DecoderLayer, EncoderLayer
 from model.masks import look_ahead_mask, padding_mask
 from model.positions import Positions
-from model.trace import Run
+from model.trace import EmbeddingRecord, PositionEdit, Run, Side
 
 
 class Embedding(nn.Module):
     """Token embeddings scaled by sqrt(d_model) (section 3.4), plus positions."""
 
-    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding, side: Side) -> None:
         super().__init__()
+        self.side = side
         self.tokens = tokens
         self.positions = Positions(config)
         self.scale = math.sqrt(config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """(B, T) ids of positions start, start + 1, ... -> (B, T, d_model)."""
-        return self.dropout(self.positions(self.tokens(ids) * self.scale, start))
+    def forward(self, ids: Tensor, run: Run = Run(), start: int = 0) -> Tensor:
+        """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
+        tokens = self.tokens(ids)  # (B, T, d_model)
+        scaled = tokens * self.scale
+        edit = run.edits.get(self.side, PositionEdit())
+        positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
+        states = self.dropout(scaled + positions)
+        if run.trace is not None:
+            run.trace.embedding[self.side] = EmbeddingRecord(tokens, scaled, positions, states)
+        return states
 
 
 class Encoder(nn.Module):
@@ -34,7 +42,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.embedding = Embedding(config, tokens)
+        self.embedding = Embedding(config, tokens, "encoder")
         self.layers = nn.ModuleList(
             EncoderLayer(config, layer) for layer in range(config.encoder_layers)
         )
@@ -42,7 +50,7 @@ class Encoder(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, run: Run) -> Tensor:
         """(B, S) ids -> (B, S, d_model)."""
-        states = self.embedding(ids)
+        states = self.embedding(ids, run)
         for layer in self.layers:
             states = layer(states, mask, run)
         return self.norm(states)
@@ -53,7 +61,7 @@ class Decoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.embedding = Embedding(config, tokens)
+        self.embedding = Embedding(config, tokens, "decoder")
         self.layers = nn.ModuleList(
             DecoderLayer(config, layer) for layer in range(config.decoder_layers)
         )
@@ -63,7 +71,7 @@ class Decoder(nn.Module):
         self, ids: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, run: Run
     ) -> Tensor:
         """(B, T) ids and memory (B, S, d_model) -> (B, T, d_model)."""
-        states = self.embedding(ids, start=run.cache.length if run.cache else 0)
+        states = self.embedding(ids, run, start=run.cache.length if run.cache else 0)
         for layer in self.layers:
             states = layer(states, memory, mask, memory_mask, run)
         return self.norm(states)
@@ -106,7 +114,7 @@ class Transformer(nn.Module):
         return self.encoder(source_ids, self.source_mask(source_ids), run)
 
     def decode(
-        self, target_ids: Tensor, memory: Tensor, memory_mask: Tensor, run: Run = Run()
+        self, target_ids: Tensor, memory: Tensor, memory_mask: Tensor | None, run: Run = Run()
     ) -> Tensor:
         """Target ids (B, T) and memory (B, S, d_model) -> logits (B, T, V).
 
@@ -124,14 +132,17 @@ class Transformer(nn.Module):
         """(B, S) -> (B, 1, 1, S): every query sees the keys that are not padding."""
         return padding_mask(source_ids, self.config.pad_id)
 
-    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor:
+    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor | None:
         """(B, T) -> (B, 1, T, T): a query sees keys up to its own that are not padding.
 
-        A model without look-ahead mask sees all that are not padding: (B, 1, 1, T).
+        A model without look-ahead mask sees all that are not padding: (B, 1, 1, T). With a cache,
+        a single new position sees everything before it, and needs no mask.
         """
         if not self.config.look_ahead_mask:
             return padding_mask(target_ids, self.config.pad_id)
         if run.cache is not None:
+            if target_ids.size(1) == 1:
+                return None
             return look_ahead_mask(target_ids.size(1), run.cache.length, target_ids.device)
         look_ahead = look_ahead_mask(target_ids.size(1), device=target_ids.device)
         return look_ahead & padding_mask(target_ids, self.config.pad_id)

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from model.checkpoint import load_checkpoint
 from model.data import pad
-from model.decoding import beam_search, greedy, sample
+from model.decoding import Expansion, decode
+from model.layout import lay_out
 from model.masks import look_ahead_mask
+from model.steps import Decoding, Translation
+from model.strategies import Name as StrategyName
+from model.strategies import Strategy
 from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
-from model.trace import AttentionEdit, Run, Site, Trace
+from model.trace import Changes, Run, Trace
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A source sentence, its translation, and the tokens of both.
-
-    `source_tokens` is what the encoder read; `target_tokens` is what the decoder wrote, with the
-    end token where it came. Spans count characters of `source` and `text`.
-    """
-
-    source: str
-    text: str
-    source_tokens: list[Token]
-    target_tokens: list[Token]
-    score: float  # log-probability of the target tokens, in nats
-
-    @property
-    def unread(self) -> str:
-        """The end of a sentence that was longer than the model can take."""
-        end = next(token for token in self.source_tokens if token.id == END_ID)
-        return self.source[end.start :].strip()
-
-    @property
-    def finished(self) -> bool:
-        """Whether the end token came before the limit."""
-        return bool(self.target_tokens) and self.target_tokens[-1].id == END_ID
 
 
 class Translator:
@@ -84,39 +60,75 @@ class Translator:
         self,
         source: str,
         *,
-        strategy: Literal["greedy", "beam", "sample"] = "greedy",
-        beam_size: int = 4,
-        length_penalty: float = 1.0,
-        temperature: float = 1.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        seed: int = 0,
+        strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        prefix: str | Sequence[int] = "",
+        edits: Changes | None = None,
         pad_to: int | None = None,
+        **options: float,
     ) -> Translation:
-        """Translate a sentence; see model/decoding.py for the strategies and their options.
+        """Translate a sentence; `options` are those of Strategy, such as beam_size=4.
 
-        Raises ValueError for a sentence with nothing to read.
+        The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
+        nothing to read, and for a prefix or options that make no sense.
         """
+        chosen = Strategy(strategy, **options)
+        return self._write(source, chosen, max_new_tokens, prefix, edits, pad_to)
+
+    def steps(
+        self,
+        source: str,
+        *,
+        strategy: StrategyName = "greedy",
+        max_new_tokens: int | None = None,
+        prefix: str | Sequence[int] = "",
+        edits: Changes | None = None,
+        pad_to: int | None = None,
+        **options: float,
+    ) -> Decoding:
+        """Translate a sentence and keep every step, with its attention; see `translate`."""
+        chosen = Strategy(strategy, **options)
+        record: list[Expansion] = []
+        translation = self._write(source, chosen, max_new_tokens, prefix, edits, pad_to, record)
+        return Decoding(translation, chosen, self.tokenizer, record)
+
+    def _write(
+        self,
+        source: str,
+        strategy: Strategy,
+        max_new_tokens: int | None,
+        prefix: str | Sequence[int],
+        edits: Changes | None,
+        pad_to: int | None,
+        record: list[Expansion] | None = None,
+    ) -> Translation:
         tokens = self.read(source, pad_to)
-        limit = min(max_new_tokens or self.default_new_tokens, self.max_tokens)
-        call = {
-            "model": self.model,
-            "source_ids": self.ids(tokens),
-            "max_new_tokens": limit,
-            "edits": edits,
-        }
-        if strategy == "beam":
-            decoded = beam_search(**call, beam_size=beam_size, length_penalty=length_penalty)
-        elif strategy == "sample":
-            drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-            decoded = sample(**call, **drawing)[0]
-        else:
-            decoded = greedy(**call)[0]
+        if isinstance(prefix, str):
+            prefix = [token.id for token in self.write(prefix)]
+        limit = self.default_new_tokens if max_new_tokens is None else max_new_tokens
+        (decoded,) = decode(
+            self.model,
+            self.ids(tokens),
+            strategy,
+            max_new_tokens=min(limit, self.max_tokens),
+            forced=prefix,
+            edits=edits,
+            record=record,
+        )
         ids = [*decoded.ids, END_ID] if decoded.finished else decoded.ids
         text, target_tokens = self.tokenizer.decode_tokens(ids)
         return Translation(source, text, tokens, target_tokens, decoded.log_probability)
+
+    def write(self, text: str) -> list[Token]:
+        """The tokens that a translation can be made to begin with.
+
+        Raises ValueError where the model has no token for some of the text.
+        """
+        tokens = self.tokenizer.encode(text)
+        unknown = [token.text for token in tokens if token.is_unknown]
+        if unknown:
+            raise ValueError(f"The model has no token for “{' '.join(unknown)}”.")
+        return tokens
 
     @torch.inference_mode()
     def trace(
@@ -124,7 +136,7 @@ class Translator:
         source: str,
         target: str | Translation | None = None,
         *,
-        edits: Mapping[Site, AttentionEdit] | None = None,
+        edits: Changes | None = None,
         pad_to: int | None = None,
     ) -> Trace:
         """Record every attention block while the decoder reads `target`.
@@ -182,4 +194,5 @@ def load(name: str | Path) -> Translator:
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    return Translator(model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer)
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    return Translator(lay_out(model), tokenizer)

@@ -82,9 +82,9 @@ def test_only_the_app_and_its_pages_know_streamlit(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-def test_nothing_loads_transformers_on_import(path):
+def test_nothing_that_the_app_starts_with_loads_transformers(path):
     slow = {"transformers", "huggingface_hub"}
-    assert not slow & packages_of(path, top_level_only=True)
+    assert path.parts[0] == "bench" or not slow & packages_of(path, top_level_only=True)
 
 
 @pytest.mark.parametrize("path", files_under("pages"), ids=str)

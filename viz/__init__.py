@@ -1,26 +1,42 @@
 """Pictures of attention: arrays and tokens in, figures out."""
 
 from viz.attention_lines import attention_lines
+from viz.beam_tree import Leaf, beam_tree
 from viz.canvas import CanvasPicture
+from viz.decoding_player import Bar, decoding_player
 from viz.head_effects import head_effects
 from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap
 from viz.mask_matrix import mask_matrix
+from viz.position_clocks import position_clocks
+from viz.position_heatmap import position_heatmap, vector_strips
+from viz.position_lines import position_lines, wavelengths
 from viz.probability_bars import probability_bars
+from viz.shifted_right import shifted_right
 from viz.switchboard import switchboard
 from viz.token_strip import Chip, token_strip
 from viz.training_curves import training_curves
 
 __all__ = [
+    "Bar",
     "CanvasPicture",
     "Chip",
+    "Leaf",
     "attention_heatmap",
     "attention_lines",
+    "beam_tree",
+    "decoding_player",
     "head_effects",
     "head_grid",
     "mask_matrix",
+    "position_clocks",
+    "position_heatmap",
+    "position_lines",
     "probability_bars",
+    "shifted_right",
     "switchboard",
     "token_strip",
     "training_curves",
+    "vector_strips",
+    "wavelengths",
 ]

@@ -7,7 +7,7 @@ import streamlit as st
 from model import Translation
 from model.scoring import trace_log_probabilities
 from model.trace import Trace
-from pages.shared.loading import following_texts
+from pages.shared.loading import following
 from pages.shared.pictures import chips, show
 from viz import probability_bars, token_strip
 
@@ -27,4 +27,6 @@ def compare_probabilities(before: Trace, after: Trace) -> None:
         label: trace_log_probabilities(trace).exp().cpu().numpy()
         for label, trace in ((TRAINED, before), (CHANGED, after))
     }
-    st.altair_chart(probability_bars(runs, following_texts(before)), key="probabilities")
+    st.altair_chart(
+        probability_bars(runs, [token.text for token in following(before)]), key="probabilities"
+    )

@@ -9,10 +9,11 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model import Translation, Translator, load
+from model import Decoding, Translation, Translator, load
 from model.edits import Edits
 from model.scoring import trace_log_probabilities
-from model.tokenizer import END_ID, PAD_ID
+from model.strategies import Strategy
+from model.tokenizer import END_ID, PAD_ID, Token
 from model.trace import AttentionEdit, Kind, Site, Trace
 
 MODEL = "en-fr"
@@ -20,7 +21,7 @@ UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
 RUNS_KEPT = 32  # of all visitors together
 
 
-@st.cache_resource(show_spinner="Loading the model …", max_entries=2)
+@st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def translator(name: str = MODEL) -> Translator:
     """A model by name; one in memory for all visitors."""
     torch.set_num_threads(min(4, os.cpu_count() or 1))
@@ -74,6 +75,35 @@ def at_sites(edits: Edits, trace: Trace) -> dict[Site, AttentionEdit]:
     return edits.at_sites(translator().model.config, longest, length)
 
 
+def decoded(
+    sentence: str,
+    strategy: Strategy,
+    longest: int,
+    forced: tuple[int, ...] = (),
+    edits: Edits = Edits(),
+) -> Decoding:
+    """A translation with every step of its decoding; not to be modified.
+
+    Raises ValueError for `forced` ids that the model cannot begin with.
+    """
+    return _decoded(sentence, strategy, longest, forced, edits)
+
+
+@st.cache_resource(show_spinner="Decoding …", max_entries=RUNS_KEPT // 2)
+def _decoded(
+    sentence: str, strategy: Strategy, longest: int, forced: tuple[int, ...], edits: Edits
+) -> Decoding:
+    model = translator()
+    positions = max(len(model.read(sentence)), longest + 1)
+    return model.steps(
+        sentence,
+        **vars(strategy),
+        max_new_tokens=longest,
+        prefix=forced,
+        edits=edits.at_sites(model.model.config, positions),
+    )
+
+
 @st.cache_data(show_spinner=False, max_entries=RUNS_KEPT)
 def cheat(sentence: str, target: str) -> tuple[float, str]:
     """What a model trained without look-ahead mask makes of a sentence.
@@ -96,10 +126,9 @@ def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:
     return scores.isneginf().all(dim=0).cpu().numpy()
 
 
-def following_texts(trace: Trace) -> list[str]:
-    """The texts of what the decoder is to write after each token it reads."""
-    end = translator().tokenizer.special_token(END_ID)
-    return [token.text for token in trace.following_tokens(end)]
+def following(trace: Trace) -> list[Token]:
+    """What the decoder is to write after each token it reads."""
+    return trace.following_tokens(translator().tokenizer.special_token(END_ID))
 
 
 def tokens_of(trace: Trace, kind: Kind) -> tuple[list[str], list[str]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 
 import streamlit as st
 
+from model.strategies import NAMES as STRATEGIES
+from model.strategies import Name as StrategyName
 from model.trace import Kind
 
 EXAMPLES = (
@@ -24,6 +27,16 @@ KINDS: dict[Kind, str] = {
 }
 SUMMARIES = ("mean", "max")
 PICTURES = ("heatmap", "lines")
+# The numbers a visitor may choose: lowest and highest.
+RANGES = {
+    "beam_size": (1, 8),
+    "length_penalty": (0.0, 2.0),
+    "temperature": (0.0, 2.0),
+    "top_k": (0, 100),
+    "top_p": (0.05, 1.0),
+    "seed": (0, 9_999),
+    "longest": (1, 255),
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,14 @@ class Scene:
     head: str = "mean"
     picture: str = "heatmap"
     mask_kind: Kind = "decoder"
+    strategy: StrategyName = "greedy"
+    beam_size: int = 4
+    length_penalty: float = 1.0
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    longest: int = 64  # tokens of a translation
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], layers: int, heads: int) -> Scene:
@@ -47,10 +68,16 @@ class Scene:
             "layer": tuple(str(layer + 1) for layer in range(layers)),
             "head": head_names(heads),
             "picture": PICTURES,
+            "strategy": STRATEGIES,
         }
         for name, choices in allowed.items():
             if (value := parameters.get(name)) in choices:
                 scene = replace(scene, **{name: int(value) if name == "layer" else value})
+        for name, (lowest, highest) in RANGES.items():
+            with suppress(ValueError):
+                number = type(lowest)(parameters.get(name, ""))
+                if lowest <= number <= highest:
+                    scene = replace(scene, **{name: number})
         if sentence := parameters.get("sentence", "")[:LONGEST_SENTENCE]:
             scene = replace(scene, sentence=sentence)
         return scene

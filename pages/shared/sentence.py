@@ -11,9 +11,11 @@ from pages.shared.pictures import chips, show
 from pages.shared.words import notes
 from viz import token_strip
 
+EMPTY = "Type an English sentence above, or pick one of the examples."
+
 
 def sentence_box() -> str | None:
-    """The sentence to show, or None after asking for one."""
+    """The sentence to show, the last one that could be read, or None after asking for one."""
     config = translator().model.config
     scene.restore(config.decoder_layers, config.heads)
     sentence = st.text_input(
@@ -30,10 +32,15 @@ def sentence_box() -> str | None:
         label_visibility="collapsed",
     )
     if translator().tokenizer.encode(sentence):
+        st.session_state.readable = sentence
         return sentence
-    st.info("Type an English sentence above, or pick one of the examples.")
-    scene.publish()
-    return None
+    readable = st.session_state.get("readable")
+    st.info(EMPTY if readable is None else f"{EMPTY} Until then the last sentence stays:")
+    if readable is None:
+        scene.publish()
+    else:
+        st.text(readable)
+    return readable
 
 
 def show_translation(translation: Translation) -> None:

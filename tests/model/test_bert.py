@@ -11,7 +11,7 @@ from transformers import BertForMaskedLM, BertModel
 from model.bert import build_bert
 from model.edits import Edits
 from model.hub import LoadingError, read_config, read_weights
-from model.trace import Run, Site, Trace
+from model.trace import PositionEdit, Run, Site, Trace
 
 SHAPES = {
     "plain": {},
@@ -147,6 +147,16 @@ def test_heads_and_cells_are_edited_as_in_the_shipped_model(make_bert_folder):
     assert (record.heads[:, 1] != 0).all()
     assert (record.weights[..., 0, 2:] == 0).all()
     assert_close(record.weights.sum(-1), torch.ones(1, 4, 6))
+
+
+def test_tokens_may_stand_elsewhere(make_bert_folder):
+    bert = load(make_bert_folder())
+    ids, segments = torch.randint(5, 30, (1, 4)), torch.zeros(1, 4, dtype=torch.long)
+    order = [2, 0, 3, 1]
+    with torch.no_grad():
+        moved = bert(ids, segments, Run({"encoder": PositionEdit(order=tuple(order))}))
+        expected = bert(ids[:, torch.tensor(order).argsort()], segments)[:, order]
+    assert_close(moved, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,15 @@ import torch
 from torch.testing import assert_close
 
 from model.config import TransformerConfig
-from model.positions import Positions, sinusoids
+from model.positions import (
+    Positions,
+    by_offset,
+    frequencies,
+    rotation,
+    rotation_error,
+    sinusoids,
+)
+from model.trace import PositionEdit
 
 POSITIONS = ("sinusoidal", "learned", "none")
 
@@ -42,17 +50,139 @@ def test_another_base_gives_other_wavelengths():
     assert sinusoids(4, 4, base=100.0)[3, 2].item() == pytest.approx(math.sin(3 / 10), abs=1e-6)
 
 
+@pytest.mark.parametrize("d_model", [2, 12, 64])
+@pytest.mark.parametrize("base", [10.0, 10_000.0])
+def test_frequencies_fall_from_one_in_equal_ratios_towards_one_over_the_base(d_model, base):
+    turns = frequencies(d_model, base)
+    assert turns.shape == (d_model // 2,)
+    assert turns[0].item() == 1
+    assert_close(turns[1:] / turns[:-1], torch.full_like(turns[1:], base ** (-2 / d_model)))
+    assert (turns > 1 / base).all()
+
+
+def test_a_pair_comes_back_after_its_wavelength_and_not_before():
+    base = (50 / (2 * math.pi)) ** 2  # gives the second of two pairs a wavelength of 50
+    pair = sinusoids(200, 4, base)[:, 2:]
+    assert 2 * math.pi / frequencies(4, base)[1].item() == pytest.approx(50)
+    assert_close(pair[50:], pair[:-50], atol=1e-5, rtol=0)
+    distances = (pair[1:50] - pair[0]).norm(dim=1)
+    assert (distances > 0.1).all()
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5, 40])
+def test_one_linear_map_takes_every_position_to_the_one_so_much_later(offset):
+    table = sinusoids(100, 32)
+    turned = table[: 100 - offset] @ rotation(offset, 32).T
+    assert_close(turned, table[offset:], atol=2e-6, rtol=0)
+    assert rotation_error(table, offset) == (turned - table[offset:]).abs().max().item()
+
+
+def test_the_map_is_a_rotation_in_each_pair_and_nothing_else():
+    matrix = rotation(7, 8, base=100.0).double()
+    assert_close(matrix @ matrix.T, torch.eye(8, dtype=torch.float64), atol=1e-6, rtol=0)
+    for i, turn in enumerate(frequencies(8, base=100.0)):
+        block = matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2]
+        assert torch.linalg.det(block).item() == pytest.approx(1, abs=1e-6)
+        assert block.trace().item() == pytest.approx(2 * math.cos(7 * turn.item()), abs=1e-6)
+        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = 0
+    assert not matrix.any()
+
+
+def test_no_rotation_fits_a_table_that_is_not_sinusoidal():
+    assert rotation_error(torch.randn(50, 16, generator=torch.Generator().manual_seed(0)), 3) > 1
+    assert rotation_error(sinusoids(50, 16, base=100.0), 3) > 0.1
+
+
+@pytest.mark.parametrize("offset", [-1, 20])
+def test_an_offset_longer_than_the_table_is_refused(offset):
+    with pytest.raises(ValueError, match=rf"20 positions has none that are {offset} apart"):
+        rotation_error(sinusoids(20, 8), offset)
+
+
+def test_an_exponent_of_its_own_for_each_dimension_leaves_no_linear_map():
+    """Many tutorials write 2 * dimension / d_model, so that sine and cosine differ in speed."""
+    places = torch.arange(200.0, dtype=torch.float64)[:, None]
+    angles = places / 10_000.0 ** (2 * torch.arange(8, dtype=torch.float64) / 8)
+    wrong = torch.where(torch.arange(8) % 2 == 0, angles.sin(), angles.cos())
+    errors = []
+    for table in (wrong, sinusoids(200, 8).double()):
+        best = torch.linalg.lstsq(table[:-5], table[5:]).solution
+        errors.append((table[:-5] @ best - table[5:]).abs().max().item())
+    assert errors[0] > 0.5
+    assert errors[1] < 1e-5
+
+
+@pytest.mark.parametrize("d_model", [8, 128, 256])
+def test_every_sinusoidal_position_has_the_same_length(d_model):
+    norms = sinusoids(512, d_model).norm(dim=1)
+    assert_close(norms, torch.full_like(norms, math.sqrt(d_model / 2)))
+
+
+def test_the_cosine_is_a_quarter_of_the_wavelength_ahead():
+    base = (40 / (2 * math.pi)) ** 2  # gives the second of two pairs a wavelength of 40
+    table = sinusoids(100, 4, base)
+    assert_close(table[:90, 3], table[10:, 2], atol=1e-5, rtol=0)
+
+
+def test_late_dimensions_hardly_change_over_a_sentence_and_early_ones_do():
+    table = sinusoids(30, 256)
+    assert (table[1:, 0] - table[:-1, 0]).abs().mean() > 0.5
+    assert (table.amax(dim=0) - table.amin(dim=0))[-2:].max() < 0.01
+
+
+def test_dot_products_of_sinusoids_depend_on_the_offset_alone():
+    table = sinusoids(60, 32)
+    lowest, mean, highest = by_offset(table @ table.T)
+    assert_close(lowest, highest, atol=2e-5, rtol=0)
+    expected = torch.outer(torch.arange(60.0).double(), frequencies(32)).cos().sum(dim=1)
+    assert_close(mean.double(), expected, atol=2e-5, rtol=0)
+    assert mean[0].item() == pytest.approx(16, abs=1e-5)
+    assert (mean[1:] < mean[0]).all()
+
+
+def test_similarities_by_offset_are_those_of_the_diagonals():
+    similarities = torch.tensor([[1.0, 2.0, 9.0], [2.0, 3.0, 4.0], [9.0, 4.0, 5.0]])
+    lowest, mean, highest = by_offset(similarities)
+    assert lowest.tolist() == [1, 2, 9]
+    assert mean.tolist() == [3, 3, 9]
+    assert highest.tolist() == [5, 4, 9]
+
+
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
-def test_each_position_adds_its_own_row(kind):
+def test_each_position_has_its_own_row(kind):
     module = positions(kind)
-    embedded = torch.randn(2, 4, 8)
-    assert_close(module(embedded) - embedded, module.table[:4].expand(2, 4, 8))
-    assert_close(module(embedded, start=3) - embedded, module.table[3:7].expand(2, 4, 8))
+    assert_close(module(0, 4), module.table[:4])
+    assert_close(module(3, 7), module.table[3:7])
 
 
-def test_no_positions_leave_the_embedding_as_it_is():
-    embedded = torch.randn(2, 4, 8)
-    assert torch.equal(positions("none")(embedded), embedded)
+def test_no_positions_are_zeros():
+    assert not positions("none")(0, 4).any()
+    assert positions("none", d_model=8)(0, 4).shape == (4, 8)
+
+
+@pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
+def test_an_edit_switches_off_orders_and_shifts(kind):
+    module = positions(kind)
+    assert not module(1, 5, PositionEdit(off=True)).any()
+    assert_close(module(0, 4, PositionEdit(order=(2, 0, 1))), module.table[[2, 0, 1, 3]])
+    assert_close(module(2, 4, PositionEdit(order=(2, 0, 1))), module.table[[1, 3]])
+    assert_close(module(1, 4, PositionEdit(shift=5)), module.table[6:9])
+    assert_close(module(0, 2, PositionEdit(order=(1, 0), shift=1)), module.table[[2, 1]])
+    assert torch.equal(module(0, 4, PositionEdit()), module(0, 4))
+
+
+def test_positions_below_zero_are_refused():
+    for wrong in ({"shift": -1}, {"order": (0, -1)}):
+        with pytest.raises(ValueError, match="count from 0"):
+            PositionEdit(**wrong)
+
+
+def test_a_sinusoid_goes_on_where_a_learned_table_ends():
+    far = positions("sinusoidal")(0, 3, PositionEdit(shift=9))
+    assert_close(far, sinusoids(12, 8)[9:])
+    assert not positions("none")(0, 3, PositionEdit(shift=9)).any()
+    with pytest.raises(ValueError, match=r"no position 11: the learned table ends at 9"):
+        positions("learned")(0, 3, PositionEdit(shift=9))
 
 
 def test_only_a_learned_table_is_a_parameter():
@@ -63,7 +193,7 @@ def test_only_a_learned_table_is_a_parameter():
 
 def test_a_learned_table_gets_gradients_at_the_positions_that_were_read():
     module = positions("learned")
-    module(torch.randn(1, 4, 8), start=2).square().sum().backward()
+    (module(2, 6) * torch.randn(3, 4, 8)).square().sum().backward()
     assert (module.table.grad[2:6] != 0).all()
     assert (module.table.grad[[0, 1, 6, 7, 8, 9]] == 0).all()
 
@@ -71,8 +201,8 @@ def test_a_learned_table_gets_gradients_at_the_positions_that_were_read():
 @pytest.mark.parametrize("kind", POSITIONS)
 def test_too_many_tokens_name_both_numbers(kind):
     module = positions(kind)
-    module(torch.zeros(1, 10, 8))
+    module(0, 10)
     with pytest.raises(ValueError, match=r"11 tokens are more than the 10 positions"):
-        module(torch.zeros(1, 11, 8))
+        module(0, 11)
     with pytest.raises(ValueError, match=r"12 tokens are more than the 10 positions"):
-        module(torch.zeros(1, 3, 8), start=9)
+        module(9, 12)

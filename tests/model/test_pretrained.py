@@ -3,6 +3,8 @@
 import pytest
 
 from model import Site, load
+from model.positions import rotation_error
+from model.reach import load_reach
 from model.translator import PRETRAINED
 
 TRANSLATIONS = {
@@ -32,7 +34,7 @@ def test_the_shipped_model_is_the_one_its_card_describes(translator):
     assert len(translator.trace("I love my cat.").attention) == 9
 
 
-@pytest.mark.parametrize("name", ["en-fr", "en-fr-unmasked"])
+@pytest.mark.parametrize("name", ["en-fr", "en-fr-unmasked", "en-fr-learned"])
 def test_a_shipped_model_has_a_card_with_its_licence_and_is_small(name):
     card = (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
     assert "python -m model.train" in card
@@ -56,6 +58,36 @@ def test_the_longest_example_keeps_its_parts(translator):
 def test_weights_of_a_trained_model_differ_from_head_to_head(translator):
     weights = translator.trace("I love my cat.").attention[Site("cross", 2)].weights[0]
     assert (weights[0] - weights[1]).abs().max() > 0.05
+
+
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_learned_positions_are_trained_where_sentences_reach_and_random_beyond(side):
+    model = load("en-fr-learned").model
+    table = getattr(model, side).embedding.positions.table
+    counts = load_reach(PRETRAINED / "en-fr-learned" / "reach.csv")[side]
+    assert len(counts) == len(table) == 256
+    assert counts == sorted(counts, reverse=True)
+    norms, reached = table.norm(dim=1), sum(count > 0 for count in counts)
+    assert norms[:20].min() > 1.5
+    assert norms[reached:].mean().item() == pytest.approx(1, abs=0.05)  # as at the beginning
+    card = (PRETRAINED / "en-fr-learned" / "README.md").read_text(encoding="utf-8")
+    assert f"{counts[20]:,}" in card
+    assert f"{counts[40]:,}" in card
+    assert f"{reached - 1}" in card
+
+
+def test_no_rotation_takes_learned_positions_on():
+    table = load("en-fr-learned").model.encoder.embedding.positions.table.detach()
+    assert rotation_error(table[:64], 1) > 1
+
+
+def test_embeddings_are_much_shorter_than_positions_before_they_are_scaled(translator):
+    embedding = translator.model.encoder.embedding
+    assert embedding.tokens.weight.norm(dim=1).max() < embedding.positions.table[0].norm() / 4
+
+
+def test_the_model_with_learned_positions_translates():
+    assert load("en-fr-learned").translate("I love my cat.").text == "J'adore mon chat."
 
 
 def test_an_unknown_name_says_what_there_is():

@@ -6,9 +6,10 @@ import pytest
 import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from model.decoding import NEVER_WRITTEN, beam_search, greedy, narrow, sample
+from model.decoding import NEVER_WRITTEN, decode
 from model.edits import CellEdit, Edits
 from model.scoring import next_log_probabilities
+from model.strategies import Strategy, narrow
 from model.tokenizer import END_ID, START_ID
 from model.trace import Run
 
@@ -45,9 +46,8 @@ def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
 ):
     model = make_model(seed, source_vocab_size=8, target_vocab_size=8)
     sites = edits.at_sites(model.config, 10)
-    found = beam_search(
-        model, SOURCE, max_new_tokens=3, beam_size=200, length_penalty=length_penalty, edits=sites
-    )
+    strategy = Strategy("beam", beam_size=200, length_penalty=length_penalty)
+    (found,) = decode(model, SOURCE, strategy, max_new_tokens=3, edits=sites)
     ids, finished, total = exhaustive(model, 3, length_penalty, sites)
     assert (found.ids, found.finished) == (ids, finished)
     assert found.log_probability == pytest.approx(total, abs=1e-5)
@@ -59,8 +59,8 @@ def test_a_beam_of_one_is_greedy(edits, translator, pairs):
     for source, _ in pairs:
         source_ids = translator.ids(translator.read(source))
         options = {"max_new_tokens": 12, "edits": sites}
-        (best,) = greedy(translator.model, source_ids, **options)
-        beam = beam_search(translator.model, source_ids, beam_size=1, **options)
+        (best,) = decode(translator.model, source_ids, **options)
+        (beam,) = decode(translator.model, source_ids, Strategy("beam", beam_size=1), **options)
         assert (beam.ids, beam.finished) == (best.ids, best.finished)
         assert beam.log_probability == pytest.approx(best.log_probability, abs=1e-5)
 
@@ -68,7 +68,8 @@ def test_a_beam_of_one_is_greedy(edits, translator, pairs):
 def test_a_beams_score_is_that_of_teacher_forcing_under_its_edits(make_model):
     model = make_model(5)
     sites = EDITS.at_sites(model.config, 12)
-    found = beam_search(model, SOURCE, max_new_tokens=8, beam_size=3, edits=sites)
+    strategy = Strategy("beam", beam_size=3)
+    (found,) = decode(model, SOURCE, strategy, max_new_tokens=8, edits=sites)
     read = torch.tensor([START_ID, *found.ids])
     total = 0.0
     for step, following in enumerate([*found.ids, END_ID][: len(found.ids) + found.finished]):
@@ -90,9 +91,25 @@ def test_narrowing_is_that_of_transformers(temperature, top_k, top_p):
     torch.testing.assert_close(narrow(scores, temperature, top_k, top_p), expected)
 
 
-def test_a_temperature_of_zero_is_refused():
-    with pytest.raises(ValueError, match="decode greedily"):
-        narrow(torch.zeros(1, 3), 0.0, 0, 1.0)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "sample", "temperature": 0.0}, "decode greedily"),
+        ({"strategy": "sample", "temperature": -1.0}, "above 0"),
+        ({"strategy": "sample", "top_p": 0.0}, "top_p must be above 0"),
+        ({"strategy": "sample", "top_p": 1.5}, "at most 1"),
+        ({"strategy": "sample", "top_k": -1}, "top_k must be 0"),
+        ({"strategy": "beam", "beam_size": 0}, "at least 1 prefix"),
+        ({"strategy": "best"}, "no strategy 'best'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        Strategy(**options)
+
+
+def test_a_strategy_minds_its_own_options_only():
+    assert Strategy("greedy", temperature=0.0).width == Strategy("sample", beam_size=0).width == 1
 
 
 def test_the_same_seed_draws_the_same_ids_and_another_seed_others(make_model):
@@ -100,7 +117,7 @@ def test_the_same_seed_draws_the_same_ids_and_another_seed_others(make_model):
 
     def draw(seed):
         rows = SOURCE.repeat(8, 1)
-        return [d.ids for d in sample(model, rows, max_new_tokens=8, seed=seed)]
+        return [d.ids for d in decode(model, rows, Strategy("sample", seed=seed), max_new_tokens=8)]
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
@@ -111,8 +128,9 @@ def test_drawn_tokens_follow_the_stated_distribution(temperature, top_k, make_mo
     """Pearson's chi-squared over 4,000 first tokens, at the 0.1 % level for 17 degrees at most."""
     model = make_model(3)
     draws = 4_000
-    options = {"max_new_tokens": 1, "temperature": temperature, "top_k": top_k, "seed": 11}
-    ids = [d.ids[0] if d.ids else END_ID for d in sample(model, SOURCE.repeat(draws, 1), **options)]
+    strategy = Strategy("sample", temperature=temperature, top_k=top_k, seed=11)
+    decoded = decode(model, SOURCE.repeat(draws, 1), strategy, max_new_tokens=1)
+    ids = [d.ids[0] if d.ids else END_ID for d in decoded]
     logits = model(SOURCE, torch.tensor([[START_ID]]))[:, -1]
     logits[:, NEVER_WRITTEN] = -torch.inf
     expected = narrow(logits, temperature, top_k, 1.0).softmax(-1)[0] * draws
@@ -126,9 +144,9 @@ def test_drawn_tokens_follow_the_stated_distribution(temperature, top_k, make_mo
 def test_edits_reach_sampling(translator, pairs):
     sites = EDITS.at_sites(translator.model.config, 24)
     source_ids = translator.ids(translator.read(pairs[2][0]))
-    options = {"max_new_tokens": 12, "top_k": 1}
-    (drawn,) = sample(translator.model, source_ids, edits=sites, **options)
-    (best,) = greedy(translator.model, source_ids, max_new_tokens=12, edits=sites)
+    options = {"max_new_tokens": 12, "edits": sites}
+    (drawn,) = decode(translator.model, source_ids, Strategy("sample", top_k=1), **options)
+    (best,) = decode(translator.model, source_ids, **options)
     assert drawn.ids == best.ids
     assert drawn.log_probability == pytest.approx(best.log_probability, abs=1e-5)
 

@@ -77,8 +77,19 @@ def test_choosing_lines_replaces_the_heatmap(app):
     assert "lines" in headers(app)
 
 
-def test_an_empty_box_asks_for_a_sentence(app):
+def test_an_empty_box_asks_for_a_sentence_and_the_last_one_stays(app):
+    before = heatmaps(app)[0][0]
     app.text_input(key="sentence").set_value("   ").run()
+    assert not app.exception
+    assert "Type an English sentence" in app.info[0].value
+    assert app.text[0].value == EXAMPLES[0]
+    np.testing.assert_array_equal(heatmaps(app)[0][0], before)
+
+
+def test_with_nothing_ever_typed_there_is_no_picture():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params["sentence"] = "▁"
+    app.run()
     assert not app.exception
     assert "Type an English sentence" in app.info[0].value
     assert not app.get("plotly_chart")

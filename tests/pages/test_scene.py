@@ -15,9 +15,18 @@ def test_an_address_restores_every_choice():
         "head": "8",
         "picture": "lines",
         "mask_kind": "cross",
+        "strategy": "beam",
+        "beam_size": "8",
+        "length_penalty": "0.0",
+        "temperature": "1.3",
+        "top_k": "5",
+        "top_p": "0.9",
+        "seed": "17",
+        "longest": "20",
     }
+    decoding = ("beam", 8, 0.0, 1.3, 5, 0.9, 17, 20)
     assert Scene.from_parameters(parameters, 3, 8) == Scene(
-        "Hi <b>", "encoder", 3, "8", "lines", "cross"
+        "Hi <b>", "encoder", 3, "8", "lines", "cross", *decoding
     )
 
 
@@ -35,6 +44,13 @@ def test_an_address_restores_every_choice():
         {"picture": "<script>"},
         {"sentence": ""},
         {"unheard-of": "1"},
+        {"strategy": "luck"},
+        {"beam_size": "9"},
+        {"beam_size": "2.5"},
+        {"temperature": "nan"},
+        {"temperature": "-1"},
+        {"top_p": "inf"},
+        {"longest": "0"},
     ],
 )
 def test_what_makes_no_sense_is_left_at_its_default(parameters):

@@ -127,20 +127,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     const width = LABEL + side * keys.length + SLANT;
     const context = fitCanvas(canvas, width, LABEL + side * queries.length);
     context.font = `${Math.min(13, side - 1)}px ${style.fontFamily}`;
-    context.fillStyle = text;
-    context.textBaseline = "middle";
-    queries.forEach((token, query) => {
-      context.textAlign = "right";
-      context.fillText(token, LABEL - 8, LABEL + side * (query + 0.5), LABEL - 10);
-    });
-    keys.forEach((token, key) => {
-      context.save();
-      context.translate(LABEL + side * (key + 0.5), LABEL - 8);
-      context.rotate(-Math.PI / 3);
-      context.textAlign = "left";
-      context.fillText(token, 0, 0, LABEL - 6);
-      context.restore();
-    });
+    drawTokens(context, { rows: queries, columns: keys, side, left: LABEL, top: LABEL, color: text });
     states.forEach((state, index) => {
       const x = LABEL + side * (index % keys.length) + 1;
       const y = LABEL + side * Math.floor(index / keys.length) + 1;

@@ -55,3 +55,21 @@ function onWidth(root, render) {
   root.observer.observe(root);
   return () => root.observer.disconnect();
 }
+
+/** Write the tokens of a matrix: of its rows on the left, of its columns slanted above. */
+function drawTokens(context, { rows, columns, side, left, top, color }) {
+  context.fillStyle = color;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  rows.forEach((token, row) => {
+    context.fillText(token, left - 8, top + side * (row + 0.5), left - 10);
+  });
+  context.textAlign = "left";
+  columns.forEach((token, column) => {
+    context.save();
+    context.translate(left + side * (column + 0.5), top - 8);
+    context.rotate(-Math.PI / 3);
+    context.fillText(token, 0, 0, top - 6);
+    context.restore();
+  });
+}

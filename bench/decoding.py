@@ -1,0 +1,134 @@
+"""python -m bench.decoding: tokens per second against transformers, and what the cache saves.
+
+Both decode the same number of tokens from a source of the same length with models of the same
+sizes and random weights, the end token suppressed, and return the attention of every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from transformers import MarianConfig, MarianMTModel
+
+from bench.report import Case, compare_times, json_option, report
+from model import Transformer, TransformerConfig
+from model.decoding import NEVER_WRITTEN, Expansion, decode
+from model.layout import lay_out
+from model.strategies import Strategy
+from model.tokenizer import END_ID, PAD_ID, START_ID
+
+VOCABULARY, D_MODEL, HEADS, LAYERS, D_FF = 8_000, 256, 8, 3, 1_024
+SOURCE_TOKENS, NEW_TOKENS = 20, 40
+BEAM = 4
+# Every step writes a token, so that both models work for the same time.
+SUPPRESSED = (*NEVER_WRITTEN, END_ID)
+
+
+def our_model() -> Transformer:
+    """A model of this project with random weights, laid out as `load` does."""
+    sizes = (D_MODEL, HEADS, LAYERS, LAYERS, D_FF)
+    return lay_out(Transformer(TransformerConfig(VOCABULARY, VOCABULARY, *sizes)).eval())
+
+
+def their_model() -> MarianMTModel:
+    """The encoder-decoder of transformers with the same sizes, which shows its attention."""
+    config = MarianConfig(
+        vocab_size=VOCABULARY,
+        d_model=D_MODEL,
+        encoder_layers=LAYERS,
+        decoder_layers=LAYERS,
+        encoder_attention_heads=HEADS,
+        decoder_attention_heads=HEADS,
+        encoder_ffn_dim=D_FF,
+        decoder_ffn_dim=D_FF,
+        pad_token_id=PAD_ID,
+        bos_token_id=START_ID,
+        decoder_start_token_id=START_ID,
+        eos_token_id=END_ID,
+        forced_eos_token_id=None,
+        attn_implementation="eager",
+    )
+    return MarianMTModel(config).eval()
+
+
+def ours(model: Transformer, source_ids: torch.Tensor, beams: int) -> Callable[[], None]:
+    """Decode with this project, and keep every step's attention."""
+    strategy = Strategy("beam", beam_size=beams) if beams > 1 else Strategy()
+
+    def run() -> None:
+        steps: list[Expansion] = []
+        (decoded,) = decode(
+            model,
+            source_ids,
+            strategy,
+            max_new_tokens=NEW_TOKENS,
+            never_written=SUPPRESSED,
+            record=steps,
+        )
+        assert len(decoded.ids) == NEW_TOKENS == len(steps)
+
+    return run
+
+
+def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callable[[], None]:
+    """Decode with transformers, and keep every step's attention."""
+
+    @torch.inference_mode()
+    def run() -> None:
+        made = model.generate(
+            source_ids,
+            attention_mask=torch.ones_like(source_ids),
+            num_beams=beams,
+            do_sample=False,
+            min_new_tokens=NEW_TOKENS,
+            max_new_tokens=NEW_TOKENS,
+            output_attentions=True,
+            return_dict_in_generate=True,
+        )
+        assert made.sequences.size(1) == NEW_TOKENS + 1
+        assert len(made.cross_attentions) == NEW_TOKENS
+
+    return run
+
+
+def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], None]:
+    """Greedy decoding that reads the whole text again for every token."""
+
+    @torch.inference_mode()
+    def run() -> None:
+        memory, mask = model.encode(source_ids), model.source_mask(source_ids)
+        ids = torch.full((1, 1), START_ID)
+        for _ in range(NEW_TOKENS):
+            logits = model.decode(ids, memory, mask)[:, -1]
+            logits[:, SUPPRESSED] = -torch.inf
+            ids = torch.cat([ids, logits.argmax(dim=-1, keepdim=True)], dim=1)
+
+    return run
+
+
+def speed(case: Case) -> Case:
+    """A case of times in milliseconds as one of tokens a second, of which more is better."""
+    rates = [1_000 * NEW_TOKENS / time for time in (case.ours, case.peer)]
+    return Case(case.case, *rates, "tokens/s", rates[0] / rates[1])
+
+
+def main() -> None:
+    """Measure and report."""
+    path = json_option()
+    torch.manual_seed(0)
+    model, peer = our_model(), their_model()
+    source_ids = torch.randint(len(SUPPRESSED), VOCABULARY, (1, SOURCE_TOKENS))
+    cases = {
+        "greedy": (ours(model, source_ids, 1), theirs(peer, source_ids, 1)),
+        f"beam {BEAM}": (ours(model, source_ids, BEAM), theirs(peer, source_ids, BEAM)),
+        "greedy, cache against none": (
+            ours(model, source_ids, 1),
+            without_cache(model, source_ids),
+        ),
+    }
+    report([speed(compare_times(name, *pair)) for name, pair in cases.items()], path)
+
+
+if __name__ == "__main__":
+    main()

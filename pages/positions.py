@@ -1,0 +1,263 @@
+"""Where tokens stand: sinusoids and learned positions, and what happens without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.edits import Edits
+from model.permutation import shuffled
+from model.positions import sinusoids
+from model.scoring import trace_log_probabilities
+from model.trace import Kind, PositionEdit, Side, Trace
+from pages.shared import history, scene
+from pages.shared.comparison import CHANGED, TRAINED, compare_translations
+from pages.shared.frame import open_page
+from pages.shared.loading import (
+    MODEL,
+    blocked_cells,
+    tokens_of,
+    traced,
+    translated,
+    translator,
+    weights_of,
+)
+from pages.shared.pictures import chips, show
+from pages.shared.position_runs import (
+    LEARNED,
+    SHIFTS,
+    learned_table,
+    repositioned,
+    retraced,
+    scores_by_shift,
+    shuffle,
+    trained_up_to,
+)
+from pages.shared.position_tables import LONGEST, PLOTLY, learned_section, sinusoid_section
+from pages.shared.position_words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
+from pages.shared.sentence import sentence_box
+from viz import attention_heatmap, position_lines, token_strip, vector_strips
+
+MODES = ("as trained", "off", "shuffled", "shifted")
+SIDES: dict[Side, str] = {"encoder": "English, encoder", "decoder": "French, decoder"}
+MODELS = {MODEL: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
+TABS = ("Sinusoids", "Learned", "Your sentence", "One token", "Beyond training")
+
+
+def shuffle_again() -> None:
+    """Take another random order from now on."""
+    st.session_state.positions_seed = seed() + 1
+
+
+def seed() -> int:
+    """The number that decides the random order."""
+    return st.session_state.get("positions_seed", 0)
+
+
+def position_edit(side: Side, mode: str, shift: int, tokens: int) -> PositionEdit:
+    """What a mode does to a side with so many tokens; start and end token are not shuffled."""
+    if mode == "off":
+        return PositionEdit(off=True)
+    if mode == "shifted":
+        return PositionEdit(shift=shift)
+    if mode == "shuffled":
+        first = 1 if side == "decoder" else 0
+        order = shuffled(tokens - 1, seed())
+        return PositionEdit(order=(*range(first), *(first + place for place in order)))
+    return PositionEdit()
+
+
+def mode_controls(before: Trace) -> tuple[PositionEdit, PositionEdit]:
+    """The widgets that change the positions of each side; returns the changes."""
+    modes = {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for side, default in (("encoder", "off"), ("decoder", "as trained")):
+            modes[side] = st.segmented_control(
+                f"Positions of the {side}",
+                MODES,
+                key=f"positions_{side}",
+                persist_state="session",
+                default=default,
+                required=True,
+            )
+        shift = st.number_input(
+            "Shift by k", 1, LONGEST, 1, key="positions_shift", persist_state="session", width=120
+        )
+        st.button("Shuffle again", on_click=shuffle_again)
+    tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
+    edits = {side: position_edit(side, modes[side], shift, tokens[side]) for side in modes}
+    for side, edit in edits.items():
+        if not edit.off and edit != PositionEdit():
+            places = " ".join(map(str, edit.places(0, tokens[side])))
+            st.caption(f"{SIDES[side]}: the tokens stand at {places}")
+    return edits["encoder"], edits["decoder"]
+
+
+def head_map(trace: Trace, kind: Kind, layer: int, head: str) -> np.ndarray:
+    """The weights [query, key] of one head, or of a layer's mean or maximum."""
+    weights = weights_of(trace, kind)[layer - 1]  # (heads, query, key)
+    if head in scene.SUMMARIES:
+        return {"mean": np.mean, "max": np.max}[head](weights, axis=0)
+    return weights[int(head) - 1]
+
+
+@st.fragment
+def sentence_section(sentence: str) -> None:
+    """The shipped model with its positions changed: translation and attention."""
+    if history.edits() != Edits():
+        st.info(SENTENCE_WORDS["in force"])
+    before = traced(sentence)
+    edits = mode_controls(before)
+    st.caption(SENTENCE_WORDS["modes"])
+    after = retraced(sentence, *edits)
+    compare_translations(translated(sentence), repositioned(sentence, *edits, MODEL))
+    score, edited = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
+    changed = edits != (PositionEdit(), PositionEdit())
+    st.metric(
+        "Score of the original translation",
+        f"{edited:.3f} nats",
+        f"{edited - score:+.3f} against {score:.3f} as trained" if changed else None,
+    )
+    st.subheader("Attention before and after")
+    config = translator().model.config
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Kind of attention", scene.KINDS, key="kind", format_func=scene.KINDS.get, required=True
+        )
+        layers = range(1, config.layers(kind) + 1)
+        layer = st.segmented_control("Layer", layers, key="layer", required=True)
+        heads = scene.head_names(config.heads)
+        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+    columns = st.columns(2, gap="medium")
+    for column, (title, trace) in zip(columns, ((TRAINED, before), (CHANGED, after)), strict=True):
+        with column:
+            st.markdown(f"**Weights {title}**")
+            figure = attention_heatmap(
+                head_map(trace, kind, layer, head),
+                *tokens_of(trace, kind),
+                blocked=blocked_cells(trace, kind),
+            )
+            st.plotly_chart(figure, key=f"weights {title}", config=PLOTLY)
+    st.caption(SENTENCE_WORDS["same target"])
+    st.subheader("Shuffle the words")
+    shuffle_section(sentence)
+    scene.publish()
+
+
+def shuffle_section(sentence: str) -> None:
+    """What shuffling the words does to the encoder's outputs, with positions and without."""
+    st.caption(SENTENCE_WORDS["shuffle"])
+    made = shuffle(sentence, seed())
+    if len(made.order) < 3:
+        st.info(SENTENCE_WORDS["one word"])
+        return
+    show(token_strip("", chips(made.tokens), label="The words shuffled"), "shuffled")
+    left, middle, right = st.columns(3)
+    left.metric("Largest difference without positions", f"{made.without_positions.max():.1e}")
+    middle.metric("Largest difference with positions", f"{made.with_positions.max():.3f}")
+    right.metric("Largest number in the outputs", f"{made.largest_output:.3f}")
+    st.dataframe(
+        {
+            "token": [token.text for token in made.tokens],
+            "stood at": made.order,
+            "stands at": range(len(made.order)),
+            "difference without positions": [f"{value:.1e}" for value in made.without_positions],
+            "with positions": [f"{value:.3f}" for value in made.with_positions],
+        },
+        hide_index=True,
+    )
+
+
+@st.fragment
+def token_section(sentence: str) -> None:
+    """How embedding, scaling and position add up for one token."""
+    trace = traced(sentence)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        side = st.segmented_control(
+            "Side",
+            SIDES,
+            default="encoder",
+            format_func=SIDES.get,
+            required=True,
+            key="positions_token_side",
+            persist_state="session",
+        )
+        tokens = trace.source_tokens if side == "encoder" else trace.target_tokens
+        place = st.selectbox(
+            "Token",
+            range(len(tokens)),
+            index=min(1, len(tokens) - 1),
+            format_func=lambda position: f"{position}: {tokens[position].text}",
+            key=f"positions_token_{side}",
+            persist_state="session",
+            width=260,
+        )
+    record = trace.embedding[side]
+    scale = translator().model.encoder.embedding.scale
+    vectors = {
+        "embedding": record.tokens[0, place],
+        f"× {scale:.4g}": record.scaled[0, place],
+        f"position {place}": record.positions[place],
+        "sum": record.states[0, place],
+    }
+    for column, (name, vector) in zip(st.columns(4), vectors.items(), strict=True):
+        column.metric(f"Length: {name}", f"{vector.norm():.3f}")
+    figure = vector_strips({name: vector.cpu().numpy() for name, vector in vectors.items()})
+    st.plotly_chart(figure, key="strips", config=PLOTLY)
+    st.caption(TOKEN_WORDS.format(scale=scale))
+
+
+@st.fragment
+def beyond_section(sentence: str) -> None:
+    """Positions that were never trained: the sinusoid goes on, the learned table ends."""
+    st.subheader("The tables")
+    st.caption(BEYOND_WORDS["formula"])
+    table = learned_table("encoder")
+    positions, d_model = table.shape
+    dimension = st.slider(
+        "Dimension",
+        0,
+        d_model - 1,
+        24,
+        key="positions_dimension",
+        persist_state="session",
+        width=320,
+    )
+    ended = np.full(LONGEST, np.nan, dtype=np.float32)
+    ended[:positions] = table[:, dimension]
+    lines = {"sinusoidal": sinusoids(LONGEST, d_model)[:, dimension].numpy(), "learned": ended}
+    st.altair_chart(position_lines(lines))
+    st.subheader("Your sentence, k positions on")
+    st.caption(BEYOND_WORDS["shift"])
+    lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in MODELS.items()}
+    st.altair_chart(position_lines(lines, SHIFTS, x="k", y="nats a token"))
+    st.caption(
+        BEYOND_WORDS["honest"].format(
+            encoder=trained_up_to("encoder"), decoder=trained_up_to("decoder")
+        )
+    )
+    shift = st.select_slider(
+        "k", SHIFTS, 256, key="positions_far", persist_state="session", width=320
+    )
+    for name, words in MODELS.items():
+        edit = PositionEdit(shift=shift)
+        try:
+            moved = repositioned(sentence, edit, edit, name)
+        except ValueError as error:
+            st.warning(f"{words.capitalize()}: {error}")
+        else:
+            strip = token_strip(moved.text, chips(moved.target_tokens), label=words.capitalize())
+            show(strip, f"moved {name}")
+
+
+open_page("Positions")
+sentence = sentence_box()
+tabs = st.tabs(TABS, key="positions_tab", on_change="rerun")
+sections = (sinusoid_section, learned_section, sentence_section, token_section, beyond_section)
+for tab, section in zip(tabs, sections, strict=True):
+    if tab.open:
+        with tab:
+            if section in (sinusoid_section, learned_section):
+                section()
+            elif sentence:
+                section(sentence)

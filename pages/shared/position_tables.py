@@ -1,0 +1,245 @@
+"""The parts of the Positions page that need no sentence: sinusoids, and a learned table."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+import torch
+
+from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
+from pages.shared.pictures import show
+from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
+from pages.shared.position_words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
+from viz import position_clocks, position_heatmap, position_lines, wavelengths
+from viz.position_lines import MOST_LINES
+
+LONGEST = 512  # positions
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
+MOST_CLOCKS = 6
+PLOTLY = {"displaylogo": False}
+
+
+@st.fragment
+def sinusoid_section() -> None:
+    """The sinusoids: their curves, wavelengths and dot products, and how they turn."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = st.slider(
+            "Positions",
+            16,
+            LONGEST,
+            128,
+            step=16,
+            key="positions_count",
+            persist_state="session",
+            width=220,
+        )
+        d_model = st.select_slider(
+            "d_model", WIDTHS, 256, key="positions_width", persist_state="session", width=220
+        )
+        base = st.number_input(
+            "Base",
+            2.0,
+            1e6,
+            10_000.0,
+            format="%.6g",
+            key="positions_base",
+            persist_state="session",
+            width=160,
+        )
+    table = sinusoids(count, d_model, base)  # (positions, d_model)
+    st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
+    st.caption(SINUSOID_WORDS["formula"])
+    st.subheader("Curves")
+    curves(table.numpy())
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Every position and dimension")
+        st.plotly_chart(position_heatmap(table.numpy(), limit=1), key="table", config=PLOTLY)
+        st.caption(SINUSOID_WORDS["table"])
+    with right:
+        st.subheader("Wavelengths")
+        lengths = 2 * math.pi / frequencies(d_model, base).numpy()
+        st.altair_chart(wavelengths(lengths, positions=count, height=380))
+        st.caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
+    similarities = table @ table.T  # (positions, positions)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Dot products of positions")
+        figure = position_heatmap(
+            similarities.numpy(), columns="other position", name="dot product"
+        )
+        st.plotly_chart(figure, key="dot products", config=PLOTLY)
+    with right:
+        st.subheader("By how far apart they are")
+        _, mean, _ = by_offset(similarities)
+        lines = {"sinusoidal": mean.numpy()}
+        st.altair_chart(position_lines(lines, x="offset", y="dot product", height=330))
+        st.caption(SINUSOID_WORDS["dot products"])
+    st.subheader("From one position to the one k later")
+    turning(table, base)
+
+
+def curves(table: np.ndarray) -> None:
+    """Chosen dimensions of a table (positions, d_model) against the position."""
+    d_model = table.shape[1]
+    dimensions = st.multiselect(
+        "Dimensions",
+        range(d_model),
+        default_dimensions(d_model),
+        max_selections=MOST_LINES,
+        key=f"dimensions of {d_model}",
+        persist_state="session",
+    )
+    if dimensions:
+        lines = {
+            f"{number} · {'cos' if number % 2 else 'sin'}": table[:, number]
+            for number in sorted(dimensions)
+        }
+        st.altair_chart(position_lines(lines, limits=(-1, 1)))
+    st.caption(SINUSOID_WORDS["curves"])
+
+
+def default_dimensions(d_model: int) -> list[int]:
+    """Three pairs that turn fast, less fast and slowly, whatever the width."""
+    pairs = sorted({0, d_model // 16, d_model // 8})
+    return [number for pair in pairs for number in (2 * pair, 2 * pair + 1)]
+
+
+@st.fragment
+def turning(table: torch.Tensor, base: float) -> None:
+    """The map from every position to a later one, its error, and the pairs as clocks."""
+    count, d_model = table.shape
+    offset = st.slider(
+        "k",
+        0,
+        count // 2,
+        min(4, count // 2),
+        key=f"offset of {count}",
+        persist_state="session",
+        width=320,
+    )
+    turns = offset * frequencies(d_model, base)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.latex(ROTATION)
+        matrix = rotation(offset, d_model, base)[:MOST_SHOWN, :MOST_SHOWN].numpy()
+        figure = position_heatmap(
+            matrix, rows="to dimension", columns="from dimension", name="factor", limit=1
+        )
+        st.plotly_chart(figure, key="rotation", config=PLOTLY)
+        if d_model > MOST_SHOWN:
+            st.caption(f"Shown: the first {MOST_SHOWN // 2} of {d_model // 2} pairs.")
+    with right:
+        error = rotation_error(table, offset, base)
+        st.metric(
+            f"Largest error of the map over all {count - offset} positions",
+            f"{error:.1e}",
+            help="The largest difference of any number of any position. It is the rounding of "
+            "32-bit numbers.",
+        )
+        st.caption(SINUSOID_WORDS["rotation"])
+        pairs = range(0, d_model // 2, max(1, d_model // 32))[:MOST_CLOCKS]
+        hands = table.unflatten(1, (-1, 2))[:, pairs].numpy()  # (positions, pairs, 2)
+        show(position_clocks(hands, pairs, turns[pairs].tolist(), offset=offset), "clocks")
+        st.caption(SINUSOID_WORDS["clocks"])
+
+
+@st.fragment
+def learned_section() -> None:
+    """A learned table beside the sinusoidal one of its width: the same pictures, the same axes."""
+    st.caption(LEARNED_WORDS["what"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        side = st.segmented_control(
+            "Table of the",
+            ["encoder", "decoder"],
+            default="encoder",
+            format_func=str.title,
+            required=True,
+            key="positions_side",
+            persist_state="session",
+        )
+        count = st.slider(
+            "Positions shown",
+            16,
+            256,
+            64,
+            step=16,
+            key="learned_count",
+            persist_state="session",
+            width=220,
+        )
+        unit = st.toggle(
+            "Scale every position to length 1", key="positions_unit", persist_state="session"
+        )
+    learned = learned_table(side)
+    compare_tables(learned, count, unit)
+    reached = np.array(trained_pairs(LEARNED)[side])
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("How often each position was trained")
+        lines = {"training pairs": reached}
+        st.altair_chart(position_lines(lines, y="pairs, logarithmic", logarithmic=True))
+        last, _ = trained_up_to(side, LEARNED)
+        st.caption(LEARNED_WORDS["reached"].format(pairs=reached[0], last=last))
+    with right:
+        st.subheader("How long each position is")
+        other = sinusoids(*learned.shape).numpy()
+        lines = {
+            name: np.linalg.norm(table, axis=1)
+            for name, table in (("sinusoidal", other), ("learned", learned))
+        }
+        st.altair_chart(position_lines(lines, y="length"))
+        st.caption(LEARNED_WORDS["norms"])
+
+
+def compare_tables(learned: np.ndarray, count: int, unit: bool) -> None:
+    """The first positions of a table (positions, d_model) beside the sinusoids of its width."""
+    d_model = learned.shape[1]
+    tables = {"sinusoidal": sinusoids(count, d_model).numpy(), "learned": learned[:count]}
+    if unit:
+        tables = {
+            name: table / np.linalg.norm(table, axis=1, keepdims=True)
+            for name, table in tables.items()
+        }
+    limit = max(float(np.abs(table).max()) for table in tables.values())
+    similarities = {name: table @ table.T for name, table in tables.items()}
+    largest = max(float(np.abs(matrix).max()) for matrix in similarities.values())
+    dimensions = st.multiselect(
+        "Dimensions",
+        range(d_model),
+        default_dimensions(d_model)[::2],
+        max_selections=MOST_LINES,
+        key="learned_dimensions",
+        persist_state="session",
+    )
+    similarity = "cosine" if unit else "dot product"
+    for column, (name, table) in zip(st.columns(2, gap="medium"), tables.items(), strict=True):
+        with column:
+            st.subheader(name.capitalize())
+            if dimensions:
+                lines = {f"dimension {number}": table[:, number] for number in sorted(dimensions)}
+                st.altair_chart(position_lines(lines, limits=(-limit, limit)))
+            figure = position_heatmap(table, limit=limit)
+            st.plotly_chart(figure, key=f"table, {name}", config=PLOTLY)
+            figure = position_heatmap(
+                similarities[name], columns="other position", name=similarity, limit=largest
+            )
+            st.plotly_chart(figure, key=f"dot products, {name}", config=PLOTLY)
+    st.caption(LEARNED_WORDS["pairs"])
+    st.subheader("By how far apart they are")
+    offsets = {
+        name: [part.numpy() for part in by_offset(torch.from_numpy(matrix))]
+        for name, matrix in similarities.items()
+    }
+    st.altair_chart(
+        position_lines(
+            {name: mean for name, (_, mean, _) in offsets.items()},
+            x="offset",
+            y=similarity,
+            bands={name: (low, high) for name, (low, _, high) in offsets.items()},
+        )
+    )
+    st.caption(LEARNED_WORDS["by offset"])

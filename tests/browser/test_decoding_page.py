@@ -1,0 +1,129 @@
+"""Playing, stepping and steering a decoding by mouse and by keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+SENTENCE = "My brother bought three old bicycles yesterday."
+
+
+@pytest.fixture
+def decoding(page, server):
+    """A function that opens the page with some settings."""
+
+    def visit(settings=""):
+        page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=3&head=2{settings}")
+        page.get_by_text("Wanted token likeliest").wait_for()
+        return page
+
+    return visit
+
+
+def text(page):
+    return page.locator(".decoding-player .text")
+
+
+def counter(page):
+    return page.locator(".decoding-player .counter")
+
+
+def expect_step(page, steps, place):
+    """The player shows this step's text, weights and candidates."""
+    step = steps[place]
+    expect(counter(page)).to_have_text(f"step {place + 1} of {len(steps)}")
+    rows = page.locator(".decoding-player .cells")
+    own = [f"{weight:.2f}" for weight in step.weights["decoder", 2][1].tolist()]
+    cross = [f"{weight:.2f}" for weight in step.weights["cross", 2][1].tolist()]
+    later = [""] * (len(steps) - place - 1)
+    expect(rows.nth(0).locator("td.weight")).to_have_text(own + later)
+    expect(rows.nth(1).locator("td.weight")).to_have_text(cross)
+    expect(rows.nth(0).locator("td.mask.seen")).to_have_count(place + 1)
+    names = page.locator(".decoding-player .bar .name span:last-child")
+    expect(names).to_have_text([candidate.token.text for candidate in step.top(10)])
+    expect(page.locator(".decoding-player .bar.chosen .name span").last).to_have_text(
+        step.token.text
+    )
+
+
+def test_a_decoding_is_played_and_stepped_back(decoding, translator):
+    page = decoding()
+    steps = translator.steps(SENTENCE).steps
+    expect_step(page, steps, 0)
+    page.get_by_label("Speed").select_option("8")
+    page.get_by_role("button", name="Play").click()
+    expect_step(page, steps, len(steps) - 1)
+    expect(text(page)).to_contain_text("The end token: it stops here.")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()  # it paused at the end
+    page.get_by_role("button", name="Step back").click()
+    expect_step(page, steps, len(steps) - 2)
+    page.get_by_label("Step", exact=True).press("Home")
+    expect_step(page, steps, 0)
+    page.get_by_label("Step", exact=True).press("ArrowRight")
+    expect_step(page, steps, 1)
+    assert page.foreign_requests == []
+
+
+def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
+    page = decoding()
+    for _ in range(3):
+        page.get_by_role("button", name="Step forward").click()
+    page.get_by_role("radio", name="5", exact=True).click()
+    weights = translator.steps(SENTENCE)[3].weights["cross", 2][4].tolist()
+    cells = page.locator(".decoding-player .cells").nth(1).locator("td.weight")
+    expect(cells).to_have_text([f"{weight:.2f}" for weight in weights])
+    expect(counter(page)).to_contain_text("step 4 of")
+
+
+def test_a_forced_token_makes_a_branch_beside_the_original(decoding, translator):
+    page = decoding()
+    plain = translator.steps(SENTENCE)
+    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player .bar").nth(1).click()
+    page.get_by_role("button", name="Remove").wait_for()
+    second = plain[1].top(2)[1].token
+    branch = translator.steps(SENTENCE, prefix=[plain[0].token.id, second.id])
+    expect_step(page, branch.steps, 1)
+    texts = [plain.translation.text, branch.translation.text]
+    expect(page.locator(".token-strip .text")).to_have_text(texts)
+    page.get_by_role("button", name="Remove").click()
+    expect(counter(page)).to_have_text(f"step 1 of {len(plain)}")
+    expect(page.get_by_role("button", name="Remove")).to_have_count(0)
+
+
+def test_a_typed_text_is_forced_and_one_the_model_cannot_write_is_refused(decoding, translator):
+    page = decoding()
+    typed = page.get_by_label("Text to force at this step")
+    typed.fill("漢<b>字</b>")
+    typed.press("Enter")
+    page.get_by_text("The model has no token for").wait_for()
+    expect(counter(page)).to_contain_text(f"of {len(translator.steps(SENTENCE))}")
+    typed.fill("Hier")
+    typed.press("Enter")
+    page.get_by_role("button", name="Remove").wait_for()
+    branch = translator.translate(SENTENCE, prefix="Hier")
+    expect(page.locator(".token-strip .text").nth(1)).to_have_text(branch.text)
+
+
+def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
+    page = decoding("&strategy=beam&beam_size=3")
+    beam = translator.steps(SENTENCE, strategy="beam", beam_size=3)
+    expect(text(page)).to_contain_text(beam[0].token.text)
+    node = beam.tree[2][4]
+    name = re.compile(rf"^Step 3: “{re.escape(node.text)}”.*dropped$")
+    page.locator(".beam-tree").get_by_role("button", name=name).click()
+    expect(text(page)).to_have_text(f"{node.text}Dropped here.")
+    steps = beam.steps_to(beam.path_to(2, 4))
+    cells = page.locator(".decoding-player .cells").nth(1).locator("td.weight")
+    weights = steps[2].weights["cross", 2][1].tolist()
+    expect(cells).to_have_text([f"{weight:.2f}" for weight in weights])
+    page.get_by_role("button", name="Back to the text that was returned").click()
+    expect(counter(page)).to_have_text(f"step 1 of {len(beam)}")
+
+
+def test_the_page_keeps_to_the_width_of_a_phone(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    page.goto(f"{server}/decoding?sentence={SENTENCE}&strategy=beam")
+    page.get_by_text("Wanted token likeliest").wait_for()
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -1,0 +1,209 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.edits import Edits
+from model.scoring import trace_log_probabilities
+from model.tokenizer import START_ID
+from pages.shared.branches import Branch
+from tests.pages.pictures import canvas_pictures
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "My sister sold seven boats."
+OTHER = "The old man saw the moon."
+
+
+@pytest.fixture
+def app():
+    return open_page()
+
+
+def open_page(**parameters):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update({"sentence": SENTENCE, "layer": "3", "head": "2", **parameters})
+    app.switch_page("pages/decoding.py").run()
+    assert not app.exception
+    return app
+
+
+def picture(app, part):
+    """The header and the bytes of the picture whose header has a part of this name."""
+    return next(found for found in canvas_pictures(app) if part in found[0])
+
+
+def player(app):
+    """The player's header, and its weights over what was read, over the source, and its mask."""
+    header, body = picture(app, "bars")
+    steps, source = len(header["read"]), len(header["source"])
+    values = np.frombuffer(body, np.float32)
+    parts = np.split(values, [steps * steps, steps * (steps + source)])
+    return header, *(part.reshape(steps, -1) for part in parts)
+
+
+def branch_to(app, *branches):
+    """Put branches in force, the last of them shown."""
+    app.session_state["branches"] = [Branch(), *branches]
+    app.session_state["branch"] = len(branches)
+    return app.run()
+
+
+def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
+    decoding = shipped.steps(SENTENCE)
+    header, own, cross, visible = player(app)
+    assert header["texts"][-1] == decoding.translation.text
+    assert header["read"] == ["<start>", *(step.token.text for step in decoding.steps[:-1])]
+    assert header["source"] == [token.text for token in decoding.translation.source_tokens]
+    for place, step in enumerate(decoding):
+        width = place + 1
+        np.testing.assert_allclose(own[place, :width], step.weights["decoder", 2][1], atol=1e-5)
+        assert not own[place, width:].any()
+        np.testing.assert_allclose(cross[place], step.weights["cross", 2][1], atol=1e-5)
+        shown = [bar["probability"] for bar in header["bars"][place]]
+        assert shown == pytest.approx([c.probability for c in step.top(10)], abs=1e-5)
+        (written,) = [bar["text"] for bar in header["bars"][place] if bar["chosen"]]
+        assert written == step.token.text
+    np.testing.assert_array_equal(visible, np.tri(len(header["read"])))
+    assert header["ending"] == "The end token: it stops here."
+
+
+def test_a_mean_over_heads_is_that_of_the_layer(app, shipped):
+    app.segmented_control(key="head").set_value("mean").run()
+    _, own, cross, _ = player(app)
+    trace = shipped.trace(SENTENCE)
+    np.testing.assert_allclose(own, trace.weights("decoder")[2].mean(0), atol=1e-5)
+    np.testing.assert_allclose(cross, trace.weights("cross")[2].mean(0), atol=1e-5)
+
+
+def test_a_limit_stops_the_translation_and_the_page_says_so():
+    app = open_page(longest="3")
+    header, *_ = player(app)
+    assert len(header["read"]) == 3
+    assert header["ending"] == "Stopped at the limit of 3 tokens."
+    assert app.text[0].value == "Shown: original, 3 tokens, stopped at the limit."
+
+
+def test_a_beam_is_drawn_as_a_tree(shipped):
+    app = open_page(strategy="beam", beam_size="3", length_penalty="0.5")
+    decoding = shipped.steps(SENTENCE, strategy="beam", beam_size=3, length_penalty=0.5)
+    header, _ = picture(app, "steps")
+    assert [[leaf["text"] for leaf in leaves] for leaves in header["steps"]] == [
+        [node.text for node in nodes] for nodes in decoding.tree
+    ]
+    best = [
+        next(i for i, leaf in enumerate(s) if leaf["best"])
+        for s in header["steps"]
+        if any(leaf["best"] for leaf in s)
+    ]
+    assert best == decoding.path
+    assert player(app)[0]["texts"][-1] == decoding.translation.text
+
+
+def test_a_node_of_the_tree_shows_its_own_steps(shipped):
+    app = open_page(strategy="beam")
+    decoding = shipped.steps(SENTENCE, strategy="beam")
+    step, place = 4, 6
+    node = decoding.tree[step][place]
+    assert not node.kept
+    app.session_state["node"] = (step, place)
+    app.run()
+    header, _, cross, _ = player(app)
+    assert header["texts"][-1] == node.text
+    assert header["start"] == step
+    assert header["ending"] == "Dropped here."
+    ids = decoding.ids_of(decoding.path_to(step, place))
+    logits_of = shipped.trace(SENTENCE, node.text)
+    assert [token.id for token in logits_of.target_tokens] == [START_ID, *ids]
+    expected = logits_of.weights("cross")[2][1][: step + 1]
+    np.testing.assert_allclose(cross, expected, atol=1e-5)
+    app.number_input(key="beam_size").set_value(2).run()
+    assert player(app)[0]["texts"][-1] != node.text
+
+
+def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
+    decoding = shipped.steps(SENTENCE)
+    second = decoding[1].top(2)[1].token
+    forced = (decoding[0].token.id, second.id)
+    branch_to(app, Branch(forced, 1, f"{second.text} at step 2"))
+    branch = shipped.translate(SENTENCE, prefix=forced)
+    header, *_ = player(app)
+    assert header["texts"][-1] == branch.text
+    assert header["start"] == 1
+    strips = [h for h, _ in canvas_pictures(app) if "chips" in h]
+    assert [strip["text"] for strip in strips] == [decoding.translation.text, branch.text]
+    assert f"{branch.score:.3f} nats" in strips[1]["label"]
+    assert any(chip["changed"] for chip in strips[1]["chips"])
+    app.button(key="show-0").click().run()
+    assert player(app)[0]["texts"][-1] == decoding.translation.text
+    app.button(key="remove-1").click().run()
+    assert not app.exception
+    assert app.session_state["branches"] == [Branch()]
+
+
+def test_another_sentence_starts_without_branches(app, shipped):
+    branch_to(app, Branch((40,), 0, "x at step 1"))
+    app.text_input(key="sentence").set_value(OTHER).run()
+    assert not app.exception
+    assert player(app)[0]["texts"][-1] == shipped.translate(OTHER).text
+    assert app.session_state["branches"] == [Branch()]
+
+
+def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():
+    app = open_page(strategy="sample", seed="5", temperature="2.0")
+    before = player(app)[0]
+    app.number_input(key="temperature").set_value(0.0).run()
+    assert "for 0, decode greedily" in app.error[0].value
+    assert player(app)[0] == before
+    app.number_input(key="temperature").set_value(1.0).run()
+    assert not app.error
+
+
+def test_a_limit_below_what_is_forced_is_explained_and_the_last_result_stays(app):
+    branch_to(app, Branch((40, 50, 60, 70), 3, "x at step 4"))
+    before = player(app)[0]
+    app.number_input(key="longest").set_value(2).run()
+    assert "forced beginning has 4 tokens" in app.error[0].value
+    assert player(app)[0] == before
+
+
+def test_nothing_to_decode_is_explained_and_the_last_result_stays(app):
+    before = player(app)[0]
+    app.text_input(key="sentence").set_value("").run()
+    assert "Type an English sentence" in app.info[0].value
+    assert player(app)[0] == before
+
+
+def test_edits_of_the_other_pages_are_in_force(app, shipped):
+    edits = Edits(gates={("cross", 2, head): 0.0 for head in range(8)}, windows={"decoder": 1})
+    app.session_state["history"] = [Edits(), edits]
+    app.run()
+    sites = edits.at_sites(shipped.model.config, 70)
+    decoding = shipped.steps(SENTENCE, edits=sites)
+    header, own, _, visible = player(app)
+    assert header["texts"][-1] == decoding.translation.text
+    np.testing.assert_allclose(own[3, :4], decoding[3].weights["decoder", 2][1], atol=1e-5)
+    assert visible[3].tolist()[:4] == [0, 0, 1, 1]
+    assert "in force here too" in app.info[0].value
+
+
+def test_teacher_forcing_shows_each_reference_token(app, shipped):
+    reference = "Ma sœur a vendu sept bateaux."
+    app.text_input(key="target").set_value(reference).run()
+    header, body = picture(app, "wanted")
+    trace = shipped.trace(SENTENCE, reference)
+    read = [token.text for token in trace.target_tokens]
+    assert header["read"] == read
+    assert header["wanted"] == [*read[1:], "<end>"]
+    expected = trace_log_probabilities(trace)
+    values = np.frombuffer(body, np.float32).reshape(2, -1)
+    np.testing.assert_allclose(values[0], expected.exp(), atol=1e-5)
+    assert (values[1] >= values[0]).all()
+    assert app.metric[0].value == f"{expected.sum():.3f} nats"
+    assert app.metric[1].value == f"{shipped.translate(SENTENCE).score:.3f} nats"
+
+
+def test_the_models_own_translation_is_what_it_finds_likeliest(app):
+    header, _ = picture(app, "wanted")
+    assert header["favourites"] == header["wanted"]
+    assert app.metric[2].value == f"{len(header['wanted'])} of {len(header['wanted'])} times"

@@ -1,0 +1,197 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import PositionEdit, Site, load
+from model.permutation import permutation_differences, shuffled
+from model.positions import rotation, sinusoids
+from model.scoring import trace_log_probabilities
+from tests.pages.pictures import canvas_pictures, heatmaps
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "My sister sold seven boats."
+
+
+@pytest.fixture
+def open_tab():
+    def run(name, **parameters):
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+        app.query_params.update(
+            {"sentence": SENTENCE, "kind": "encoder", "layer": "1", "head": "4"}
+        )
+        app.query_params.update(parameters)
+        app.session_state["positions_tab"] = name
+        app.switch_page("pages/positions.py").run()
+        assert not app.exception
+        return app
+
+    return run
+
+
+def texts(app):
+    """The text above each row of chips, by its label."""
+    headers = [header for header, _ in canvas_pictures(app)]
+    return {header["label"]: header["text"] for header in headers if "chips" in header}
+
+
+def metrics(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_the_sinusoids_are_the_first_thing_to_see():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.switch_page("pages/positions.py").run()
+    assert not app.exception
+    (table, *_), (products, *_), (matrix, *_) = heatmaps(app)
+    expected = sinusoids(128, 256).numpy()
+    np.testing.assert_allclose(table, expected, atol=1e-6)
+    np.testing.assert_allclose(products, expected @ expected.T, atol=1e-3)
+    np.testing.assert_allclose(matrix, rotation(4, 256)[:32, :32], atol=1e-6)
+    assert app.latex[0].value.count("10000^{\\,2i/256}") == 2
+    assert float(metrics(app)["Largest error of the map over all 124 positions"]) < 1e-6
+
+
+def test_width_base_length_and_offset_can_be_chosen(open_tab):
+    app = open_tab("Sinusoids")
+    app.select_slider(key="positions_width").set_value(8).run()
+    app.number_input(key="positions_base").set_value(100.0).run()
+    app.slider(key="positions_count").set_value(512).run()
+    app.slider(key="offset of 512").set_value(9).run()
+    assert not app.exception
+    (table, *_), _, (matrix, *_) = heatmaps(app)
+    np.testing.assert_allclose(table, sinusoids(512, 8, 100.0), atol=1e-6)
+    np.testing.assert_allclose(matrix, rotation(9, 8, 100.0), atol=1e-6)
+    assert "100^{\\,2i/8}" in app.latex[0].value
+    ((header, hands),) = [part for part in canvas_pictures(app) if "turns" in part[0]]
+    assert header["pairs"] == [0, 1, 2, 3]
+    assert header["positions"] == 512 - 9
+    np.testing.assert_allclose(
+        np.frombuffer(hands, "<f4").reshape(512, 8), sinusoids(512, 8, 100.0), atol=1e-6
+    )
+    assert float(metrics(app)["Largest error of the map over all 503 positions"]) < 1e-5
+
+
+def test_the_learned_table_has_the_sinusoids_axes(open_tab):
+    app = open_tab("Learned")
+    app.segmented_control(key="positions_side").set_value("decoder").run()
+    sinusoidal, _, learned, _ = heatmaps(app)
+    table = load("en-fr-learned").model.decoder.embedding.positions.table.detach().numpy()
+    np.testing.assert_allclose(learned[0], table[:64], atol=1e-6)
+    np.testing.assert_allclose(sinusoidal[0], sinusoids(64, 128), atol=1e-6)
+    limits = [json.loads(chart.proto.spec)["data"][0]["zmax"] for chart in app.get("plotly_chart")]
+    assert limits[0] == limits[2]
+    assert limits[1] == limits[3]
+
+
+def test_tables_of_unit_rows_have_cosines(open_tab):
+    app = open_tab("Learned")
+    app.toggle(key="positions_unit").set_value(True).run()
+    for (values, _, name), rows in zip(heatmaps(app), [False, True] * 2, strict=True):
+        if rows:
+            assert name == "cosine"
+            np.testing.assert_allclose(np.diagonal(values), 1, atol=1e-5)
+        else:
+            np.testing.assert_allclose(np.linalg.norm(values, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "decoder"), [("off", "as trained"), ("shifted", "off"), ("shuffled", "shuffled")]
+)
+def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder):
+    app = open_tab("Your sentence")
+    app.segmented_control(key="positions_encoder").set_value(encoder).run()
+    app.segmented_control(key="positions_decoder").set_value(decoder).run()
+    app.number_input(key="positions_shift").set_value(3).run()
+    assert not app.exception
+    translation = shipped.translate(SENTENCE)
+    words = {
+        "encoder": len(translation.source_tokens) - 1,
+        "decoder": len(translation.target_tokens) - 1,
+    }
+    start = {"encoder": (), "decoder": (0,)}
+    edits = {}
+    for side, mode in (("encoder", encoder), ("decoder", decoder)):
+        mixed = (len(start[side]) + place for place in shuffled(words[side], 0))
+        edits[side] = {
+            "as trained": PositionEdit(),
+            "off": PositionEdit(off=True),
+            "shifted": PositionEdit(shift=3),
+            "shuffled": PositionEdit(order=(*start[side], *mixed)),
+        }[mode]
+    assert texts(app) | {"The words shuffled": ""} == {
+        "Translation as trained": translation.text,
+        "Translation with your changes": shipped.translate(SENTENCE, edits=edits).text,
+        "The words shuffled": "",
+    }
+    before, after = (shipped.trace(SENTENCE, translation, edits=e) for e in ({}, edits))
+    for (shown, *_), trace in zip(heatmaps(app), (before, after), strict=True):
+        expected = trace.attention[Site("encoder", 0)].weights[0, 3].numpy()
+        np.testing.assert_allclose(shown, expected, atol=1e-5)
+    score = trace_log_probabilities(after).sum().item()
+    assert metrics(app)["Score of the original translation"] == f"{score:.3f} nats"
+
+
+def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_tab, shipped):
+    app = open_tab("Your sentence")
+    ids = shipped.ids(shipped.read(SENTENCE))
+    for seed in (0, 1):
+        order = (*shuffled(ids.size(1) - 1, seed), ids.size(1) - 1)
+        trained = permutation_differences(shipped.model, ids, order, PositionEdit())
+        shown = metrics(app)
+        assert shown["Largest difference with positions"] == f"{trained.max():.3f}"
+        assert trained.max() > 1
+        assert float(shown["Largest difference without positions"]) < 1e-4
+        (header,) = [
+            header for header, _ in canvas_pictures(app) if header["label"] == "The words shuffled"
+        ]
+        tokens = shipped.read(SENTENCE)
+        assert [chip["text"] for chip in header["chips"]] == [tokens[i].text for i in order]
+        app.button[0].click().run()
+
+
+def test_one_word_has_no_other_order(open_tab):
+    app = open_tab("Your sentence", sentence="Go")
+    assert any("One word has no other order" in info.value for info in app.info)
+
+
+def test_the_strips_add_up_to_the_models_own_input(open_tab, shipped):
+    app = open_tab("One token")
+    app.segmented_control(key="positions_token_side").set_value("decoder").run()
+    app.selectbox(key="positions_token_decoder").set_value(2).run()
+    embedding, scaled, position, total = heatmaps(app)[0][0]
+    np.testing.assert_array_equal(scaled, embedding * 16)
+    np.testing.assert_array_equal(total, scaled + position)
+    np.testing.assert_allclose(position, sinusoids(3, 256)[2], atol=1e-6)
+    ids = shipped.ids(shipped.trace(SENTENCE).target_tokens)
+    states = shipped.model.decoder.embedding(ids)[0, 2].detach().numpy()
+    np.testing.assert_allclose(total, states, atol=1e-6)
+    assert metrics(app)["Length: sum"] == f"{np.linalg.norm(states):.3f}"
+    assert metrics(app)["Length: position 2"] == "11.314"
+
+
+def test_beyond_training_the_learned_table_ends_and_the_sinusoid_goes_on(open_tab, shipped):
+    app = open_tab("Beyond training")
+    edit = PositionEdit(shift=256)
+    moved = shipped.translate(SENTENCE, edits={"encoder": edit, "decoder": edit})
+    assert texts(app) == {"Sinusoidal, the shipped model": moved.text}
+    assert "the learned table ends at 255" in app.warning[0].value
+    app.select_slider(key="positions_far").set_value(64).run()
+    assert not app.warning
+    assert len(texts(app)) == 2
+
+
+@pytest.mark.parametrize("tab", ["Sinusoids", "Your sentence", "One token", "Beyond training"])
+def test_without_a_sentence_the_page_asks_for_one_and_shows_the_sinusoids(open_tab, tab):
+    app = open_tab(tab, sentence="▁")
+    assert "Type an English sentence" in app.info[0].value
+    assert bool(heatmaps(app)) == (tab == "Sinusoids")
+
+
+@pytest.mark.parametrize("text", ["<start> <b>**x**</b> #000001", "word " * 119, "\u2060"])
+@pytest.mark.parametrize("tab", ["Your sentence", "One token", "Beyond training"])
+def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
+    app = open_tab(tab, sentence=text)
+    assert not app.error

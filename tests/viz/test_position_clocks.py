@@ -1,0 +1,26 @@
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from viz import position_clocks
+
+ANGLES = np.arange(6)[:, None] * np.array([1.0, 0.5])
+HANDS = np.stack([np.sin(ANGLES), np.cos(ANGLES)], axis=-1)  # (positions, pairs, 2)
+
+
+def test_the_browser_gets_every_hand_and_how_far_it_turns():
+    picture = position_clocks(HANDS, [0, 7], [2.0, 1.0], offset=2)
+    (length,) = struct.unpack("<I", picture.data[:4])
+    header = json.loads(picture.data[4 : 4 + length])
+    assert header == {"pairs": [0, 7], "turns": [2.0, 1.0], "offset": 2, "positions": 4}
+    hands = np.frombuffer(picture.data[4 + length :], "<f4").reshape(6, 2, 2)
+    np.testing.assert_allclose(hands, HANDS, atol=1e-6)
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="of 2 pairs but there are 1 names and 2 turns"):
+        position_clocks(HANDS, [0], [1.0, 2.0], offset=1)
+    with pytest.raises(ValueError, match="Of 6 positions no two are 6 apart"):
+        position_clocks(HANDS, [0, 1], [1.0, 2.0], offset=6)

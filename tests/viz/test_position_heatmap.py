@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from viz import position_heatmap, vector_strips
+
+TABLE = np.array([[0.0, 1.0, -0.5], [0.8, 0.5, -2.0]])
+
+
+def test_rows_are_positions_and_columns_dimensions():
+    figure = position_heatmap(TABLE)
+    np.testing.assert_allclose(figure.data[0].z, TABLE)
+    assert figure.layout.yaxis.title.text == "position"
+    assert figure.layout.yaxis.autorange == "reversed"
+    assert figure.layout.xaxis.title.text == "dimension"
+    assert "position %{y}<br>dimension %{x}" in figure.data[0].hovertemplate
+
+
+def test_the_colours_are_centred_on_zero_and_shared_where_a_limit_is_given():
+    assert (position_heatmap(TABLE).data[0].zmin, position_heatmap(TABLE).data[0].zmax) == (-2, 2)
+    shared = position_heatmap(TABLE, limit=5).data[0]
+    assert (shared.zmin, shared.zmax) == (-5, 5)
+
+
+def test_axes_and_numbers_are_named_as_asked():
+    figure = position_heatmap(TABLE, rows="to", columns="from", name="factor")
+    assert figure.layout.yaxis.title.text == "to"
+    assert figure.layout.xaxis.title.text == "from"
+    assert figure.data[0].colorbar.title.text == "factor"
+    assert figure.data[0].hovertemplate.startswith("to %{y}<br>from %{x}<br>factor")
+
+
+def test_strips_stand_in_their_order_on_one_scale():
+    figure = vector_strips({"a": np.array([1.0, -3.0]), "<b>": np.array([0.0, 2.0])})
+    np.testing.assert_array_equal(figure.data[0].z, [[1, -3], [0, 2]])
+    assert list(figure.layout.yaxis.ticktext) == ["a", "&lt;b&gt;"]
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-3, 3)
+
+
+def test_strips_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"different lengths: \[1, 2\]"):
+        vector_strips({"a": np.zeros(1), "b": np.zeros(2)})

@@ -1,0 +1,42 @@
+"""A beam search as a tree: every text kept or dropped at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from viz.canvas import CanvasPicture
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A text that was considered at a step: the token it ends with and what became of it."""
+
+    parent: int | None  # its place among the leaves of the step before
+    token: str
+    text: str
+    log_probability: float  # of the whole text, in nats
+    score: float  # that finished texts are ranked by
+    kept: bool
+    ended: bool
+    best: bool  # whether it led to the text that was returned
+
+
+def beam_tree(
+    steps: Sequence[Sequence[Leaf]], *, selected: tuple[int, int] | None = None
+) -> CanvasPicture:
+    """The texts of each step, best first, joined to those they go on from.
+
+    `selected` is a step and a place in it, from 0; a click answers with the same. Raises ValueError
+    for a parent that is not there.
+    """
+    for step, (leaves, before) in enumerate(zip(steps, [(), *steps], strict=False)):
+        for leaf in leaves:
+            if leaf.parent is not None and not 0 <= leaf.parent < len(before):
+                raise ValueError(f"A text of step {step} goes on from text {leaf.parent}.")
+    header = {
+        "steps": [[asdict(leaf) for leaf in leaves] for leaves in steps],
+        "selected": list(selected) if selected else None,
+    }
+    tallest = max((len(leaves) for leaves in steps), default=0)
+    return CanvasPicture.pack("beam_tree", header, height=100 + 26 * tallest)
