@@ -1,7 +1,8 @@
 """python -m bench.bert: a BERT of the base size here against transformers' BertModel.
 
 The same random weights and ids on both sides. `traced` records every head in full, against eager
-attention that returns its weights; `plain` records nothing, against fused attention (sdpa).
+attention that returns its weights; `plain` records nothing, against fused attention (sdpa). Both
+run on one thread, since several wait for each other wherever a machine has other work to do.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ TOKENS = (16, 32, 64, 128, 256, 512)
 def main() -> None:
     """Measure and report."""
     path = json_option()
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     eager = BertModel(BertConfig(), add_pooling_layer=False).eval()
     eager.set_attn_implementation("eager")
