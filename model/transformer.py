@@ -163,4 +163,6 @@ def token_embedding(vocab_size: int, d_model: int) -> nn.Embedding:
 
 def final_norm(config: TransformerConfig) -> nn.Module:
     """Pre-norm leaves the last sum without a norm, so the stack ends with one."""
-    return nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+    if config.norm == "post":
+        return nn.Identity()
+    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)

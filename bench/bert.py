@@ -1,0 +1,63 @@
+"""python -m bench.bert: a BERT of the base size here against transformers' BertModel.
+
+The same random weights and ids on both sides. `traced` records every head in full, against eager
+attention that returns its weights; `plain` records nothing, against fused attention (sdpa). Both
+run on one thread, since several wait for each other wherever a machine has other work to do.
+"""
+
+from __future__ import annotations
+
+import torch
+from transformers import BertConfig, BertModel
+
+from bench.report import compare_times, json_option, report
+from model.bert import build_bert
+from model.trace import Run, Trace
+
+TOKENS = (16, 32, 64, 128, 256, 512)
+
+
+def main() -> None:
+    """Measure and report."""
+    path = json_option()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    eager = BertModel(BertConfig(), add_pooling_layer=False).eval()
+    eager.set_attn_implementation("eager")
+    fused = BertModel(BertConfig(), add_pooling_layer=False).eval()
+    fused.set_attn_implementation("sdpa")
+    fused.load_state_dict(eager.state_dict())
+    ours = build_bert(eager.config, eager.state_dict(), "random weights")
+    cases = []
+    with torch.inference_mode():
+        for tokens in TOKENS:
+            ids = torch.randint(1_000, 30_000, (1, tokens))
+            segments = torch.zeros_like(ids)
+
+            def traced(ids: torch.Tensor = ids, segments: torch.Tensor = segments) -> Trace:
+                trace = Trace()
+                ours(ids, segments, Run(trace=trace))
+                return trace
+
+            rounds = max(8, 640 // tokens)
+            cases.append(
+                compare_times(
+                    f"traced {tokens}",
+                    traced,
+                    lambda ids=ids: eager(ids, output_attentions=True),
+                    rounds,
+                )
+            )
+            cases.append(
+                compare_times(
+                    f"plain {tokens}",
+                    lambda ids=ids, segments=segments: ours(ids, segments),
+                    lambda ids=ids: fused(ids),
+                    rounds,
+                )
+            )
+    report(cases, path)
+
+
+if __name__ == "__main__":
+    main()

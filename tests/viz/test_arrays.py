@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+import torch
+
+from viz import attention_heatmap, attention_lines, head_grid
+from viz.arrays import head_weights, layer_weights
+
+TOKENS = ["[CLS]", "a", "cat"]
+
+
+@pytest.fixture
+def attentions():
+    """What transformers returns: a tensor [1, head, query, key] a layer, with gradients."""
+    torch.manual_seed(0)
+    scores = torch.randn(2, 1, 4, 3, 3, requires_grad=True)
+    return tuple(scores.softmax(dim=-1))
+
+
+def values(layers):
+    return np.stack([layer[0].detach().float().numpy() for layer in layers])
+
+
+def test_the_grid_takes_what_transformers_returns(attentions):
+    expected = head_grid(values(attentions), TOKENS, TOKENS)
+    assert head_grid(attentions, TOKENS) == expected
+    assert head_grid(list(attentions), TOKENS, TOKENS) == expected
+    assert head_grid(torch.cat(attentions), TOKENS) == expected
+
+
+def test_pictures_of_one_head_take_a_tensor(attentions):
+    head = attentions[1][0, 2]
+    expected = values(attentions)[1, 2]
+    assert attention_lines(head, TOKENS) == attention_lines(expected, TOKENS, TOKENS)
+    np.testing.assert_array_equal(attention_heatmap(head, TOKENS).data[0].z, expected)
+    assert list(attention_heatmap(head, TOKENS).layout.xaxis.ticktext) == TOKENS
+
+
+def test_bfloat16_becomes_an_array(attentions):
+    rough = tuple(layer.bfloat16() for layer in attentions)
+    np.testing.assert_array_equal(layer_weights(rough), values(rough))
+    assert head_weights(rough[0][0, 0]).dtype == np.float32
+
+
+def test_arrays_stay_as_they_are():
+    array = np.random.default_rng(0).random((2, 4, 3, 5))
+    assert layer_weights(array) is array
+    np.testing.assert_array_equal(layer_weights(tuple(array)), array)
+    assert head_weights(array[0, 0]).base is array
+    np.testing.assert_array_equal(head_weights([[0.5, 0.5], [1, 0]]), [[0.5, 0.5], [1, 0]])
+
+
+def test_cross_attention_has_its_own_keys(attentions):
+    cross = tuple(layer[..., :2] for layer in attentions)
+    assert head_grid(cross, TOKENS, ["x", "y"]) == head_grid(values(cross), TOKENS, ["x", "y"])
+    with pytest.raises(ValueError, match="2 keys but there are 3 tokens"):
+        head_grid(cross, TOKENS)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        (None, "There are no weights.*output_attentions=True"),
+        ((None, None), "There are no weights.*output_attentions=True"),
+        ((torch.zeros(3, 4, 3, 3),), "attentions of 3 texts, and one can be drawn"),
+        (((torch.zeros(1, 4, 3, 3),),), r"attentions of generate\(\), one tuple a step"),
+        (np.zeros((4, 3, 3)), r"\[layer, head, query, key\], but these have the shape \(4, 3, 3\)"),
+    ],
+)
+def test_what_the_grid_cannot_draw(weights, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        head_grid(weights, TOKENS)
+
+
+@pytest.mark.parametrize("picture", [attention_heatmap, attention_lines])
+def test_what_a_picture_of_one_head_cannot_draw(picture, attentions):
+    with pytest.raises(ValueError, match=r"shape \(1, 4, 3, 3\).*attentions\[layer\]\[0, head\]"):
+        picture(attentions[0], TOKENS)
+    with pytest.raises(ValueError, match="There are no weights"):
+        picture(None, TOKENS)
