@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from model.config import TransformerConfig
 from model.layers import DecoderLayer, EncoderLayer
+from model.linear import Linear
 from model.masks import look_ahead_mask, padding_mask
 from model.positions import Positions
 from model.trace import EmbeddingRecord, PositionEdit, Run, Side
@@ -97,7 +98,7 @@ class Transformer(nn.Module):
         )
         self.encoder = Encoder(config, source_tokens)
         self.decoder = Decoder(config, target_tokens)
-        self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
+        self.output = Linear(config.d_model, config.target_vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = target_tokens.weight
         for module in self.modules():

@@ -1,0 +1,47 @@
+"""Text that no one would call a sentence, on every page that takes one."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("masks", "heads", "inside", "positions", "decoding")
+TEXTS = {
+    "markup": "<script>alert(1)</script> **bold** $x$ :red[x] [a](javascript:alert(1)) `<img>`",
+    "signs": "\u202eright to left \u05d0\u05d1 👩‍👩‍👧‍👦 e\u0301\u0301 \x00\x07\ufeff =1+1 #000001",
+    "one sign": "!",
+    "long": "word " * 119,
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", TEXTS)
+def test_nothing_a_person_types_breaks_a_page(page, name):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params["sentence"] = TEXTS[name]
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("strategy", ["beam", "sample"])
+def test_every_strategy_takes_it(name, strategy):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    parameters = {"strategy": strategy, "beam_size": "8", "temperature": "2.0", "longest": "255"}
+    app.query_params.update({"sentence": TEXTS[name], **parameters})
+    app.switch_page("pages/decoding.py").run()
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("tab", ["Beyond the weight", "Switches", "Residual stream", "Words"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_tab_of_the_page_inside_takes_it(name, tab):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update({"sentence": TEXTS[name], "kind": "encoder"})
+    app.session_state["inside_tab"] = tab
+    app.switch_page("pages/inside.py").run()
+    assert not app.exception
+    assert not app.error
