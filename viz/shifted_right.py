@@ -35,6 +35,13 @@ def shifted_right(
         "read": list(read_tokens),
         "wanted": list(wanted_tokens),
         "favourites": list(favourite_tokens),
+        # Equal texts can be different tokens, which the probabilities tell apart.
+        "same": [
+            bool(wanted == favourite and np.isclose(probability, highest, rtol=1e-4))
+            for wanted, favourite, probability, highest in zip(
+                wanted_tokens, favourite_tokens, probabilities, favourite_probabilities, strict=True
+            )
+        ],
     }
     array = np.stack([probabilities, favourite_probabilities]).astype(np.float32)
     return CanvasPicture.pack("shifted_right", header, array, height=220)

@@ -39,7 +39,7 @@ export default function draw({ data, parentElement }) {
     "finds likeliest",
     "favourite",
     favourites.map((token, place) => {
-      const other = token !== wanted[place] || probabilities[place] < highest[place];
+      const other = !header.same[place];
       const cell = element("td", other ? "other" : "same");
       cell.append(
         element("span", "token", other ? token : "the same"),

@@ -90,8 +90,10 @@ export default function draw({ data, parentElement }) {
   });
 }
 
-/** The width left between the labels and the notes. */
+/** The width left between the labels and the notes, or all of it where they stand above and below. */
 function spaceFor(root) {
-  const columns = getComputedStyle(root.querySelector(".sheet")).gridTemplateColumns.split(" ");
-  return Math.max(60, Math.floor(parseFloat(columns[1])));
+  const sheet = root.querySelector(".sheet");
+  const style = getComputedStyle(sheet);
+  if (style.display === "block") return sheet.clientWidth;
+  return Math.max(60, Math.floor(parseFloat(style.gridTemplateColumns.split(" ")[1])));
 }
