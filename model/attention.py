@@ -83,6 +83,8 @@ class MultiHeadAttention(nn.Module):
         self.key = Linear(d_model, d_model)
         self.value = Linear(d_model, d_model)
         self.output = Linear(d_model, d_model)
+        # All three in one product, for self-attention in a model that model/layout.py finished.
+        self.fused: Linear | None = None
 
     def forward(
         self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
@@ -92,26 +94,34 @@ class MultiHeadAttention(nn.Module):
         Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
         earlier positions too, and the memory of cross-attention is projected once only.
         """
-        query = self.split(self.query(states))  # (B, H, Q, D)
-        key, value = self.keys_and_values(memory, site, run)  # (B, H, K, D)
+        query, key, value = self.project(states, memory, site, run)
         edit = run.edits.get(site, UNCHANGED)
         record = attend(query, key, value, mask, edit, run.cache.length if run.cache else 0)
         if run.trace is not None:
             run.trace.attention[site] = record
         return self.output(self.join(record.heads))  # (B, Q, d_model)
 
-    def keys_and_values(self, memory: Tensor, site: Site, run: Run) -> tuple[Tensor, Tensor]:
-        """Project the memory to keys and values, going on from the cache where there is one."""
+    def project(
+        self, states: Tensor, memory: Tensor, site: Site, run: Run
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D) to look at.
+
+        Those go on from the cache, where there is one.
+        """
         cached = run.cache.entries.get(site) if run.cache is not None else None
         if cached is not None and site.kind == "cross":
-            return cached
-        key, value = self.split(self.key(memory)), self.split(self.value(memory))
+            return self.split(self.query(states)), *cached
+        if self.fused is not None and states is memory:
+            parts = self.fused(states).chunk(3, dim=-1)
+        else:
+            parts = self.query(states), self.key(memory), self.value(memory)
+        query, key, value = map(self.split, parts)
         if cached is not None:
             key = torch.cat([cached[0], key], dim=2)
             value = torch.cat([cached[1], value], dim=2)
         if run.cache is not None:
             run.cache.entries[site] = key, value
-        return key, value
+        return query, key, value
 
     def split(self, states: Tensor) -> Tensor:
         """(B, Q, d_model) -> (B, H, Q, D)."""
