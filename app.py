@@ -8,6 +8,7 @@ import streamlit as st
 from model.trace import Kind, Trace
 from pages.shared import scene
 from pages.shared.cells import attention_map, open_inside
+from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     blocked_cells,
@@ -25,7 +26,7 @@ from viz import attention_heatmap, attention_lines, head_grid
 Cell = tuple[int, int]  # query and key, from 0
 
 
-def choose_head() -> None:
+def open_map() -> None:
     """Go to the layer and head of the clicked map."""
     layer, column = picked("grid")
     st.session_state.layer = layer + 1
@@ -45,14 +46,7 @@ def attention(trace: Trace) -> None:
     """The choice of attention, all its heads, and the chosen one in large."""
     overview, detail = st.columns(2, gap="medium")
     with overview:
-        kind = st.segmented_control(
-            "Kind of attention",
-            scene.KINDS,
-            key="kind",
-            format_func=scene.KINDS.get,
-            required=True,
-            label_visibility="collapsed",
-        )
+        kind = choose_kind(label_visibility="collapsed")
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
     summaries = np.stack([weights.mean(axis=1), weights.max(axis=1)], axis=1)
     maps = np.concatenate([weights, summaries], axis=1)  # (layers, heads + 2, query, key)
@@ -61,13 +55,12 @@ def attention(trace: Trace) -> None:
 
     own_scale = st.session_state.get("own_scale", False)
     with detail:
-        layers = range(1, len(maps) + 1)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            layer = st.segmented_control("Layer", layers, key="layer", required=True)
+            layer = choose_layer(kind)
             picture = st.segmented_control(
                 "Picture", scene.PICTURES, key="picture", format_func=str.title, required=True
             )
-        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+        head = choose_head()
         place = layer - 1, heads.index(head)
         chosen = maps[place]
         if picture == "heatmap":
@@ -92,7 +85,7 @@ def attention(trace: Trace) -> None:
             selected=place,
             own_scale=own_scale,
         )
-        show(grid, "grid", choose_head)
+        show(grid, "grid", open_map)
         st.toggle(
             "Brighten each map to its own largest weight",
             key="own_scale",

@@ -17,6 +17,7 @@ from model.trace import Site
 from pages.shared import branches, history, scene
 from pages.shared.branches import Branch
 from pages.shared.cells import follow, open_inside
+from pages.shared.controls import choose_head, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     decoded,
@@ -103,10 +104,7 @@ def player(asked: Asked, decoding: Decoding) -> None:
     node = st.session_state.node
     path = decoding.path_to(*node) if node else decoding.path
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        config = translator().model.config
-        layers, heads = range(1, config.decoder_layers + 1), scene.head_names(config.heads)
-        layer = st.segmented_control("Layer", layers, key="layer", required=True)
-        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+        layer, head = choose_layer("decoder"), choose_head()
     start = node[0] if node else asked.branch.step
     picture = player_of(decoding, path, layer=layer - 1, head=head, start=start)
     show(picture, "player", lambda: answer(asked, decoding, path))

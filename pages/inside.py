@@ -8,6 +8,7 @@ from model.anatomy import block_of, take_apart
 from model.edits import Edits
 from model.trace import Site
 from pages.shared import history, scene
+from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import tokens_of, traced, translator, weights_of
 from pages.shared.sentence import sentence_box
@@ -19,21 +20,12 @@ TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Wor
 
 def choose(sentence: str) -> Cell:
     """The widgets for the run, and for the site, head, query and key in it."""
-    config = translator().model.config
     of, target, pad_to = st.session_state.get("inside_run", (sentence, "", None))
     if of != sentence:
         target, pad_to = "", None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.segmented_control(
-            "Kind of attention",
-            scene.KINDS,
-            key="kind",
-            format_func=scene.KINDS.get,
-            required=True,
-        )
-        layer = st.segmented_control(
-            "Layer", range(1, config.layers(kind) + 1), key="layer", required=True
-        )
+        kind = choose_kind()
+        layer = choose_layer(kind)
         st.toggle(
             "With your changes",
             key="changed",
@@ -50,8 +42,7 @@ def choose(sentence: str) -> Cell:
         strongest = weights_of(trace, kind)[layer - 1, :, query, key].argmax()
         st.session_state.head = str(strongest + 1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        heads = scene.head_names(config.heads)[: config.heads]
-        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+        head = choose_head(summaries=False)
         for label, name, tokens in (
             ("Query: the token that looks", "query", queries),
             ("Key: the token looked at", "key", keys),

@@ -14,6 +14,7 @@ from model.trace import AttentionRecord, Site, Trace
 from pages.shared import history, scene
 from pages.shared.cells import OpenCell, attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
+from pages.shared.controls import choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
 from pages.shared.pictures import picked, show
@@ -212,15 +213,8 @@ def masks(sentence: str) -> None:
     pad_to = switches(edits, tokens_read)
     before, after = traced(sentence, target, pad_to=pad_to), traced(sentence, target, edits, pad_to)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.segmented_control(
-            "Kind of attention",
-            scene.KINDS,
-            key="mask_kind",
-            format_func=scene.KINDS.get,
-            required=True,
-        )
-        layers = range(1, config.decoder_layers + 1)
-        layer = st.segmented_control("Layer", layers, key="layer", required=True)
+        kind = choose_kind("mask_kind")
+        layer = choose_layer(kind)
         heads = range(1, config.heads + 1)
         head = st.segmented_control("Head", heads, key="head_number", default=1, required=True)
         st.segmented_control(

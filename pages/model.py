@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.history import History
 from model.translator import PRETRAINED
-from pages.shared import scene
+from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
 from pages.shared.loading import MODEL
 from pages.shared.pictures import show
@@ -30,14 +30,7 @@ def heads_over_time() -> None:
     choices, picture = st.columns([2, 3], gap="medium")
     with choices:
         number = st.selectbox("Sentence", numbers, format_func=recorded.sentences.__getitem__)
-        kind = st.segmented_control(
-            "Kind of attention",
-            scene.KINDS,
-            key="history_kind",
-            default="cross",
-            format_func=scene.KINDS.get,
-            required=True,
-        )
+        kind = choose_kind("history_kind", default="cross")
         step = st.select_slider("Training step", recorded.steps, value=recorded.steps[-1])
         st.caption(
             "The decoder reads the finished model's translation at every step, so that the maps "

@@ -12,6 +12,7 @@ from model.scoring import trace_log_probabilities
 from model.trace import Kind, PositionEdit, Side, Trace
 from pages.shared import history, scene
 from pages.shared.comparison import CHANGED, TRAINED, compare_translations
+from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     MODEL,
@@ -119,15 +120,9 @@ def sentence_section(sentence: str) -> None:
         f"{edited - score:+.3f} against {score:.3f} as trained" if changed else None,
     )
     st.subheader("Attention before and after")
-    config = translator().model.config
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.segmented_control(
-            "Kind of attention", scene.KINDS, key="kind", format_func=scene.KINDS.get, required=True
-        )
-        layers = range(1, config.layers(kind) + 1)
-        layer = st.segmented_control("Layer", layers, key="layer", required=True)
-        heads = scene.head_names(config.heads)
-        head = st.segmented_control("Head", heads, key="head", required=True, wrap=True)
+        kind = choose_kind()
+        layer, head = choose_layer(kind), choose_head()
     columns = st.columns(2, gap="medium")
     for column, (title, trace) in zip(columns, ((TRAINED, before), (CHANGED, after)), strict=True):
         with column:

@@ -198,7 +198,7 @@ def test_teacher_forcing_shows_each_reference_token(app, shipped):
     expected = trace_log_probabilities(trace)
     values = np.frombuffer(body, np.float32).reshape(2, -1)
     np.testing.assert_allclose(values[0], expected.exp(), atol=1e-5)
-    assert (values[1] >= values[0]).all()
+    assert (values[1] >= values[0] - 1e-6).all()
     assert app.metric[0].value == f"{expected.sum():.3f} nats"
     assert app.metric[1].value == f"{shipped.translate(SENTENCE).score:.3f} nats"
 
