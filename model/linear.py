@@ -11,6 +11,8 @@ ONEDNN = (
     torch.ops.mkldnn._linear_pointwise.default if torch.backends.mkldnn.is_available() else None
 )
 
+WIDE = 4_000
+
 
 class Linear(nn.Linear):
     """nn.Linear, computed by oneDNN on a processor in inference.
@@ -26,7 +28,8 @@ class Linear(nn.Linear):
             or torch.is_grad_enabled()
             or not states.dtype == self.weight.dtype == torch.float32
             or states.device.type != "cpu"
-            or states.numel() == self.in_features  # one row: calling it costs more than it saves
+            # One row of a narrow layer: calling it costs more than it saves.
+            or (states.numel() == self.in_features and self.out_features < WIDE)
         ):
             return F.linear(states, self.weight, self.bias)
         return ONEDNN(states, self.weight, self.bias, "none", [], "")

@@ -66,6 +66,9 @@ def by_offset(similarities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     )
 
 
+UNMOVED = PositionEdit()
+
+
 class Positions(nn.Module):
     """The vectors to be added to the token embeddings, by where the tokens stand."""
 
@@ -81,7 +84,7 @@ class Positions(nn.Module):
             table = sinusoids(*size) if config.positions == "sinusoidal" else torch.zeros(size)
             self.register_buffer("table", table, persistent=False)
 
-    def forward(self, start: int, end: int, edit: PositionEdit = PositionEdit()) -> Tensor:
+    def forward(self, start: int, end: int, edit: PositionEdit = UNMOVED) -> Tensor:
         """The vectors (end - start, d_model) of the tokens start to end - 1.
 
         An edit may put tokens at positions beyond the table: a sinusoid goes on there. Raises
@@ -89,6 +92,8 @@ class Positions(nn.Module):
         """
         if end > self.max_positions:
             raise ValueError(f"{end} tokens are more than the {self.max_positions} positions.")
+        if edit == UNMOVED:
+            return self.table[start:end]
         if edit.off or self.kind == "none":
             return torch.zeros_like(self.table[start:end])
         places = edit.places(start, end)

@@ -79,7 +79,8 @@ class Strategy:
 
 def likeliest_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
     """Every prefix goes on with its likeliest token."""
-    return one_of_each(totals, *log_probabilities.max(dim=-1))
+    ids = log_probabilities.argmax(dim=-1, keepdim=True)  # (R, 1)
+    return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
 
 
 def one_of_each(totals: Tensor, log_probabilities: Tensor, ids: Tensor) -> Candidates:

@@ -11,8 +11,8 @@ from model.config import TransformerConfig
 from model.layers import DecoderLayer, EncoderLayer
 from model.linear import Linear
 from model.masks import look_ahead_mask, padding_mask
-from model.positions import Positions
-from model.trace import EmbeddingRecord, PositionEdit, Run, Side
+from model.positions import UNMOVED, Positions
+from model.trace import EmbeddingRecord, Run, Side
 
 
 class Embedding(nn.Module):
@@ -30,7 +30,7 @@ class Embedding(nn.Module):
         """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
         tokens = self.tokens(ids)  # (B, T, d_model)
         scaled = tokens * self.scale
-        edit = run.edits.get(self.side, PositionEdit())
+        edit = run.edits.get(self.side, UNMOVED)
         positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
         states = self.dropout(scaled + positions)
         if run.trace is not None:
