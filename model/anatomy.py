@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from model.attention import UNCHANGED, MultiHeadAttention
-from model.trace import AttentionEdit, Block, ResidualRecord, Site, Trace
+from model.trace import Block, Changes, ResidualRecord, Site, Trace
 from model.transformer import Transformer
 
 
@@ -52,7 +51,7 @@ def take_apart(
     head: int,
     query: int,
     key: int,
-    edits: Mapping[Site, AttentionEdit] | None = None,
+    edits: Changes | None = None,
 ) -> Anatomy:
     """The way from one query to its block's output, by one key's weight, in the numbers of a trace.
 
@@ -60,16 +59,17 @@ def take_apart(
     there.
     """
     record = trace.attention[site]
-    edit = (edits or {}).get(site, UNCHANGED)
+    edits = edits or {}
+    edit = edits.get(site, UNCHANGED)
     residual = trace.residual[block_of(site)]
-    memory = trace.outputs["encoder"] if site.kind == "cross" else residual.inputs
+    inputs, memory = read_at(trace, site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
     heads = record.heads[0, :, query]  # (H, D)
     output = attention_of(model, site).output
     parts = output.weight.unflatten(1, heads.shape)  # (d_model, H, D)
     weights = record.weights[0, head, query]
     return Anatomy(
-        query_input=residual.inputs[0, query],
+        query_input=inputs[0, query],
         key_input=memory[0, key],
         query=queries[query],
         key=keys[key],
@@ -80,7 +80,7 @@ def take_apart(
         masked_scores=record.masked_scores[0, head, query],
         weights=weights,
         weighted_values=weights[:, None] * record.value[0, head],
-        gate=1.0 if edit.gate is None else edit.gate[head].item(),
+        gate=gates_at(edits, site, len(heads))[0, head].item(),
         head=heads[head],
         heads=heads,
         contributions=torch.einsum("ohd,hd->ho", parts, heads),
@@ -93,6 +93,18 @@ def block_of(site: Site) -> Block:
     """The sublayer that an attention site belongs to."""
     side = "encoder" if site.kind == "encoder" else "decoder"
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
+
+
+def read_at(trace: Trace, site: Site) -> tuple[Tensor, Tensor]:
+    """What a site's block read (1, Q, d_model), and what it looked at (1, K, d_model)."""
+    inputs = trace.residual[block_of(site)].inputs
+    return inputs, trace.outputs["encoder"] if site.kind == "cross" else inputs
+
+
+def gates_at(edits: Changes, site: Site, heads: int) -> Tensor:
+    """The gates (1, H) of a site's heads in a run of one sentence; 1 where nothing was changed."""
+    gate = edits.get(site, UNCHANGED).gate
+    return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
 
 
 def attention_of(model: Transformer, site: Site) -> MultiHeadAttention:

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.anatomy import attention_of
-from model.attention import fit_cells
+from model.anatomy import attention_of, gates_at
+from model.attention import UNCHANGED, fit_cells
 from model.tokenizer import END_ID, SPECIAL_TOKENS, Token
-from model.trace import AttentionEdit, Changes, Kind, Run, Site, Trace
+from model.trace import Changes, Kind, Run, Site, Trace
 from model.transformer import Transformer
 
 NOTES = {
@@ -134,12 +134,6 @@ def ids(model: Transformer, tokens: Sequence[Token]) -> Tensor:
     return torch.tensor([[token.id for token in tokens]], device=model.device)
 
 
-def gates_at(edits: Changes, site: Site, heads: int) -> Tensor:
-    """The gates (1, H) of a site's heads in a run of one sentence; 1 where nothing was changed."""
-    gate = edits.get(site, AttentionEdit()).gate
-    return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
-
-
 @torch.inference_mode()
 def contributions(
     model: Transformer, trace: Trace, site: Site, head: int, query: int, edits: Changes
@@ -175,7 +169,7 @@ def gradient_times_attention(
     with torch.inference_mode(False), torch.enable_grad():
         # A gate that wants a gradient brings the head into the graph, whatever the parameters want.
         gates = gates_at(edits, site, model.config.heads).clone().requires_grad_()
-        edit = replace(edits.get(site, AttentionEdit()), gate=gates)
+        edit = replace(edits.get(site, UNCHANGED), gate=gates)
         again = Trace()
         run = Run({**edits, site: edit}, again)
         result = log_probability(model, trace, objective, run).sum()
@@ -229,7 +223,7 @@ def removals(
     that the cell helped. Cells that are closed already are exactly 0.
     """
     record = trace.attention[site]
-    edit = edits.get(site, AttentionEdit())
+    edit = edits.get(site, UNCHANGED)
     _, heads, queries, keys = record.weights.shape
     closed = torch.zeros(heads, queries, keys, dtype=torch.bool)
     if edit.block is not None:

@@ -88,7 +88,7 @@ def separate_heads(
     """A site's projections by a small matrix (D, d_model) for each head, and by one for all heads.
 
     Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
-    looked at; `read_at` gives both. Also returns the largest difference, which is rounding.
+    looked at; `anatomy.read_at` gives both. Also returns the largest difference, which is rounding.
     """
     block = attention_of(model, site)
     read = {"query": inputs, "key": memory, "value": memory}
@@ -103,15 +103,6 @@ def separate_heads(
         fused[name] = block.split(layer(states))[0]
     difference = max((separate[name] - fused[name]).abs().max().item() for name in read)
     return Projections(**separate), Projections(**fused), difference
-
-
-def read_at(trace: Trace, site: Site) -> tuple[Tensor, Tensor]:
-    """What a site's block read (1, Q, d_model), and what it looked at (1, K, d_model)."""
-    if site.kind == "cross":
-        block = Block("decoder", site.layer, "cross")
-        return trace.residual[block].inputs, trace.outputs["encoder"]
-    inputs = trace.residual[Block(site.kind, site.layer, "self")].inputs
-    return inputs, inputs
 
 
 @dataclass(frozen=True)

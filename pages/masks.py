@@ -17,7 +17,7 @@ from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.controls import choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
-from pages.shared.pictures import picked, show
+from pages.shared.pictures import PLOTLY, picked, show
 from pages.shared.sentence import sentence_box
 from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
 from viz import attention_heatmap, mask_matrix
@@ -192,7 +192,7 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens) -> None
         st.caption(BLOCKING[method])
     with picture:
         figure = attention_heatmap(weights.cpu().numpy(), *tokens, height=STAGE_HEIGHT)
-        st.plotly_chart(figure, key="blocking", config={"displaylogo": False})
+        st.plotly_chart(figure, key="blocking", config=PLOTLY)
 
 
 @st.fragment

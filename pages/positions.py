@@ -9,7 +9,7 @@ from model.edits import Edits
 from model.permutation import shuffled
 from model.positions import sinusoids
 from model.scoring import trace_log_probabilities
-from model.trace import Kind, PositionEdit, Side, Trace
+from model.trace import PositionEdit, Side, Trace
 from pages.shared import history, scene
 from pages.shared.comparison import CHANGED, TRAINED, compare_translations
 from pages.shared.controls import choose_head, choose_kind, choose_layer
@@ -17,13 +17,14 @@ from pages.shared.frame import open_page
 from pages.shared.loading import (
     MODEL,
     blocked_cells,
+    one_head,
     tokens_of,
     traced,
     translated,
     translator,
     weights_of,
 )
-from pages.shared.pictures import chips, show
+from pages.shared.pictures import PLOTLY, chips, show
 from pages.shared.position_runs import (
     LEARNED,
     SHIFTS,
@@ -34,7 +35,7 @@ from pages.shared.position_runs import (
     shuffle,
     trained_up_to,
 )
-from pages.shared.position_tables import LONGEST, PLOTLY, learned_section, sinusoid_section
+from pages.shared.position_tables import LONGEST, learned_section, sinusoid_section
 from pages.shared.position_words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
 from pages.shared.sentence import sentence_box
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
@@ -94,14 +95,6 @@ def mode_controls(before: Trace) -> tuple[PositionEdit, PositionEdit]:
     return edits["encoder"], edits["decoder"]
 
 
-def head_map(trace: Trace, kind: Kind, layer: int, head: str) -> np.ndarray:
-    """The weights [query, key] of one head, or of a layer's mean or maximum."""
-    weights = weights_of(trace, kind)[layer - 1]  # (heads, query, key)
-    if head in scene.SUMMARIES:
-        return {"mean": np.mean, "max": np.max}[head](weights, axis=0)
-    return weights[int(head) - 1]
-
-
 @st.fragment
 def sentence_section(sentence: str) -> None:
     """The shipped model with its positions changed: translation and attention."""
@@ -128,7 +121,7 @@ def sentence_section(sentence: str) -> None:
         with column:
             st.markdown(f"**Weights {title}**")
             figure = attention_heatmap(
-                head_map(trace, kind, layer, head),
+                one_head(weights_of(trace, kind)[layer - 1], head),
                 *tokens_of(trace, kind),
                 blocked=blocked_cells(trace, kind),
             )

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.trace import Kind
+from pages.shared.pictures import PLOTLY
 
-PLOTLY = {"displaylogo": False}
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 

@@ -120,6 +120,12 @@ def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
     return trace.weights(kind).cpu().numpy()
 
 
+def one_head(heads: np.ndarray, head: str) -> np.ndarray:
+    """What belongs to a head by its name, of numbers of all heads (H, ...); or mean or maximum."""
+    summaries = {"mean": heads.mean, "max": heads.max}
+    return summaries[head](axis=0) if head in summaries else heads[int(head) - 1]
+
+
 def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:
     """The cells (query, key) that the mask of a kind of attention closes to all its heads."""
     scores = trace.attention[Site(kind, 0)].masked_scores[0]  # (H, Q, K)

@@ -12,6 +12,8 @@ from model.tokenizer import Token
 from viz import CanvasPicture, Chip
 from viz.canvas import markup, script, stylesheet
 
+PLOTLY = {"displaylogo": False}  # for every chart of Plotly's
+
 
 @cache
 def component(name: str) -> Callable:

@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
-from pages.shared.pictures import show
+from pages.shared.pictures import PLOTLY, show
 from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
 from pages.shared.position_words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
 from viz import position_clocks, position_heatmap, position_lines, wavelengths
@@ -19,7 +19,6 @@ LONGEST = 512  # positions
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
 MOST_CLOCKS = 6
-PLOTLY = {"displaylogo": False}
 
 
 @st.fragment

@@ -10,6 +10,7 @@ from model import Decoding
 from model.steps import Candidate, Step, stack_rows
 from model.tokenizer import END_ID, Token
 from model.trace import Kind
+from pages.shared.loading import one_head
 from pages.shared.words import ending
 from viz import Bar, CanvasPicture, Leaf, beam_tree, decoding_player
 
@@ -65,8 +66,7 @@ def goes_on(step: Step, token: Token) -> bool:
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: str) -> np.ndarray:
     """One head's weights or visible keys at every step (T, K), or the heads' mean or maximum."""
     heads = stack_rows(steps, kind)[layer].float().cpu().numpy()  # (H, T, K)
-    summaries = {"mean": heads.mean, "max": heads.max}
-    return summaries[head](axis=0) if head in summaries else heads[int(head) - 1]
+    return one_head(heads, head)
 
 
 def tree_of(decoding: Decoding, selected: tuple[int, int] | None) -> CanvasPicture:

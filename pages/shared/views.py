@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from model.anatomy import Anatomy, block_of
+from model.anatomy import Anatomy, block_of, read_at
 from model.edits import Edits
 from model.explain import NOTES, Explanation, explain
 from model.lens import lens, stream_norms
@@ -21,14 +21,13 @@ from model.variants import (
     layer_and_batch_norm,
     norm_orders,
     pre_activations,
-    read_at,
     scale_sweep,
     separate_heads,
     width_sweep,
 )
 from pages.shared.inside_words import SWITCH_WORDS, TAB_WORDS, VIEWS
 from pages.shared.loading import at_sites, tokens_of, translator
-from pages.shared.pictures import show
+from pages.shared.pictures import PLOTLY, show
 from pages.shared.story import numbers
 from viz import Row, position_lines, vector_rows, word_heatmap
 
@@ -238,4 +237,4 @@ def compare(title: str, found: Similarity, key: str) -> None:
     ):
         column.markdown(f"**{name}**")
         figure = word_heatmap(numbers(values), found.words)
-        column.plotly_chart(figure, key=f"{key} {name}", config={"displaylogo": False})
+        column.plotly_chart(figure, key=f"{key} {name}", config=PLOTLY)

@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.anatomy import attention_of
+from model.anatomy import attention_of, read_at
 from model.layout import lay_out
 from model.lens import stream_norms
 from model.tokenizer import END_ID, START_ID, Token
@@ -15,7 +15,6 @@ from model.variants import (
     layer_and_batch_norm,
     norm_orders,
     pre_activations,
-    read_at,
     scale_sweep,
     separate_heads,
     width_sweep,
