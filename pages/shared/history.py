@@ -7,29 +7,30 @@ import streamlit as st
 from model.edits import Edits
 
 LONGEST = 100  # changes that can be undone
+SHIPPED = "history"  # of the model that translates; a BERT's is kept under another name
 
 
-def edits() -> Edits:
+def edits(name: str = SHIPPED) -> Edits:
     """What the visitor has changed so far."""
-    return _history()[-1]
+    return _history(name)[-1]
 
 
-def change(edits: Edits) -> None:
+def change(edits: Edits, name: str = SHIPPED) -> None:
     """Put new edits in force; the old ones can be brought back."""
-    if edits != _history()[-1]:
-        st.session_state.history = [*_history(), edits][-LONGEST:]
+    if edits != _history(name)[-1]:
+        st.session_state[name] = [*_history(name), edits][-LONGEST:]
 
 
-def undo() -> None:
+def undo(name: str = SHIPPED) -> None:
     """Bring back the edits before the last change."""
-    if can_undo():
-        st.session_state.history = _history()[:-1]
+    if can_undo(name):
+        st.session_state[name] = _history(name)[:-1]
 
 
-def can_undo() -> bool:
+def can_undo(name: str = SHIPPED) -> bool:
     """Whether there was a change before."""
-    return len(_history()) > 1
+    return len(_history(name)) > 1
 
 
-def _history() -> list[Edits]:
-    return st.session_state.setdefault("history", [Edits()])
+def _history(name: str) -> list[Edits]:
+    return st.session_state.setdefault(name, [Edits()])

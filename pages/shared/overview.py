@@ -1,0 +1,82 @@
+"""All heads of one run, and one of them in large: the same on every page that shows heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import scene
+from pages.shared.cells import OpenCell, attention_map
+from pages.shared.pictures import show
+from pages.shared.words import HOW_TO_READ
+from viz import attention_heatmap, attention_lines, head_grid
+
+
+def with_summaries(heads: np.ndarray) -> np.ndarray:
+    """The weights of a layer's heads (H, Q, K), with their mean and maximum after them."""
+    summaries = [heads.mean(axis=0, keepdims=True), heads.max(axis=0, keepdims=True)]
+    return np.concatenate([heads, *summaries])
+
+
+def all_heads(
+    layers: Sequence[np.ndarray],
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    selected: tuple[int, int] | None,
+    open_map: Callable[[], None],
+) -> None:
+    """A small map of every head, of their mean and maximum, layer by layer, each (H + 2, Q, K).
+
+    `open_map` runs when one was clicked, and finds its layer and column by `picked("grid")`.
+    """
+    names = scene.head_names(len(layers[0]) - len(scene.SUMMARIES))
+    st.markdown("**All heads**: layers down, heads across. Click one to open it.")
+    grid = head_grid(
+        layers,
+        query_tokens,
+        key_tokens,
+        column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in names],
+        selected=selected,
+        own_scale=own_scale(),
+    )
+    show(grid, "grid", open_map)
+    st.toggle(
+        "Brighten each map to its own largest weight",
+        key="own_scale",
+        help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that "
+        "they can be compared.",
+    )
+    st.caption(HOW_TO_READ["grid"])
+
+
+def one_in_large(
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    picture: str,
+    *,
+    blocked: np.ndarray | None = None,
+    open_cell: OpenCell | None = None,
+) -> None:
+    """One head's weights (Q, K) as a heatmap, whose cells lead on where wanted, or as lines."""
+    if picture == "heatmap":
+        figure = attention_heatmap(
+            weights,
+            query_tokens,
+            key_tokens,
+            maximum=None if own_scale() else 1.0,
+            blocked=blocked,
+            clickable=open_cell is not None,
+        )
+        attention_map(figure, "heatmap", open_cell)
+    else:
+        show(attention_lines(weights, query_tokens, key_tokens), "lines")
+    st.caption(HOW_TO_READ[picture])
+
+
+def own_scale() -> bool:
+    """Whether each map is brightened to its own largest weight."""
+    return st.session_state.get("own_scale", False)
