@@ -12,6 +12,7 @@ from pages.shared.cells import OpenCell, attention_map
 from pages.shared.pictures import show
 from pages.shared.words import HOW_TO_READ
 from viz import attention_heatmap, attention_lines, head_grid
+from viz.heatmap import MOST_LABELS
 
 
 def with_summaries(heads: np.ndarray) -> np.ndarray:
@@ -74,7 +75,11 @@ def one_in_large(
         attention_map(figure, "heatmap", open_cell)
     else:
         show(attention_lines(weights, query_tokens, key_tokens), "lines")
-    st.caption(HOW_TO_READ[picture])
+    words = HOW_TO_READ[picture]
+    if picture == "heatmap":
+        clickable = open_cell is not None and max(weights.shape) <= MOST_LABELS
+        words += HOW_TO_READ["clickable" if clickable else "not clickable"]
+    st.caption(words)
 
 
 def own_scale() -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 
 import streamlit as st
 
+from model.selection import BETWEEN
 from model.strategies import NAMES as STRATEGIES
 from model.strategies import Name as StrategyName
 from model.trace import Kind
@@ -27,6 +29,28 @@ KINDS: dict[Kind, str] = {
 }
 SUMMARIES = ("mean", "max")
 PICTURES = ("heatmap", "lines")
+# The choices of the page BERT and others; what depends on its model is checked there.
+LONGEST_TEXT = 4_000  # characters: room for 512 tokens
+LONGEST_NAME = 300
+BERT_CHOICES = {
+    "bert_kind": tuple(KINDS),
+    "bert_picture": PICTURES,
+    "bert_between": BETWEEN,
+    "bert_special": ("shown", "hidden"),
+    "bert_rows": ("as in the run", "scaled to 1"),
+    "bert_units": ("pieces", "words"),
+}
+BERT_PATTERNS = {
+    "bert_layer": rf"[1-9]\d?|{'|'.join(SUMMARIES)}",
+    "bert_head": rf"[1-9]\d?|{'|'.join(SUMMARIES)}",
+    "bert_masked": r"\d{1,3}(,\d{1,3}){0,511}",
+}
+BERT_TEXTS = {
+    "bert_name": LONGEST_NAME,
+    "bert_first": LONGEST_TEXT,
+    "bert_second": LONGEST_TEXT,
+    "bert_target": LONGEST_TEXT,
+}
 # The numbers a visitor may choose: lowest and highest.
 RANGES = {
     "beam_size": (1, 8),
@@ -38,6 +62,8 @@ RANGES = {
     "longest": (1, 255),
     "query": (1, 256),
     "key": (1, 256),
+    "bert_query": (1, 512),
+    "bert_key": (1, 512),
 }
 
 
@@ -61,6 +87,21 @@ class Scene:
     longest: int = 64  # tokens of a translation
     query: int = 1  # places of tokens, from 1
     key: int = 1
+    bert_name: str = ""  # of the model on the page BERT and others
+    bert_first: str = "The cat did not cross the street."
+    bert_second: str = "It was too tired."
+    bert_target: str = ""
+    bert_kind: Kind = "encoder"
+    bert_layer: str = "1"
+    bert_head: str = "mean"
+    bert_picture: str = "heatmap"
+    bert_between: str = "all"
+    bert_special: str = "shown"
+    bert_rows: str = "as in the run"
+    bert_units: str = "pieces"
+    bert_masked: str = ""  # places of tokens, from 0, with commas between
+    bert_query: int = 1
+    bert_key: int = 1
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], layers: int, heads: int) -> Scene:
@@ -73,6 +114,7 @@ class Scene:
             "head": head_names(heads),
             "picture": PICTURES,
             "strategy": STRATEGIES,
+            **BERT_CHOICES,
         }
         for name, choices in allowed.items():
             if (value := parameters.get(name)) in choices:
@@ -84,6 +126,12 @@ class Scene:
                     scene = replace(scene, **{name: number})
         if sentence := parameters.get("sentence", "")[:LONGEST_SENTENCE]:
             scene = replace(scene, sentence=sentence)
+        for name, pattern in BERT_PATTERNS.items():
+            if (value := parameters.get(name)) and re.fullmatch(pattern, value, re.ASCII):
+                scene = replace(scene, **{name: value})
+        for name, longest in BERT_TEXTS.items():
+            if (text := parameters.get(name)) is not None:
+                scene = replace(scene, **{name: text[:longest]})
         return scene
 
 
