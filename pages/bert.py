@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from model.bert_reader import BertReader
+from model.edits import Edits
 from model.foreign import ForeignModel
 from model.trace import Kind
 from pages.shared import history, scene
@@ -59,12 +60,15 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
     masked = masked_places(reader, first, second)
     edits = history.edits(HISTORY)
     reading = read(loaded, first, second, masked, edits)
-    left, right = st.columns([3, 2], gap="medium")
+    if any(piece.role == "mask" for piece in reading.source_tokens):
+        left, right = st.columns([3, 2], gap="medium")
+        with right:
+            predictions(loaded, first, second, masked, edits)
+    else:
+        left = st.container()
     with left:
         tokens_to_mask(loaded, first, second, reading)
         parity(loaded, first, second)
-    with right:
-        predictions(loaded, first, second, masked, edits)
     pieces = reading.source_tokens
     run = Run(layers_of(reading, "encoder"), pieces, pieces)
 
@@ -78,6 +82,13 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
         head = chosen(st.session_state.bert_head, run.heads)[0]
         shapes = {"encoder": (len(run.layers), run.heads)}
         head_switches(shapes, ("encoder", layer, head), select_head, HISTORY)
+        if edits != Edits():
+            trained = read(loaded, first, second, masked)
+            change = (reading.states - trained.states).norm(dim=-1) / trained.states.norm(dim=-1)
+            st.metric(
+                "The last hidden states move by, on average over tokens",
+                f"{change.mean():.1%} of their length",
+            )
 
     def weight() -> None:
         inside(reader, reading, lambda: reader.read(first, second), run, edits)
@@ -113,7 +124,6 @@ def foreign(loaded: Loaded, text: str, target: str) -> None:
 
 def show_model(loaded: Loaded) -> None:
     """The boxes for the text, and all that the model shows of it."""
-    st.text(f"Shown: {loaded.name}")
     own = isinstance(loaded.model, BertReader)
     if texts := readable(loaded, text_boxes(loaded.model) if own else foreign_boxes(loaded.model)):
         (bert if own else foreign)(loaded, *texts)

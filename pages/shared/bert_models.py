@@ -101,25 +101,30 @@ def shelf() -> Shelf:
 def model_box() -> Loaded | None:
     """The box that asks for a model and loads it; returns the one to show, if there is one."""
     st.session_state.setdefault("bert_wanted", st.session_state.bert_name)
-    row = st.form("load", border=False).container(horizontal=True, vertical_alignment="bottom")
-    row.text_input(
-        "Name on the Hugging Face Hub, or a folder on this computer",
-        key="bert_wanted",
-        persist_state="session",
-        max_chars=scene.LONGEST_NAME,
-        placeholder=SUGGESTIONS[0],
-    )
-    asked = row.form_submit_button("Load")
-    st.pills(
-        "Suggestions",
-        SUGGESTIONS,
-        key="bert_suggestion",
-        on_change=_take_suggestion,
-        label_visibility="collapsed",
-    )
+    loaded = shelf().loaded.get(st.session_state.bert_name)
+    if loaded:
+        st.text(f"Shown: {loaded.name}")
+    with st.expander("Another model") if loaded else st.container():
+        form = st.form("load", border=False)
+        row = form.container(horizontal=True, vertical_alignment="bottom")
+        row.text_input(
+            "Name on the Hugging Face Hub, or a folder on this computer",
+            key="bert_wanted",
+            persist_state="session",
+            max_chars=scene.LONGEST_NAME,
+            placeholder=SUGGESTIONS[0],
+        )
+        asked = row.form_submit_button("Load")
+        st.pills(
+            "Suggestions",
+            SUGGESTIONS,
+            key="bert_suggestion",
+            on_change=_take_suggestion,
+            label_visibility="collapsed",
+        )
     if asked and (name := st.session_state.bert_wanted.strip()):
         _load(name)
-    return shelf().loaded.get(st.session_state.bert_name)
+    return loaded
 
 
 def _load(name: str) -> None:
@@ -131,6 +136,7 @@ def _load(name: str) -> None:
     if isinstance(loaded.model, ForeignModel):
         st.session_state.bert_kind = loaded.model.kinds[-1]
     st.session_state.update(bert_name=loaded.name, bert_masked="")
+    st.rerun()
 
 
 def _wait_for(job: Job) -> Loaded | None:

@@ -10,7 +10,7 @@ from model.hub import first_line
 from pages.shared import scene
 from pages.shared.bert_models import Loaded
 from pages.shared.bert_runs import read
-from pages.shared.bert_words import MASK_HINT, NO_MASK, PARITY, PREDICTIONS
+from pages.shared.bert_words import MASK_HINT, PARITY, PREDICTIONS
 from pages.shared.comparison import CHANGED, TRAINED
 from pages.shared.pictures import picked, piece_chips, show
 from viz import probability_bars, token_strip
@@ -77,14 +77,14 @@ def mask(pieces: list) -> None:
 def predictions(
     loaded: Loaded, first: str, second: str, masked: tuple[int, ...], edits: Edits
 ) -> None:
-    """What the model would put in the place of a mask, with heads switched beside as trained."""
+    """What the model would put in the place of a mask, as trained and with heads switched.
+
+    There is a mask in what it reads.
+    """
     reader: BertReader = loaded.model
     reading = read(loaded, first, second, masked, edits)
     pieces = reading.source_tokens
     places = [place for place, piece in enumerate(pieces) if piece.id == reader.mask_id]
-    if not places:
-        st.caption(NO_MASK)
-        return
     if not reader.predicts:
         try:
             reader.predictions(reading)

@@ -24,9 +24,9 @@ LOADING = {
     ),
 }
 BETWEEN_WORDS: dict[Between, str] = {
-    "all": "all tokens",
-    "first": "within sentence 1",
-    "second": "within sentence 2",
+    "all": "both",
+    "first": "within 1",
+    "second": "within 2",
     "first to second": "1 looks at 2",
     "second to first": "2 looks at 1",
 }
@@ -60,8 +60,7 @@ NUMBERS_ALONE = (
 )
 EMPTY = "Nothing is left to draw: show the special tokens, or choose other sentences."
 LAST_TEXT = "Until then the last text stays:"
-MASK_HINT = "Click a word to mask it"
-NO_MASK = "Click a word above to mask it, and see what the model would put in its place."
+MASK_HINT = "Click a word to mask it and see what the model would put there"
 PREDICTIONS = (
     "What the model finds likeliest in the place of the mask. The pictures below are of this very "
     "run: the model did not see the word."
