@@ -48,7 +48,7 @@ def attention(trace: Trace) -> None:
     with overview:
         kind = choose_kind(label_visibility="collapsed")
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
-    maps = [with_summaries(heads) for heads in weights]
+    maps = with_summaries(weights)  # (layers, heads + 2, query, key)
     tokens = tokens_of(trace, kind)
     with detail:
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -57,7 +57,7 @@ def attention(trace: Trace) -> None:
         head = choose_head()
         place = layer - 1, scene.head_names(config.heads).index(head)
         one_in_large(
-            maps[layer - 1][place[1]],
+            maps[place],
             *tokens,
             picture,
             blocked=blocked_cells(trace, kind),

@@ -14,7 +14,7 @@ from pages.shared.bert_models import Loaded
 from pages.shared.recent import Recent
 
 # Four runs of a BERT of 12 layers with 12 heads on 512 tokens, or many short ones.
-BYTES_KEPT = 1_800_000_000  # of all visitors together
+BYTES_KEPT = 1_900_000_000  # of all visitors together
 
 
 @st.cache_resource(show_spinner=False)

@@ -100,7 +100,7 @@ def attention(
     if selection.is_empty:
         st.info(EMPTY)
         return
-    drawn = [with_summaries(selection.of(layer)) for layer in run.layers]  # each (H + 2, Q, K)
+    maps = with_summaries([selection.of(layer) for layer in run.layers])  # (layers, H + 2, Q, K)
     tokens = [
         [piece.text for piece in pieces]
         for pieces in (selection.shown_queries, selection.shown_keys)
@@ -114,7 +114,7 @@ def attention(
         head = choose("Head", heads, "bert_head")
         column = heads.index(head)
         one_in_large(
-            one_head([maps[column] for maps in drawn], layer),
+            one_head(maps[:, column], layer),
             *tokens,
             picture,
             open_cell=open_cell
@@ -123,7 +123,7 @@ def attention(
         st.caption(f"{words} {summary_words(layer, head)}")
     with overview:
         selected = None if layer in scene.SUMMARIES else (int(layer) - 1, column)
-        all_heads(drawn, *tokens, selected=selected, open_map=lambda: open_map(heads))
+        all_heads(maps, *tokens, selected=selected, open_map=lambda: open_map(heads))
 
 
 def summary_words(layer: str, head: str) -> str:

@@ -102,7 +102,3 @@ FOREIGN_KINDS: dict[Kind, str] = {
     ),
 }
 TARGET = "Text for the decoder; left empty, it reads what the model writes itself"
-POSITIONS = (
-    "BERT learns its positions too. Load one on the page BERT and others, and its table can be "
-    "chosen here."
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -121,10 +120,10 @@ def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
     return trace.weights(kind).cpu().numpy()
 
 
-def one_head(heads: Sequence[np.ndarray], head: str) -> np.ndarray:
+def one_head(heads: np.ndarray, head: str) -> np.ndarray:
     """What belongs to a head by its name, of numbers of all heads (H, ...); or mean or maximum."""
-    summaries = {"mean": np.mean, "max": np.max}
-    return summaries[head](heads, axis=0) if head in summaries else heads[int(head) - 1]
+    summaries = {"mean": heads.mean, "max": heads.max}
+    return summaries[head](axis=0) if head in summaries else heads[int(head) - 1]
 
 
 def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:

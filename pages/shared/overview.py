@@ -15,28 +15,36 @@ from viz import attention_heatmap, attention_lines, head_grid
 from viz.heatmap import MOST_LABELS
 
 
-def with_summaries(heads: np.ndarray) -> np.ndarray:
-    """The weights of a layer's heads (H, Q, K), with their mean and maximum after them."""
-    summaries = [heads.mean(axis=0, keepdims=True), heads.max(axis=0, keepdims=True)]
-    return np.concatenate([heads, *summaries])
+def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """The weights of each layer's heads (H, Q, K), their mean and maximum after them.
+
+    Returns (layers, H + 2, Q, K), filled layer by layer: on long texts copies would take gigabytes.
+    """
+    heads, queries, keys = layers[0].shape
+    maps = np.empty((len(layers), heads + len(scene.SUMMARIES), queries, keys), layers[0].dtype)
+    for filled, weights in zip(maps, layers, strict=True):
+        filled[:heads] = weights
+        filled[heads] = weights.mean(axis=0)
+        filled[heads + 1] = weights.max(axis=0)
+    return maps
 
 
 def all_heads(
-    layers: Sequence[np.ndarray],
+    maps: np.ndarray,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
     selected: tuple[int, int] | None,
     open_map: Callable[[], None],
 ) -> None:
-    """A small map of every head, of their mean and maximum, layer by layer, each (H + 2, Q, K).
+    """A small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
 
     `open_map` runs when one was clicked, and finds its layer and column by `picked("grid")`.
     """
-    names = scene.head_names(len(layers[0]) - len(scene.SUMMARIES))
+    names = scene.head_names(maps.shape[1] - len(scene.SUMMARIES))
     st.markdown("**All heads**: layers down, heads across. Click one to open it.")
     grid = head_grid(
-        layers,
+        maps,
         query_tokens,
         key_tokens,
         column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in names],

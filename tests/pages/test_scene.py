@@ -1,6 +1,6 @@
 import pytest
 
-from pages.shared.scene import LONGEST_SENTENCE, Scene, head_names
+from pages.shared.scene import LONGEST_SENTENCE, LONGEST_TEXT, Scene, head_names
 
 
 def test_an_empty_address_is_the_default_scene():
@@ -30,6 +30,24 @@ def test_an_address_restores_every_choice():
     )
 
 
+def test_an_address_restores_the_choices_for_a_bert():
+    parameters = {
+        "bert_name": "google-bert/bert-base-uncased",
+        "bert_first": "A",
+        "bert_second": "",
+        "bert_layer": "max",
+        "bert_head": "12",
+        "bert_picture": "lines",
+        "bert_between": "first to second",
+        "bert_special": "hidden",
+        "bert_rows": "scaled to 1",
+        "bert_units": "words",
+        "bert_masked": "1,17,300",
+    }
+    scene = Scene.from_parameters(parameters | {"bert_query": "512"}, 3, 8)
+    assert scene == Scene(**parameters, bert_query=512)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -51,6 +69,15 @@ def test_an_address_restores_every_choice():
         {"temperature": "-1"},
         {"top_p": "inf"},
         {"longest": "0"},
+        {"bert_layer": "0"},
+        {"bert_layer": "median"},
+        {"bert_head": "1; 2"},
+        {"bert_between": "sideways"},
+        {"bert_rows": "scaled to 2"},
+        {"bert_masked": "1,,2"},
+        {"bert_masked": "1,\u0662"},
+        {"bert_masked": ",".join("1" * 600)},
+        {"bert_query": "513"},
     ],
 )
 def test_what_makes_no_sense_is_left_at_its_default(parameters):
@@ -60,6 +87,8 @@ def test_what_makes_no_sense_is_left_at_its_default(parameters):
 def test_a_sentence_too_long_for_the_box_is_cut():
     scene = Scene.from_parameters({"sentence": "a" * 100_000}, 3, 8)
     assert len(scene.sentence) == LONGEST_SENTENCE
+    scene = Scene.from_parameters({"bert_first": "a" * 100_000}, 3, 8)
+    assert len(scene.bert_first) == LONGEST_TEXT
 
 
 def test_heads_are_numbered_from_one_and_followed_by_their_summaries():
