@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -19,28 +20,39 @@ from tests.browser.install import LAUNCH_ARGS, chromium_path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# `painted()` ends after a frame was drawn, `find` looks into the parts of a Streamlit page too.
+# `shown()` ends when what was changed before it has reached the screen: a frame that changes
+# something is begun only after the one before it was drawn in full, so a mark changes twice more.
+# `find` looks into the parts of a Streamlit page too.
 SCRIPT = """
-window.painted = () => new Promise((resolve) => requestAnimationFrame(() => {
-  const channel = new MessageChannel();
-  channel.port1.onmessage = () => resolve();
-  channel.port2.postMessage(0);
-}));
+const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+window.shown = async () => {
+  const mark = document.createElement("div");
+  mark.style.cssText = "position: fixed; top: 0; left: 0; width: 1px; height: 1px";
+  document.body.append(mark);
+  for (const color of ["red", "green", "blue"]) {
+    mark.style.background = color;
+    await frame();
+  }
+  mark.remove();
+};
 window.find = (selector, root = document) => [
   ...root.querySelectorAll(selector),
   ...[...root.querySelectorAll("*")].flatMap((node) =>
     node.shadowRoot ? find(selector, node.shadowRoot) : []),
 ];
 window.until = async (condition) => {
-  while (!condition()) await painted();
-  await painted();
+  while (!condition()) await frame();
+  await shown();
 };
 """
 
 
 @contextlib.contextmanager
-def serving(page: str, port: int) -> Iterator[str]:
+def serving(page: str) -> Iterator[str]:
     """Serve a Streamlit page with the app's configuration; yields its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", page, "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
     command += ["--logger.level", "warning"]

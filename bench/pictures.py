@@ -42,7 +42,6 @@ from viz import attention_lines, head_grid
 
 TOKENS = (16, 32, 64, 128, 256)
 GROWTH = (512, 128)
-PORT = 8655
 MEGABYTE = 1e6
 UNITS = {"seconds": "s", "bytes": "MB", "memory": "MB", "hover ms": "ms"}
 
@@ -72,19 +71,19 @@ OURS_LAYER = f"""async (place) => {{ {OURS_DRAWN}
 }}"""
 THEIRS_LAYER = """async (layer) => {
   const choice = document.querySelector("#layer");
-  await painted();
+  await shown();
   const begin = performance.now();
   choice.value = layer;
   choice.dispatchEvent(new Event("change", { bubbles: true }));
-  await painted();
+  await shown();
   return (performance.now() - begin) / 1000;
 }"""
 HOVER = """async ([selector, event, place]) => {
   const token = find(selector)[place];
-  await painted();
+  await shown();
   const begin = performance.now();
   token.dispatchEvent(new PointerEvent(event, { bubbles: true }));
-  await painted();
+  await shown();
   return performance.now() - begin;
 }"""
 
@@ -166,7 +165,7 @@ def theirs(
                 page.goto(file.as_uri(), wait_until="commit")
                 drawn = f"document.querySelectorAll('#vis line').length === {lines}"
                 page.wait_for_function(drawn, timeout=1000 * limit)
-                page.evaluate("painted()")
+                page.evaluate("shown()")
             except Error:
                 stopped = watch.reason or f"given up after {limit:.0f} s"
             figures["seconds"] = time.perf_counter() - begin
@@ -233,7 +232,7 @@ def main() -> None:
     options = parser.parse_args()
     chromium_path()  # before Playwright starts: it starts one of its own to look
     cases: list[Case] = []
-    with serving("bench/pages/all_heads.py", PORT) as address, sync_playwright() as playwright:
+    with serving("bench/pages/all_heads.py") as address, sync_playwright() as playwright:
         mine = {tokens: ours(playwright, address, tokens) for tokens in {*options.tokens, *GROWTH}}
         for tokens in options.tokens:
             for view in ("head_view", "model_view"):

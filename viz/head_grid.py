@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import isqrt
 
 import numpy as np
@@ -13,7 +12,7 @@ from viz.canvas import CanvasPicture
 from viz.colors import SEQUENTIAL
 from viz.tokens import check_sizes
 
-MOST_CELLS = 1_500_000  # of all maps together, one byte each: sharper than most screens show them
+MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
 
 
 def head_grid(
@@ -75,11 +74,18 @@ def joined_shape(maps: int, queries: int, keys: int) -> tuple[int, int]:
 
 def join_cells(maps: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Maps [..., query, key] as [..., rows, columns]: the largest of the cells that are joined."""
-    queries, keys = maps.shape[-2:]
-    if rows < queries:
-        bounds = pairwise(np.arange(rows + 1) * queries // rows)
-        # Row by row, since numpy's reduceat is slow on any axis but the last.
-        maps = np.stack([maps[..., a:b, :].max(axis=-2) for a, b in bounds], axis=-2)
-    if columns < keys:
-        maps = np.maximum.reduceat(maps, np.arange(columns) * keys // columns, axis=-1)
-    return maps
+    return join_along(join_along(maps, rows, -2), columns, -1)
+
+
+def join_along(maps: np.ndarray, count: int, axis: int) -> np.ndarray:
+    """Maps with `count` cells along an axis, each the largest of its even share."""
+    length = maps.shape[axis]
+    if count == length:
+        return maps
+    bounds = np.arange(count + 1) * length // count
+    first, last = bounds[:-1], bounds[1:] - 1
+    joined = maps.take(first, axis)
+    # Whole slices at once: numpy's own reduceat takes five times as long.
+    for offset in range(1, (last - first).max() + 1):
+        np.maximum(joined, maps.take(np.minimum(first + offset, last), axis), out=joined)
+    return joined

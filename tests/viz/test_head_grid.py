@@ -86,7 +86,7 @@ def test_512_tokens_of_a_base_model_stay_small_and_name_the_strongest_weights():
         weights[layer, head][*places[layer, head]] = 1.5
     words = [f"token {place}" for place in range(512)]
     picture = head_grid(weights, words)
-    assert len(picture.data) < 2_000_000
+    assert len(picture.data) < 1_200_000
     header, maps = unpack(picture)
     assert [named[:2] for named in header["strongest"]] == places.reshape(-1, 2).tolist()
     assert (maps.max(axis=(-2, -1)) == 255).all()

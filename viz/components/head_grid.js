@@ -3,13 +3,27 @@ const LEFT = 24; // pixels for the row labels
 const GAP = 5;
 const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 
-/** Draw every map on one canvas, with a button over each. */
+/** Draw every map on one canvas, with a button over each; the same maps as before stay as they are. */
 export default function draw({ data, parentElement, setTriggerValue }) {
-  const { header, array } = unpack(data);
   const root = parentElement.querySelector(".head-grid");
+  const { header, array } = unpack(data);
+  const { selected, ...rest } = header;
+  const words = JSON.stringify(rest);
+  root.pick = (place) => setTriggerValue("picked", place);
+  if (root.words === words && root.array.every((level, at) => level === array[at])) {
+    root.observer.observe(root);
+  } else {
+    Object.assign(root, { words, array });
+    build(root, rest, array);
+  }
+  root.select(selected);
+  return () => root.observer.disconnect();
+}
+
+/** Fill the root with the maps, and give it the function `select`. */
+function build(root, header, array) {
   const { queries, keys, rows, columns, strongest } = header;
   const colors = colorTable(header.colors);
-  const selected = header.selected ?? [0, 0];
   const focused = root.querySelector(".map:focus")?.dataset.index;
 
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
@@ -22,18 +36,15 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const buttons = strongest.map(([query, key, weight], index) => {
     const row = Math.floor(index / columns.length);
     const column = index % columns.length;
-    const chosen = row === selected[0] && column === selected[1];
     const text =
       `${rows[row]}, ${columns[column]}: largest weight ${weight.toFixed(3)}, ` +
       `from “${queries[query]}” to “${keys[key]}”`;
     const button = element("button", "map", "", {
       type: "button",
       "aria-label": text,
-      "aria-pressed": String(chosen && header.selected !== null),
-      tabindex: chosen ? "0" : "-1",
       "data-index": index,
     });
-    button.onclick = () => setTriggerValue("picked", [row, column]);
+    button.onclick = () => root.pick([row, column]);
     button.onpointerenter = button.onfocus = () => (reading.textContent = text);
     button.onkeydown = (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns.length, ArrowUp: -columns.length };
@@ -44,15 +55,24 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     };
     return button;
   });
-  reading.textContent = buttons[selected[0] * columns.length + selected[1]].ariaLabel;
   root.replaceChildren(canvas, ...rowLabels, ...columnLabels, ...buttons, reading, note);
   if (focused !== undefined) buttons[focused]?.focus();
+
+  root.select = (place) => {
+    const [row, column] = place ?? [0, 0];
+    buttons.forEach((button, index) => {
+      const chosen = index === row * columns.length + column;
+      button.ariaPressed = String(chosen && place !== null);
+      button.tabIndex = chosen ? 0 : -1;
+      if (chosen) reading.textContent = button.ariaLabel;
+    });
+  };
 
   const [cellRows, cellColumns] = header.cells;
   const small = document.createElement("canvas");
   const smallContext = small.getContext("2d");
 
-  return onWidth(root, (width) => {
+  onWidth(root, (width) => {
     const side = (width - LEFT - GAP * (columns.length - 1)) / columns.length;
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
     const tall = Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length));
