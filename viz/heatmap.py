@@ -60,8 +60,9 @@ def attention_heatmap(
     if clickable and max(values.shape) <= MOST_LABELS:
         figure.add_trace(cell_points(values, name))
         figure.update_layout(hovermode="closest", hoverdistance=-1)
-    figure.update_xaxes(title="key: looked at", side="top", tickangle=-45, **axis(key_tokens))
-    figure.update_yaxes(title="query: looking", autorange="reversed", **axis(query_tokens))
+    keys, queries = axis("key: looked at", key_tokens), axis("query: looking", query_tokens)
+    figure.update_xaxes(side="top", tickangle=-45, **keys)
+    figure.update_yaxes(autorange="reversed", **queries)
     figure.update_layout(
         height=height or int(np.clip(140 + 26 * len(query_tokens), 320, 640)),
         margin={"l": 8, "r": 8, "t": 32, "b": 8},
@@ -122,15 +123,18 @@ def cell_points(values: np.ndarray, name: str) -> go.Scatter:
     )
 
 
-def axis(tokens: Sequence[str]) -> dict:
+def axis(title: str, tokens: Sequence[str]) -> dict:
     """An axis of positions labelled with tokens, so that repeated tokens stay apart."""
     labels = plotly_labels(tokens)
+    many = len(labels) > MOST_LABELS
     return {
+        "title": f"{title} ({len(labels)}: point to read, drag to zoom in)" if many else title,
         "tickmode": "array",
         "tickvals": list(range(len(labels))),
         "ticktext": labels,
         # Ticks that are not shown still name what one points at.
-        "showticklabels": len(labels) <= MOST_LABELS,
+        "showticklabels": not many,
+        "ticks": "" if many else None,
         "automargin": True,
         "showgrid": False,
         "zeroline": False,
