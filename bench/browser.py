@@ -21,16 +21,17 @@ from tests.browser.install import LAUNCH_ARGS, chromium_path
 ROOT = Path(__file__).resolve().parent.parent
 
 # `shown()` ends when what was changed before it has reached the screen: a frame that changes
-# something is begun only after the one before it was drawn in full, so a mark changes twice more.
+# something is begun only after the one before it was drawn in full, so a mark changes in each of
+# the frames after. `until` looks at the begin of each frame, and so waits for one frame less.
 # `find` looks into the parts of a Streamlit page too.
 SCRIPT = """
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-window.shown = async () => {
+window.shown = async (frames = 3) => {
   const mark = document.createElement("div");
   mark.style.cssText = "position: fixed; top: 0; left: 0; width: 1px; height: 1px";
   document.body.append(mark);
-  for (const color of ["red", "green", "blue"]) {
-    mark.style.background = color;
+  for (let count = 0; count < frames; count++) {
+    mark.style.background = count % 2 ? "red" : "green";
     await frame();
   }
   mark.remove();
@@ -42,7 +43,7 @@ window.find = (selector, root = document) => [
 ];
 window.until = async (condition) => {
   while (!condition()) await frame();
-  await shown();
+  await shown(2);
 };
 """
 
