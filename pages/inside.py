@@ -37,7 +37,9 @@ def choose(sentence: str) -> Cell:
     trace = traced(sentence, target, edits, pad_to)
     queries, keys = tokens_of(trace, kind)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        heads = st.container()  # the head depends on the cell, which is chosen beside it
+        heads = st.container(
+            width="content"
+        )  # the head depends on the cell, which is chosen beside it
         query = choose_token("Query: the token that looks", queries, "query")
         key = choose_token("Key: the token looked at", keys, "key")
     if st.session_state.head in scene.SUMMARIES:

@@ -143,8 +143,8 @@ def _wait_for(job: Job) -> Loaded | None:
     """The model of a job, while a bar tells how far it is; None after saying why there is none."""
     bar = st.progress(0.0, LOADING["begin"])
     while not job.result.done():
-        if job.share:
-            bar.progress(job.share, LOADING["download" if job.share < 1 else "reading"])
+        stage = "begin" if not job.share else "download" if job.share < 1 else "reading"
+        bar.progress(job.share, LOADING[stage])
         wait_for([job.result], timeout=0.2)
     bar.empty()
     try:
