@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
+
+
+def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Raise ValueError where a named value is no number within its bounds, both included.
+
+    It has to be a whole number where both bounds are.
+    """
+    for name, (least, most) in bounds.items():
+        value = values[name]
+        whole = isinstance(least, int) and isinstance(most, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise ValueError(f"{name} has to be a {'whole ' if whole else ''}number.")
+        if not least <= value <= most:
+            raise ValueError(f"{name} has to be from {least} to {most}.")
 
 
 @dataclass(frozen=True)
