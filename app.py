@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.trace import Kind, Trace
-from pages.shared import scene
+from pages.shared import models, scene
 from pages.shared.cells import attention_map, open_inside
 from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
@@ -30,13 +30,13 @@ def open_map() -> None:
     """Go to the layer and head of the clicked map."""
     layer, column = picked("grid")
     st.session_state.layer = layer + 1
-    st.session_state.head = scene.head_names(config.heads)[column]
+    st.session_state.head = scene.head_names(translator().model.config.heads)[column]
 
 
 def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
     """Take the weight of a clicked cell apart; of a mean or maximum, that of the strongest head."""
     layer, head = place
-    if head >= config.heads:
+    if head >= weights.shape[1]:
         head = int(weights[layer][:, *cell].argmax())
     open_inside(kind, layer, head, *cell)
 
@@ -44,6 +44,7 @@ def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cel
 @st.fragment
 def attention(trace: Trace) -> None:
     """The choice of attention, all its heads, and the chosen one in large."""
+    config, model = translator().model.config, models.chosen()
     overview, detail = st.columns(2, gap="medium")
     with overview:
         kind = choose_kind(label_visibility="collapsed")
@@ -73,8 +74,8 @@ def attention(trace: Trace) -> None:
         else:
             show(attention_lines(chosen, query_tokens, key_tokens), "lines")
         st.caption(HOW_TO_READ[picture])
-        st.caption(reading_of(kind, head))
-        st.latex(formula(kind, config.head_width))
+        st.caption(reading_of(kind, head, model.source, model.target))
+        st.latex(formula(kind, config.head_width, model.source, model.target))
     with overview:
         st.markdown("**All heads**: layers down, heads across. Click one to open it.")
         grid = head_grid(
@@ -97,7 +98,6 @@ def attention(trace: Trace) -> None:
 
 
 open_page("Attention")
-config = translator().model.config
 if sentence := sentence_box():
     show_translation(translated(sentence))
     attention(traced(sentence))

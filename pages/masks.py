@@ -11,7 +11,7 @@ from model.edits import CellEdit, Edits
 from model.masks import masked_softmax
 from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
-from pages.shared import history, scene
+from pages.shared import history, models, scene
 from pages.shared.cells import OpenCell, attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.controls import choose_kind, choose_layer
@@ -63,7 +63,8 @@ def switches(edits: Edits, tokens: int) -> int | None:
     """The switches for whole masks; returns how many tokens to pad both sides to."""
     st.session_state.look_ahead, st.session_state.padding = edits.look_ahead, edits.padding
     st.session_state.window = edits.windows.get(st.session_state.mask_kind, "off")
-    choices = ["off", *range(tokens + 1, tokens + 9)]
+    most = min(tokens + 8, translator().model.config.max_positions)
+    choices = ["off", *range(tokens + 1, most + 1)]
     if st.session_state.get("pad_to") not in choices:
         st.session_state.pad_to = "off"
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -241,8 +242,9 @@ def masks(sentence: str) -> None:
     )
     st.subheader("The masks as trained")
     trained_masks(before)
-    st.subheader("Why the decoder may not look ahead")
-    why_not_look_ahead(sentence, target or translation.text)
+    if not models.chosen().is_own:
+        st.subheader("Why the decoder may not look ahead")
+        why_not_look_ahead(sentence, target or translation.text)
     st.subheader("Why −∞ and nothing else")
     ways_of_blocking(records[1], head - 1, tokens)
     scene.publish()

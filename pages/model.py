@@ -9,11 +9,11 @@ from model.history import History
 from model.translator import PRETRAINED
 from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
-from pages.shared.loading import MODEL
+from pages.shared.models import DEFAULT
 from pages.shared.pictures import show
 from viz import attention_film, training_curves
 
-FOLDER = PRETRAINED / MODEL
+FOLDER = PRETRAINED / DEFAULT
 CURVES = {  # the log's columns, and what they are called
     "valid_loss": "Loss on unseen pairs, in nats a token",
     "bleu": "BLEU on unseen pairs",

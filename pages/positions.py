@@ -10,12 +10,11 @@ from model.permutation import shuffled
 from model.positions import sinusoids
 from model.scoring import trace_log_probabilities
 from model.trace import PositionEdit, Side, Trace
-from pages.shared import history, scene
+from pages.shared import history, models, scene
 from pages.shared.comparison import CHANGED, TRAINED, compare_translations
 from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import (
-    MODEL,
     blocked_cells,
     one_head,
     tokens_of,
@@ -41,9 +40,14 @@ from pages.shared.sentence import sentence_box
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
 
 MODES = ("as trained", "off", "shuffled", "shifted")
-SIDES: dict[Side, str] = {"encoder": "English, encoder", "decoder": "French, decoder"}
-MODELS = {MODEL: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
+SHIPPED = {models.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
 TABS = ("Sinusoids", "Learned", "Your sentence", "One token", "Beyond training")
+
+
+def sides() -> dict[Side, str]:
+    """Both sides of the model by the names they have on screen."""
+    model = models.chosen()
+    return {"encoder": f"{model.source}, encoder", "decoder": f"{model.target}, decoder"}
 
 
 def shuffle_again() -> None:
@@ -91,20 +95,25 @@ def mode_controls(before: Trace) -> tuple[PositionEdit, PositionEdit]:
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
             places = " ".join(map(str, edit.places(0, tokens[side])))
-            st.caption(f"{SIDES[side]}: the tokens stand at {places}")
+            st.caption(f"{sides()[side]}: the tokens stand at {places}")
     return edits["encoder"], edits["decoder"]
 
 
 @st.fragment
 def sentence_section(sentence: str) -> None:
-    """The shipped model with its positions changed: translation and attention."""
+    """The model with its positions changed: translation and attention."""
     if history.edits() != Edits():
         st.info(SENTENCE_WORDS["in force"])
     before = traced(sentence)
     edits = mode_controls(before)
     st.caption(SENTENCE_WORDS["modes"])
-    after = retraced(sentence, *edits)
-    compare_translations(translated(sentence), repositioned(sentence, *edits, MODEL))
+    name = models.chosen().key
+    try:
+        after, moved = retraced(sentence, *edits, name), repositioned(sentence, *edits, name)
+    except ValueError as error:
+        st.warning(str(error))
+        return
+    compare_translations(translated(sentence), moved)
     score, edited = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
     changed = edits != (PositionEdit(), PositionEdit())
     st.metric(
@@ -135,7 +144,7 @@ def sentence_section(sentence: str) -> None:
 def shuffle_section(sentence: str) -> None:
     """What shuffling the words does to the encoder's outputs, with positions and without."""
     st.caption(SENTENCE_WORDS["shuffle"])
-    made = shuffle(sentence, seed())
+    made = shuffle(sentence, seed(), models.chosen().key)
     if len(made.order) < 3:
         st.info(SENTENCE_WORDS["one word"])
         return
@@ -163,9 +172,9 @@ def token_section(sentence: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         side = st.segmented_control(
             "Side",
-            SIDES,
+            sides(),
             default="encoder",
-            format_func=SIDES.get,
+            format_func=sides().get,
             required=True,
             key="positions_token_side",
             persist_state="session",
@@ -217,17 +226,20 @@ def beyond_section(sentence: str) -> None:
     st.altair_chart(position_lines(lines))
     st.subheader("Your sentence, k positions on")
     st.caption(BEYOND_WORDS["shift"])
-    lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in MODELS.items()}
+    model = models.chosen()
+    compared = {model.key: model.title} if model.is_own else SHIPPED
+    lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in compared.items()}
     st.altair_chart(position_lines(lines, SHIFTS, x="k", y="nats a token"))
-    st.caption(
-        BEYOND_WORDS["honest"].format(
-            encoder=trained_up_to("encoder"), decoder=trained_up_to("decoder")
+    if not model.is_own:
+        st.caption(
+            BEYOND_WORDS["honest"].format(
+                encoder=trained_up_to("encoder"), decoder=trained_up_to("decoder")
+            )
         )
-    )
     shift = st.select_slider(
         "k", SHIFTS, 256, key="positions_far", persist_state="session", width=320
     )
-    for name, words in MODELS.items():
+    for name, words in compared.items():
         edit = PositionEdit(shift=shift)
         try:
             moved = repositioned(sentence, edit, edit, name)

@@ -15,15 +15,23 @@ from model.scoring import trace_log_probabilities
 from model.strategies import Strategy
 from model.tokenizer import END_ID, PAD_ID, Token
 from model.trace import AttentionEdit, Kind, Site, Trace
+from pages.shared import models
 
-MODEL = "en-fr"
 UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
 RUNS_KEPT = 32  # of all visitors together
 
 
+def translator(name: str | None = None) -> Translator:
+    """A shipped model by name, one in memory for all visitors; or a visitor's own by its key.
+
+    Without a name it is the one that the visitor has chosen.
+    """
+    name = name or models.chosen().key
+    return models.own_translator(name) if name.startswith(models.OWN) else _loaded(name)
+
+
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
-def translator(name: str = MODEL) -> Translator:
-    """A model by name; one in memory for all visitors."""
+def _loaded(name: str) -> Translator:
     torch.set_num_threads(min(4, os.cpu_count() or 1))
     loaded = load(name)
     # What is loaded stays: later collections need not look at it again.
@@ -34,14 +42,14 @@ def translator(name: str = MODEL) -> Translator:
 
 def translated(sentence: str, edits: Edits = Edits(), pad_to: int | None = None) -> Translation:
     """The translation of a sentence, with what a visitor changed; not to be modified."""
-    return _translated(sentence, edits, pad_to)
+    return _translated(models.chosen().key, sentence, edits, pad_to)
 
 
 # Streamlit takes an argument left out and its default given for two different calls, so the cached
 # functions have no defaults.
 @st.cache_resource(show_spinner="Translating …", max_entries=RUNS_KEPT)
-def _translated(sentence: str, edits: Edits, pad_to: int | None) -> Translation:
-    model = translator()
+def _translated(name: str, sentence: str, edits: Edits, pad_to: int | None) -> Translation:
+    model = translator(name)
     longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
     changed = edits.at_sites(model.model.config, longest)
     return model.translate(sentence, edits=changed, pad_to=pad_to)
@@ -55,12 +63,12 @@ def traced(
     Without a target it reads the translation by the model as trained, edits or not, so that
     runs with and without edits can be compared cell by cell.
     """
-    return _traced(sentence, target, edits, pad_to)
+    return _traced(models.chosen().key, sentence, target, edits, pad_to)
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
-def _traced(sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
-    model = translator()
+def _traced(name: str, sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
+    model = translator(name)
     read = target or translated(sentence)
     if edits == Edits():
         return model.trace(sentence, read, pad_to=pad_to)
@@ -86,14 +94,19 @@ def decoded(
 
     Raises ValueError for `forced` ids that the model cannot begin with.
     """
-    return _decoded(sentence, strategy, longest, forced, edits)
+    return _decoded(models.chosen().key, sentence, strategy, longest, forced, edits)
 
 
 @st.cache_resource(show_spinner="Decoding …", max_entries=RUNS_KEPT // 2)
 def _decoded(
-    sentence: str, strategy: Strategy, longest: int, forced: tuple[int, ...], edits: Edits
+    name: str,
+    sentence: str,
+    strategy: Strategy,
+    longest: int,
+    forced: tuple[int, ...],
+    edits: Edits,
 ) -> Decoding:
-    model = translator()
+    model = translator(name)
     positions = max(len(model.read(sentence)), longest + 1)
     return model.steps(
         sentence,

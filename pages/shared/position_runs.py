@@ -16,7 +16,8 @@ from model.scoring import trace_log_probabilities
 from model.tokenizer import Token
 from model.trace import PositionEdit, Side, Trace
 from model.translator import PRETRAINED
-from pages.shared.loading import MODEL, RUNS_KEPT, translated, translator
+from pages.shared.loading import RUNS_KEPT, translated, translator
+from pages.shared.models import DEFAULT
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
@@ -43,16 +44,16 @@ def repositioned(
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
-def retraced(sentence: str, encoder: PositionEdit, decoder: PositionEdit) -> Trace:
+def retraced(sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str) -> Trace:
     """Every head while the decoder reads the translation as trained; not to be modified."""
     edits = {"encoder": encoder, "decoder": decoder}
-    return translator().trace(sentence, translated(sentence), edits=edits)
+    return translator(name).trace(sentence, translated(sentence), edits=edits)
 
 
 @st.cache_resource(show_spinner="Shuffling …", max_entries=RUNS_KEPT)
-def shuffle(sentence: str, seed: int) -> Shuffle:
+def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
     """Shuffle the words of a sentence; the end token stays last. Not to be modified."""
-    reader = translator()
+    reader = translator(name)
     tokens = reader.read(sentence)
     order = (*shuffled(len(tokens) - 1, seed), len(tokens) - 1)
     ids = reader.ids(tokens)
@@ -96,7 +97,7 @@ def trained_pairs(name: str) -> dict[Side, list[int]]:
     return load_reach(PRETRAINED / name / REACH)
 
 
-def trained_up_to(side: Side, name: str = MODEL) -> tuple[int, int]:
+def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:
     """The last position that any training pair reached, and the last that 1 in 1,000 reached."""
     counts = trained_pairs(name)[side]
     return tuple(sum(count > least for count in counts) - 1 for least in (0, counts[0] / 1_000))

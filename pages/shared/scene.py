@@ -11,14 +11,9 @@ import streamlit as st
 from model.strategies import NAMES as STRATEGIES
 from model.strategies import Name as StrategyName
 from model.trace import Kind
+from pages.shared import models
+from pages.shared.loading import translator
 
-EXAMPLES = (
-    "The animal didn't cross the street because it was too tired.",
-    "I love my cat.",
-    "How do you feel today?",
-    "The red car is faster than the blue car.",
-    "Who is that?",
-)
 LONGEST_SENTENCE = 600  # characters
 KINDS: dict[Kind, str] = {
     "encoder": "Encoder",
@@ -45,7 +40,8 @@ RANGES = {
 class Scene:
     """The choices that an address holds; layers and heads count from 1, as on screen."""
 
-    sentence: str = EXAMPLES[0]
+    model: str = models.DEFAULT
+    sentence: str = models.EXAMPLES[0]
     kind: Kind = "cross"
     layer: int = 2
     head: str = "mean"
@@ -67,6 +63,7 @@ class Scene:
         """A scene from an address; what is missing or makes no sense is left at its default."""
         scene = cls()
         allowed = {
+            "model": tuple(models.SHIPPED),
             "kind": tuple(KINDS),
             "mask_kind": tuple(KINDS),
             "layer": tuple(str(layer + 1) for layer in range(layers)),
@@ -92,10 +89,18 @@ def head_names(heads: int) -> tuple[str, ...]:
     return (*(str(head + 1) for head in range(heads)), *SUMMARIES)
 
 
-def restore(layers: int, heads: int) -> None:
-    """Begin a session's choices from the page's address."""
+def restore() -> None:
+    """Begin a session's choices from the page's address, and keep to what the model has."""
     if "sentence" not in st.session_state:
-        st.session_state.update(asdict(Scene.from_parameters(st.query_params, layers, heads)))
+        name = st.query_params.get("model")
+        config = translator(name if name in models.SHIPPED else None).model.config
+        parts = config.decoder_layers, config.heads
+        st.session_state.update(asdict(Scene.from_parameters(st.query_params, *parts)))
+    config = translator().model.config
+    layers = config.layers(st.session_state.kind)
+    st.session_state.layer = min(st.session_state.layer, layers)
+    if st.session_state.head not in head_names(config.heads):
+        st.session_state.head = SUMMARIES[0]
 
 
 def keep() -> None:

@@ -5,28 +5,38 @@ from __future__ import annotations
 import streamlit as st
 
 from model import Translation
-from pages.shared import scene
+from pages.shared import models, scene
 from pages.shared.loading import translator
 from pages.shared.pictures import chips, show
 from pages.shared.words import notes
 from viz import token_strip
 
-EMPTY = "Type an English sentence above, or pick one of the examples."
+EMPTY = "Type an {source} sentence above, or pick one of the examples."
 
 
 def sentence_box() -> str | None:
     """The sentence to show, the last one that could be read, or None after asking for one."""
-    config = translator().model.config
-    scene.restore(config.decoder_layers, config.heads)
-    sentence = st.text_input(
-        "English sentence",
+    scene.restore()
+    model = models.chosen()
+    box, choice = st.columns([3, 1], gap="small")
+    sentence = box.text_input(
+        f"{model.source.capitalize()} sentence",
         key="sentence",
         max_chars=scene.LONGEST_SENTENCE,
-        placeholder="Type an English sentence and press Enter",
+        placeholder=f"Type an {model.source} sentence and press Enter",
+    )
+    choices = models.choices()
+    choice.selectbox(
+        "Model",
+        choices,
+        key="model",
+        format_func=lambda key: choices[key].title,
+        on_change=models.leave,
+        args=[model],
     )
     st.pills(
         "Examples",
-        scene.EXAMPLES,
+        model.examples,
         key="example",
         on_change=_choose_example,
         label_visibility="collapsed",
@@ -35,7 +45,8 @@ def sentence_box() -> str | None:
         st.session_state.readable = sentence
         return sentence
     readable = st.session_state.get("readable")
-    st.info(EMPTY if readable is None else f"{EMPTY} Until then the last sentence stays:")
+    words = EMPTY.format(source=model.source)
+    st.info(words if readable is None else f"{words} Until then the last sentence stays:")
     if readable is None:
         scene.publish()
     else:
@@ -45,14 +56,15 @@ def sentence_box() -> str | None:
 
 def show_translation(translation: Translation) -> None:
     """The tokens of both sides, the translation in large, and what a visitor should know."""
+    model = models.chosen()
     source, target = st.columns(2)
     with source:
         count = len(translation.source_tokens)
-        label = f"English, as the encoder reads it: {count} tokens"
+        label = f"{model.source.capitalize()}, as the encoder reads it: {count} tokens"
         show(token_strip("", chips(translation.source_tokens), label=label), "source")
     with target:
         count = len(translation.target_tokens)
-        label = f"French, as the decoder wrote it: {count} tokens"
+        label = f"{model.target.capitalize()}, as the decoder wrote it: {count} tokens"
         strip = token_strip(translation.text, chips(translation.target_tokens), label=label)
         show(strip, "target")
     for note in notes(translation):

@@ -26,22 +26,22 @@ HOW_TO_READ = {
 
 KIND_WORDS: dict[Kind, str] = {
     "encoder": (
-        "Encoder self-attention: every English token looks at every English token, to the left "
+        "Encoder self-attention: every {source} token looks at every {source} token, to the left "
         "and to the right."
     ),
     "decoder": (
-        "Masked self-attention: every French token looks at itself and at earlier French tokens. "
-        "The later ones are blocked, because when the decoder writes they do not exist yet."
+        "Masked self-attention: every {target} token looks at itself and at earlier {target} "
+        "tokens. The later ones are blocked, because when the decoder writes they do not exist yet."
     ),
     "cross": (
-        "Cross-attention: the queries come from the French side, the keys and values from the "
-        "encoder's English side."
+        "Cross-attention: the queries come from the {target} side, the keys and values from the "
+        "encoder's {source} side."
     ),
 }
 
 SHIFTED = (
     " A row is labelled with the token the decoder has just read, and is used to choose the "
-    "next one: the row <start> chooses the first French token."
+    "next one: the row <start> chooses the first {target} token."
 )
 
 SUMMARY_WORDS = {
@@ -174,10 +174,10 @@ BLOCKING: dict[Method, str] = {
 }
 
 
-def formula(kind: Kind, head_width: int) -> str:
+def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
     """The weights of a head as LaTeX, with the names of the sides they come from."""
-    query = "English" if kind == "encoder" else "French"
-    key = "French" if kind == "decoder" else "English"
+    query = source if kind == "encoder" else target
+    key = target if kind == "decoder" else source
     mask = r"+ \begin{cases}0 & \text{earlier or same}\\-\infty & \text{later}\end{cases}"
     return (
         rf"\text{{weights}} = \mathrm{{softmax}}\!\left(\frac{{Q_\text{{{query}}}\,"
@@ -186,12 +186,12 @@ def formula(kind: Kind, head_width: int) -> str:
     )
 
 
-def reading_of(kind: Kind, head: str) -> str:
-    """What the chosen kind of attention and head show, in plain words."""
+def reading_of(kind: Kind, head: str, source: str, target: str) -> str:
+    """What the chosen kind of attention and head show, in plain words about the named sides."""
     words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
     if kind != "encoder":
         words += SHIFTED
-    return words.replace("<start>", "`<start>`")
+    return words.format(source=source, target=target).replace("<start>", "`<start>`")
 
 
 def notes(translation: Translation) -> list[str]:

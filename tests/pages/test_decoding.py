@@ -176,7 +176,7 @@ def test_nothing_to_decode_is_explained_and_the_last_result_stays(app):
 
 def test_edits_of_the_other_pages_are_in_force(app, shipped):
     edits = Edits(gates={("cross", 2, head): 0.0 for head in range(8)}, windows={"decoder": 1})
-    app.session_state["history"] = [Edits(), edits]
+    app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
     sites = edits.at_sites(shipped.model.config, 70)
     decoding = shipped.steps(SENTENCE, edits=sites)

@@ -25,7 +25,7 @@ def app():
 
 
 def put_in_force(app, edits):
-    app.session_state["history"] = [Edits(), edits]
+    app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     return app.run()
 
 
@@ -79,9 +79,9 @@ def test_the_map_is_that_of_the_selected_head_with_the_changes(app, shipped):
 def test_the_fader_sets_the_gate_of_the_selected_head(app):
     app.slider(key="fader").set_value(0.25).run()
     assert board(app)["cross"][1, 3] == 0.25
-    assert app.session_state["history"][-1].gates == {("cross", 1, 3): 0.25}
+    assert app.session_state["histories"]["en-fr"][-1].gates == {("cross", 1, 3): 0.25}
     app.slider(key="fader").set_value(1.0).run()
-    assert app.session_state["history"][-1].gates == {}
+    assert app.session_state["histories"]["en-fr"][-1].gates == {}
 
 
 def test_switching_all_heads_on_leaves_the_masks_alone(app):
@@ -89,9 +89,9 @@ def test_switching_all_heads_on_leaves_the_masks_alone(app):
     put_in_force(app, Edits(gates=GATES, cells=cells))
     assert "Masks page" in app.info[0].value
     app.button[1].click().run()
-    assert app.session_state["history"][-1] == Edits(cells=cells)
+    assert app.session_state["histories"]["en-fr"][-1] == Edits(cells=cells)
     app.button[0].click().run()
-    assert app.session_state["history"][-1].gates == GATES
+    assert app.session_state["histories"]["en-fr"][-1].gates == GATES
 
 
 def test_measuring_fills_the_effect_of_every_head(app, shipped):

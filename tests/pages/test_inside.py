@@ -127,7 +127,7 @@ def test_words_are_compared_and_unknown_ones_explained(shipped):
 
 def test_edits_are_taken_apart_where_the_visitor_says_so(shipped):
     edits = Edits(cells=(CellEdit("cross", QUERY, KEY, opened=False),))
-    app = open_page(history=[Edits(), edits], changed=True)
+    app = open_page(histories={"en-fr": [Edits(), edits]}, changed=True)
     assert app.metric[0].value == "0.0000"
     assert np.isnan(rows(app)["masked scores"][1][KEY])
     app.toggle(key="changed").set_value(False).run()

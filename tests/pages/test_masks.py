@@ -125,10 +125,8 @@ def test_zeroing_after_the_softmax_breaks_the_sums(app):
 
 
 def test_a_row_of_edits_survives_another_sentence(app):
-    app.session_state["history"] = [
-        Edits(),
-        Edits(cells=(CellEdit("decoder", 40, 40, opened=False), CellEdit("decoder", 1, 0, False))),
-    ]
+    cells = (CellEdit("decoder", 40, 40, opened=False), CellEdit("decoder", 1, 0, False))
+    app.session_state["histories"] = {"en-fr": [Edits(), Edits(cells=cells)]}
     app.text_input(key="sentence").set_value("Go.").run()
     assert not app.exception
     assert states(app)[1, 0] == 2

@@ -9,6 +9,7 @@ def test_an_empty_address_is_the_default_scene():
 
 def test_an_address_restores_every_choice():
     parameters = {
+        "model": "en-fr-learned",
         "sentence": "Hi <b>",
         "kind": "encoder",
         "layer": "3",
@@ -26,13 +27,15 @@ def test_an_address_restores_every_choice():
     }
     decoding = ("beam", 8, 0.0, 1.3, 5, 0.9, 17, 20)
     assert Scene.from_parameters(parameters, 3, 8) == Scene(
-        "Hi <b>", "encoder", 3, "8", "lines", "cross", *decoding
+        "en-fr-learned", "Hi <b>", "encoder", 3, "8", "lines", "cross", *decoding
     )
 
 
 @pytest.mark.parametrize(
     "parameters",
     [
+        {"model": "own-0123"},
+        {"model": "../en-fr"},
         {"layer": "4"},
         {"layer": "0"},
         {"layer": "-1"},

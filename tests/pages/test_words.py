@@ -41,7 +41,7 @@ def test_a_translation_without_an_end_says_so():
     ],
 )
 def test_the_formula_names_where_queries_and_keys_come_from(kind, query, key):
-    text = formula(kind, 32)
+    text = formula(kind, 32, "English", "French")
     assert f"Q_\\text{{{query}}}" in text
     assert f"K_\\text{{{key}}}" in text
     assert "\\sqrt{32}" in text
@@ -50,12 +50,12 @@ def test_the_formula_names_where_queries_and_keys_come_from(kind, query, key):
 
 
 def test_only_the_maximum_says_that_rows_do_not_sum_to_one():
-    assert "sum to more than 1" in reading_of("encoder", "max")
-    assert "row sums to 1" in reading_of("encoder", "3")
-    assert "still sum to 1" in reading_of("encoder", "mean")
+    assert "sum to more than 1" in reading_of("encoder", "max", "English", "French")
+    assert "row sums to 1" in reading_of("encoder", "3", "English", "French")
+    assert "still sum to 1" in reading_of("encoder", "mean", "English", "French")
 
 
 def test_decoder_rows_are_said_to_be_shifted():
-    assert "`<start>`" in reading_of("cross", "1")
-    assert "`<start>`" in reading_of("decoder", "1")
-    assert "start" not in reading_of("encoder", "1")
+    assert "`<start>`" in reading_of("cross", "1", "English", "French")
+    assert "`<start>`" in reading_of("decoder", "1", "English", "French")
+    assert "start" not in reading_of("encoder", "1", "English", "French")
