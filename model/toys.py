@@ -57,10 +57,10 @@ class ToyOptions:
     d_ff: int = 256
     positions: str = "sinusoidal"
     norm: str = "pre"
-    steps: int = 1_500
+    steps: int = 1_000
     batch_size: int = 64
-    warmup: int = 300
-    rate: float = 1.0
+    warmup: int = 200
+    rate: float = 0.5
     label_smoothing: float = 0.0
     seed: int = 0
 
@@ -141,8 +141,7 @@ class Toy:
         self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
         # The longest of them shows the most of the pattern.
         self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
-        self.snapshot_steps: list[int] = []
-        self.snapshots: list[dict[Kind, Tensor]] = []  # each (layers, H, Q, K)
+        self.snapshots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
         self.snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
@@ -204,19 +203,19 @@ class Toy:
 
     def snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step, the decoder reading the right target."""
-        if self.snapshot_steps and self.snapshot_steps[-1] == step:
+        if self.snapshots and self.snapshots[-1][0] == step:
             return
         trace = Translator(self.model, self.tokenizer).trace(self.source, self.target)
-        self.snapshots.append({kind: trace.weights(kind) for kind in KINDS})
-        self.snapshot_steps.append(step)
+        self.snapshots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
         self.source_tokens = [token.text for token in trace.source_tokens]
         self.target_tokens = [token.text for token in trace.target_tokens]
 
     def history(self) -> History:
         """The attention on the example at all snapshots so far."""
-        weights = {kind: torch.stack([shot[kind] for shot in self.snapshots]) for kind in KINDS}
+        steps, shots = zip(*self.snapshots[:], strict=True)
+        weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in KINDS}
         return History(
-            list(self.snapshot_steps),
+            list(steps),
             [self.source],
             [self.source_tokens],
             [self.target_tokens],
