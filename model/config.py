@@ -8,6 +8,12 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
+CHOICES = {
+    "norm": ("pre", "post"),
+    "activation": ("relu", "gelu"),
+    "positions": ("sinusoidal", "learned", "none"),
+}
+
 
 def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
     """Raise ValueError where a named value is no number within its bounds, both included.
@@ -62,12 +68,7 @@ class TransformerConfig:
                 "Tied embeddings need one shared vocabulary, but the source has "
                 f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
             )
-        choices = {
-            "norm": ("pre", "post"),
-            "activation": ("relu", "gelu"),
-            "positions": ("sinusoidal", "learned", "none"),
-        }
-        for name, allowed in choices.items():
+        for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {allowed}.")
 

@@ -103,10 +103,10 @@ class ToyOptions:
 
 DEFAULTS = {
     "reverse": ToyOptions(),
-    "copy": ToyOptions("copy"),
+    "copy": ToyOptions("copy", steps=800),
     "sort": ToyOptions("sort"),
-    "add": ToyOptions("add", shortest=1, longest=3, steps=4_000),
-    "dates": ToyOptions("dates", shortest=0, longest=0),
+    "add": ToyOptions("add", shortest=1, longest=3, steps=2_500),
+    "dates": ToyOptions("dates", shortest=0, longest=0, steps=600),
 }
 
 
