@@ -14,7 +14,7 @@ from pages.shared.training_words import INTRO
 open_page("Training")
 st.caption(INTRO)
 options = choose_options()
-watch(options)
+watch(ready=options is not None)
 upload()
 if options:
     st.subheader("Learning rate and loss")

@@ -15,6 +15,7 @@ from pages.shared.training_words import LABELS, SCHEDULE, SMOOTHING
 from viz import position_lines
 
 COMPARED = {"d_model": (32, 64, 128, 256, 512), "warmup": (1, 100, 300, 1_000, 4_000)}
+LINES = {"d_model": "width", "warmup": "warm-up"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.4)
 CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # of the tasks on digits
 POINTS = 200  # of a curve
@@ -47,9 +48,7 @@ def schedule(options: ToyOptions) -> None:
     for value in COMPARED[compared]:
         shape = {"d_model": options.d_model, "warmup": options.warmup, compared: value}
         settings = Settings(steps=options.steps, warmup=shape["warmup"], cooldown=0)
-        drawn[f"width {shape['d_model']}, warm-up {shape['warmup']:,}"] = rates(
-            steps, shape["d_model"], settings
-        )
+        drawn[f"{LINES[compared]} {value:,}"] = rates(steps, shape["d_model"], settings)
     chart = position_lines(drawn, steps, x="step", y="learning rate")
     st.altair_chart(chart)
     st.caption(SCHEDULE)

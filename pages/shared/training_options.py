@@ -6,13 +6,13 @@ from dataclasses import fields
 
 import streamlit as st
 
+from model.config import CHOICES
 from model.tasks import TASKS, Task
 from model.toys import BOUNDS, ToyOptions, default_options
 from pages.shared.training_words import COMPARE, EXPERIMENTS, HELP, LABELS
 
 SHOWN = ("longest", "layers", "heads", "d_model", "steps")
 ADVANCED = ("shortest", "d_ff", "batch_size", "warmup", "rate", "label_smoothing", "seed")
-CHOICES = {"positions": ("sinusoidal", "learned", "none"), "norm": ("pre", "post")}
 WIDTH = 132  # pixels of a number's box
 STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_model": 8, "d_ff": 32}
 
@@ -41,10 +41,10 @@ def choose_options() -> ToyOptions | None:
             for option in ADVANCED:
                 number(task, option)
         with st.container(horizontal=True):
-            for option, choices in CHOICES.items():
+            for option in ("positions", "norm"):
                 st.segmented_control(
                     LABELS[option],
-                    choices,
+                    CHOICES[option],
                     key=key(name, option),
                     required=True,
                     help=HELP[option],
@@ -59,15 +59,20 @@ def choose_options() -> ToyOptions | None:
             on_change=experiment,
             args=[name],
             label_visibility="collapsed",
+            wrap=True,
         )
-    chosen = {
-        field.name: st.session_state[key(name, field.name)] for field in fields(ToyOptions)[1:]
-    }
     try:
-        return ToyOptions(name, **chosen)
+        return chosen_options()
     except ValueError as error:
         st.error(str(error))
         return None
+
+
+def chosen_options() -> ToyOptions:
+    """The options as the widgets now have them; raises ValueError where no model can have them."""
+    task = st.session_state.toy_task
+    names = [field.name for field in fields(ToyOptions)[1:]]
+    return ToyOptions(task, **{name: st.session_state[key(task, name)] for name in names})
 
 
 def number(task: Task, option: str) -> None:

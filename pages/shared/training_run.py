@@ -8,10 +8,9 @@ import streamlit as st
 
 from model.jobs import Job, JobState, Trainings
 from model.tasks import TASKS
-from model.toys import ToyOptions
 from pages.shared.controls import choose_kind
 from pages.shared.pictures import show
-from pages.shared.training_options import changes
+from pages.shared.training_options import changes, chosen_options
 from pages.shared.training_use import try_it, use_it
 from pages.shared.training_words import CURVES, EMPTY, PATTERN
 from viz import attention_film, training_curves
@@ -42,17 +41,19 @@ def current() -> Run | None:
     return st.session_state.get("toy_run")
 
 
-def start(options: ToyOptions) -> None:
-    """Begin a training; the curves of the one before stay."""
+def start() -> None:
+    """Begin a training with the options chosen; the curves of the one before stay."""
+    try:
+        options = chosen_options()
+        job = trainings().start(options)
+    except ValueError as error:
+        st.session_state.toy_refused = str(error)
+        return
     keep()
     number = st.session_state.get("toy_number", 0) + 1
     changed = changes(options)
     name = f"{number}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
-    try:
-        st.session_state.toy_run = Run(name, trainings().start(options))
-        st.session_state.toy_number = number
-    except ValueError as error:
-        st.session_state.toy_refused = str(error)
+    st.session_state.update(toy_run=Run(name, job), toy_number=number)
 
 
 def go_on(run: Run) -> None:
@@ -91,20 +92,23 @@ def lines(state: JobState) -> dict[str, Line]:
     }
 
 
-def watch(options: ToyOptions | None) -> None:
-    """The training with its buttons, drawn again by itself while there is something to see."""
+def watch(ready: bool) -> None:
+    """The training with its buttons, drawn again by itself while there is something to see.
+
+    `ready` says whether a training can be started with the options chosen.
+    """
     run = current()
     active = run is not None and run.job.look().name in ACTIVE
-    st.fragment(panel, run_every=EVERY if active else None)(options, active)
+    st.fragment(panel, run_every=EVERY if active else None)(ready, active)
 
 
-def panel(options: ToyOptions | None, updating: bool) -> None:
+def panel(ready: bool, updating: bool) -> None:
     """Everything that changes while a training runs; `updating` says whether it comes by itself."""
     run = current()
     state = run.job.look() if run else None
     if updating != (state is not None and state.name in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
-    buttons(options, run, state)
+    buttons(ready, run, state)
     if refused := st.session_state.pop("toy_refused", None):
         st.error(refused)
     if run is None:
@@ -119,22 +123,21 @@ def panel(options: ToyOptions | None, updating: bool) -> None:
     with left:
         try_it(run.job, state)
     with right:
-        use_it(run.job, state)
+        use_it(run.job)
 
 
-def buttons(options: ToyOptions | None, run: Run | None, state: JobState | None) -> None:
+def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
     """Start, pause, go on, stop and reset, each where it means something."""
     name = state.name if state else ""
     with st.container(horizontal=True):
-        ready = options is not None and name not in (*ACTIVE, "paused")
-        st.button("Start", on_click=start, args=[options], disabled=not ready, key="toy_start")
+        running = name in (*ACTIVE, "paused")
+        st.button("Start", on_click=start, disabled=running or not ready, key="toy_start")
         if name == "paused":
             st.button("Go on", on_click=go_on, args=[run], key="toy_go_on")
         else:
             pause = run.job.pause if run else None
             st.button("Pause", on_click=pause, disabled=name not in ACTIVE, key="toy_pause")
         stop = run.job.stop if run else None
-        running = name in (*ACTIVE, "paused")
         st.button("Stop", on_click=stop, disabled=not running, key="toy_stop")
         st.button("Reset", on_click=reset, disabled=run is None, key="toy_reset")
 

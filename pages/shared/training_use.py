@@ -12,7 +12,7 @@ from model.archive import pack_checkpoint, unpack_checkpoint
 from model.jobs import Job, JobState
 from model.tasks import LONGEST_INPUT, TASKS, Task
 from model.tokenizer import END_ID
-from pages.shared.models import use_model
+from pages.shared import models
 from pages.shared.pictures import chips, show
 from pages.shared.training_words import SIDES, TRY, UPLOAD, USE
 from viz import token_strip
@@ -41,48 +41,52 @@ def try_it(job: Job, state: JobState) -> None:
         st.info(str(error))
         return
     verdict = "right" if translation.text == answer else "wrong"
-    label = f"The model after {state.step:,} steps writes, {verdict}:"
+    nothing = "" if translation.text else " nothing"
+    label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
     show(token_strip(translation.text, chips(right, wanted), label=label), "toy_output")
     show(token_strip(answer, chips(wanted), label="The right answer:"), "toy_answer")
     st.caption(TRY)
 
 
-def use_it(job: Job, state: JobState) -> None:
+def use_it(job: Job) -> None:
     """The model for the other pages, and as a file."""
     st.subheader("Use what was trained")
     task = job.task
     with st.container(horizontal=True):
-        st.button("Use it on the other pages", on_click=use, args=[job, state.step], key="toy_use")
+        st.button("Use it on the other pages", on_click=use, args=[job], key="toy_use")
         st.download_button(
             "Download as a checkpoint",
             lambda: packed(job.translator()),
-            f"{task.name}-step-{state.step}.zip",
+            f"{task.name}.zip",
             "application/zip",
             on_click="ignore",
             key="toy_download",
         )
-    told()
+    told("trained")
     st.caption(USE)
 
 
-def use(job: Job, step: int) -> None:
+def use(job: Job) -> None:
     """Let the other pages show the model as it is now."""
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
-    title = f"{task.title}, trained here for {step:,} steps"
+    state = job.look()
+    about = "about " if state.name == "training" else ""  # it goes on meanwhile
+    title = f"{task.title}, trained here for {about}{state.step:,} steps"
     try:
-        use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
+        models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
     except ValueError as error:
         st.session_state.toy_refused = str(error)
     else:
-        st.session_state.toy_used = title
+        st.session_state.toy_used = ("trained", models.chosen())
 
 
-def told() -> None:
-    """Say, once, that the other pages have the model."""
-    if title := st.session_state.pop("toy_used", None):
-        st.success(f"The other pages now show: {title}.")
+def told(origin: str) -> None:
+    """Say, while it is so, that the other pages have the model of this origin."""
+    model = models.chosen()
+    if st.session_state.get("toy_used") == (origin, model):
+        st.success(f"The other pages now show: {model.title}.")
         st.page_link("app.py", label="Open it on the Attention page")
 
 
@@ -110,8 +114,10 @@ def upload() -> None:
         f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
         f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
     )
-    st.button("Use the uploaded model", on_click=use_uploaded, args=[translator])
-    told()
+    st.button(
+        "Use the uploaded model", on_click=use_uploaded, args=[translator], key="toy_use_uploaded"
+    )
+    told("uploaded")
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=4, scope="session")
@@ -122,9 +128,8 @@ def unpacked(digest: str, _data: bytes) -> Translator:
 
 def use_uploaded(translator: Translator) -> None:
     """Let the other pages show an uploaded model."""
-    title = "Uploaded model"
-    use_model(translator, title, examples_for(translator), "source", "target")
-    st.session_state.toy_used = title
+    models.use_model(translator, "Uploaded model", examples_for(translator), "source", "target")
+    st.session_state.toy_used = ("uploaded", models.chosen())
 
 
 def examples_for(translator: Translator) -> tuple[str, ...]:

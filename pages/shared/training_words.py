@@ -48,8 +48,8 @@ HELP = {
 EXPERIMENTS = {  # what to change, and what that is likely to show
     "As recommended": {},
     "No warm-up": {"warmup": 1},
-    "Rate × 5": {"rate": 5.0},
-    "Rate ÷ 5": {"rate": 0.2},
+    "Rate factor 3": {"rate": 3.0},
+    "Rate factor 0.05": {"rate": 0.05},
     "Smoothing 0.2": {"label_smoothing": 0.2},
     "No positions": {"positions": "none"},
 }

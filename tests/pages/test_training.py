@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.toys import default_options
 from pages.shared.training_run import MOST_RUNS
+from pages.shared.training_use import packed
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
@@ -15,7 +16,7 @@ TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_
 
 @pytest.fixture
 def app():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
     app.switch_page("pages/training.py").run()
     assert not app.exception
     for name, value in TINY.items():
@@ -118,6 +119,19 @@ def test_pause_go_on_stop_and_reset(app):
     assert pictures(app) == (None, None)
 
 
+def test_a_second_visitor_is_told_the_place_in_line(app):
+    app.number_input(key="toy_reverse_steps").set_value(10_000)
+    click(app, "start")
+    other = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    other.switch_page("pages/training.py").run()
+    click(other, "start")
+    assert "place 1 in line" in other.get("progress")[0].proto.text
+    assert enabled(other) == {"pause", "stop", "reset"}
+    click(app, "stop")
+    wait_until(other, lambda state: state.step > 0)
+    click(other, "stop")
+
+
 def test_the_curves_of_earlier_runs_stay_within_bounds(app):
     train(app)
     app.number_input(key="toy_reverse_warmup").set_value(7)
@@ -193,3 +207,31 @@ def test_the_schedule_is_drawn_for_both(app, compared):
     app.segmented_control(key="toy_compared").set_value(compared).run()
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 2
+
+
+def test_a_download_can_be_uploaded_and_used(app):
+    train(app)
+    job = app.session_state["toy_run"].job
+    data = packed(job.translator())
+    app.file_uploader(key="toy_upload").upload("mine.zip", data, "application/zip").run()
+    assert not app.exception
+    assert not app.error
+    click(app, "use_uploaded")
+    used = own_translator(app.session_state)
+    assert used.translate("2021").text == job.translator().translate("2021").text
+    app.switch_page("app.py").run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04 half of one"])
+def test_a_file_that_is_no_checkpoint_is_refused(app, data):
+    app.file_uploader(key="toy_upload").upload("<b>.zip", data, "application/zip").run()
+    assert not app.exception
+    assert app.error[0].value == "This file was refused, and nothing was loaded."
+    assert "toy_use_uploaded" not in [button.key for button in app.button]
+    assert "own_models" not in app.session_state
+
+
+def own_translator(state):
+    """The model that the visitor chose last."""
+    return state["own_models"][state["model"]][1]
