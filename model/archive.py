@@ -8,7 +8,6 @@ import struct
 import tempfile
 import unicodedata
 import zipfile
-from dataclasses import fields
 from pathlib import Path, PurePosixPath
 
 import tokenizers
@@ -134,10 +133,10 @@ def read_json(data: bytes, name: str) -> dict:
 
 def read_config(data: bytes) -> TransformerConfig:
     """A config within bounds; raises ValueError for anything else."""
-    given = read_json(data, CONFIG)
-    names = {field.name for field in fields(TransformerConfig)}
-    if given.keys() != names:
-        raise ValueError(f"{CONFIG} has to hold exactly the entries {', '.join(sorted(names))}.")
+    defaults = vars(TransformerConfig(0, 0))  # sizes that are out of bounds, so have to be given
+    given = defaults | read_json(data, CONFIG)
+    if given.keys() != defaults.keys():
+        raise ValueError(f"{CONFIG} may hold only the entries {', '.join(defaults)}.")
     refuse_outside(given, BOUNDS)
     for name, choices in CHOICES.items():
         if given[name] not in choices:

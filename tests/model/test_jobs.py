@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from model import jobs
 from model.jobs import POINTS, Trainings, thinned
 from model.toys import SNAPSHOTS, Toy, ToyOptions
 from model.training import learning_rate
@@ -145,18 +144,23 @@ def test_a_paused_job_can_be_stopped(trainings):
     assert job.state.history.steps[-1] == job.state.step
 
 
-def test_what_nobody_looks_at_is_paused_also_in_line(trainings):
-    line = trainings(at_once=1, patience=0.3)
-    abandoned, waiting = line.start(LONG), line.start(LONG)
+def test_what_nobody_looks_at_is_paused_and_can_go_on(trainings):
+    job = trainings(patience=0.3).start(LONG)
     wait_until(lambda: not training_threads())
-    assert abandoned.state.name == waiting.state.name == "paused"
-    assert "nobody looked" in abandoned.state.note
-    assert "nobody looked" in waiting.state.note
-    assert waiting.state.step == 0
-    step = abandoned.state.step
-    abandoned.go_on()
-    wait_until(lambda: abandoned.look().step > step)
-    assert abandoned.state.note == ""
+    assert job.state.name == "paused"
+    assert "nobody looked" in job.state.note
+    step = job.state.step
+    job.go_on()
+    wait_until(lambda: job.look().step > step)
+    assert job.state.note == ""
+
+
+def test_who_has_left_the_line_is_not_waited_for(trainings):
+    line = trainings(patience=0.3)
+    first, left, last = line.start(LONG), line.start(LONG), line.start(LONG)
+    wait_until(lambda: first.look() and last.look().place == 1)
+    assert (left.state.name, left.state.step) == ("paused", 0)
+    assert "nobody looked" in left.state.note
 
 
 def test_no_training_takes_longer_than_allowed(trainings):
@@ -204,7 +208,7 @@ def test_a_copy_of_the_model_stays_as_it_was_while_training_goes_on(trainings):
 
 
 def test_training_leaves_other_threads_and_their_chance_as_they_were(trainings):
-    random, threads = torch.get_rng_state(), torch.get_num_threads()
+    threads = torch.get_num_threads()
     job = trainings().start(SMALL)
     random = torch.get_rng_state()
     wait_for(job, "finished")
@@ -240,7 +244,13 @@ def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
     tracemalloc.start()
     made = []
     start = line.start
-    line.start = lambda options: (job := start(options), made.append(weakref.ref(job)))[0]
+
+    def watched(options):
+        job = start(options)
+        made.extend(map(weakref.ref, (job, job._toy, job._toy.model)))
+        return job
+
+    line.start = watched
     before = tracemalloc.take_snapshot()
     for _ in range(5):
         open_and_close(line)
@@ -248,8 +258,8 @@ def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
     gc.collect()
     after = tracemalloc.take_snapshot()
     tracemalloc.stop()
-    assert len(made) == 20
-    assert [job() for job in made if job() is not None] == []
+    assert len(made) == 3 * 20
+    assert not any(reference() for reference in made)
     grown = sum(entry.size_diff for entry in after.compare_to(before, "filename"))
     assert grown < 500_000
     assert not line._line
@@ -261,7 +271,7 @@ def test_thinned_points_are_means_of_all_values(count):
     values = np.random.default_rng(0).random(count)
     ends, means = thinned(values, POINTS)
     assert len(ends) == len(means) <= POINTS
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][: len(ends)]
     for start, end, mean in zip(starts, ends, means, strict=True):
         assert mean == pytest.approx(values[start:end].mean())
     assert count == (ends[-1] if count else 0)
@@ -273,4 +283,3 @@ def test_the_learning_rate_stands_at_the_step_of_its_point(trainings):
     assert len(state.losses) <= POINTS < state.steps
     rates = [learning_rate(int(step), 16, options.settings) for step in state.loss_steps]
     assert state.learning_rates.tolist() == rates
-    assert len(state.loss_steps) <= jobs.POINTS
