@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.trace import Kind, Trace
-from pages.shared import models, scene
+from pages.shared import address, models, scene
 from pages.shared.cells import attention_map, open_inside
 from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
@@ -94,7 +94,7 @@ def attention(trace: Trace) -> None:
             "they can be compared.",
         )
         st.caption(HOW_TO_READ["grid"])
-    scene.publish()
+    address.publish()
 
 
 open_page("Attention")

@@ -14,7 +14,7 @@ from model.scoring import favourites, trace_log_probabilities
 from model.strategies import NAMES, Strategy
 from model.tokenizer import END_ID
 from model.trace import Site
-from pages.shared import branches, history, scene
+from pages.shared import address, branches, history, scene
 from pages.shared.branches import Branch
 from pages.shared.cells import follow, open_inside
 from pages.shared.controls import choose_head, choose_layer
@@ -75,7 +75,7 @@ def settings() -> tuple[Strategy, int]:
             words = DECODING_WORDS[option]
             st.number_input(label, lowest, highest, step=step, key=option, help=words, width=130)
     st.caption(DECODING_WORDS[name])
-    chosen = vars(scene.current())
+    chosen = vars(address.current())
     strategy = Strategy(**{field.name: chosen[field.name] for field in fields(Strategy)})
     return strategy, chosen["longest"]
 
@@ -250,7 +250,7 @@ def decoding_page(sentence: str) -> None:
         tree(decoding)
     what_if(asked, edits)
     teacher_forcing(asked, decoding, edits)
-    scene.publish()
+    address.publish()
 
 
 open_page("Decoding")

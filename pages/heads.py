@@ -12,7 +12,7 @@ from model.edits import Edits
 from model.patterns import DEFINITIONS, badges
 from model.scoring import trace_log_probabilities
 from model.trace import Kind, Site, Trace
-from pages.shared import history, scene
+from pages.shared import address, history, scene
 from pages.shared.cells import attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
@@ -199,7 +199,7 @@ def heads(sentence: str) -> None:
     with detail:
         head_in_detail(after)
         which_matter(sentence, before, edits)
-    scene.publish()
+    address.publish()
 
 
 open_page("Heads")

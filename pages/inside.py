@@ -7,7 +7,7 @@ import streamlit as st
 from model.anatomy import block_of, take_apart
 from model.edits import Edits
 from model.trace import Site
-from pages.shared import history, scene
+from pages.shared import address, history, scene
 from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import tokens_of, traced, translator, weights_of
@@ -15,14 +15,14 @@ from pages.shared.sentence import sentence_box
 from pages.shared.story import tell
 from pages.shared.views import Cell, beyond, stream, switches, words
 
-TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Words")
-
 
 def choose(sentence: str) -> Cell:
     """The widgets for the run, and for the site, head, query and key in it."""
-    of, target, pad_to = st.session_state.get("inside_run", (sentence, "", None))
-    if of != sentence:
-        target, pad_to = "", None
+    chosen = address.current()
+    target, pad_to = "", None
+    if chosen.inside_of == sentence:
+        target = chosen.inside_target
+        pad_to = None if chosen.inside_pad_to == "off" else chosen.inside_pad_to
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer = choose_layer(kind)
@@ -72,12 +72,12 @@ def inside(sentence: str) -> None:
         lambda: stream(cell),
         lambda: words(sentence),
     )
-    tabs = st.tabs(TABS, key="inside_tab", on_change="rerun")
+    tabs = st.tabs(scene.INSIDE_TABS, key="inside_tab", on_change="rerun")
     for tab, section in zip(tabs, sections, strict=True):
         if tab.open:
             with tab:
                 section()
-    scene.publish()
+    address.publish()
 
 
 open_page("Inside a head")

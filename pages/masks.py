@@ -11,7 +11,7 @@ from model.edits import CellEdit, Edits
 from model.masks import masked_softmax
 from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
-from pages.shared import history, models, scene
+from pages.shared import address, history, models, scene
 from pages.shared.cells import OpenCell, attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.controls import choose_kind, choose_layer
@@ -217,7 +217,7 @@ def masks(sentence: str) -> None:
         kind = choose_kind("mask_kind")
         layer = choose_layer(kind)
         heads = range(1, config.heads + 1)
-        head = st.segmented_control("Head", heads, key="head_number", default=1, required=True)
+        head = st.segmented_control("Head", heads, key="head_number", required=True)
         st.segmented_control(
             "A click changes", SCOPES, key="scope", default=SCOPES[0], required=True
         )
@@ -247,7 +247,7 @@ def masks(sentence: str) -> None:
         why_not_look_ahead(sentence, target or translation.text)
     st.subheader("Why −∞ and nothing else")
     ways_of_blocking(records[1], head - 1, tokens)
-    scene.publish()
+    address.publish()
 
 
 open_page("Masks")

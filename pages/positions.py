@@ -10,7 +10,7 @@ from model.permutation import shuffled
 from model.positions import sinusoids
 from model.scoring import trace_log_probabilities
 from model.trace import PositionEdit, Side, Trace
-from pages.shared import history, models, scene
+from pages.shared import address, history, models, scene
 from pages.shared.comparison import CHANGED, TRAINED, compare_translations
 from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
@@ -39,9 +39,7 @@ from pages.shared.position_words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORD
 from pages.shared.sentence import sentence_box
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
 
-MODES = ("as trained", "off", "shuffled", "shifted")
 SHIPPED = {models.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
-TABS = ("Sinusoids", "Learned", "Your sentence", "One token", "Beyond training")
 
 
 def sides() -> dict[Side, str]:
@@ -52,12 +50,7 @@ def sides() -> dict[Side, str]:
 
 def shuffle_again() -> None:
     """Take another random order from now on."""
-    st.session_state.positions_seed = seed() + 1
-
-
-def seed() -> int:
-    """The number that decides the random order."""
-    return st.session_state.get("positions_seed", 0)
+    st.session_state.positions_seed += 1
 
 
 def position_edit(side: Side, mode: str, shift: int, tokens: int) -> PositionEdit:
@@ -68,7 +61,7 @@ def position_edit(side: Side, mode: str, shift: int, tokens: int) -> PositionEdi
         return PositionEdit(shift=shift)
     if mode == "shuffled":
         first = 1 if side == "decoder" else 0
-        order = shuffled(tokens - 1, seed())
+        order = shuffled(tokens - 1, st.session_state.positions_seed)
         return PositionEdit(order=(*range(first), *(first + place for place in order)))
     return PositionEdit()
 
@@ -77,18 +70,15 @@ def mode_controls(before: Trace) -> tuple[PositionEdit, PositionEdit]:
     """The widgets that change the positions of each side; returns the changes."""
     modes = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for side, default in (("encoder", "off"), ("decoder", "as trained")):
+        for side in ("encoder", "decoder"):
             modes[side] = st.segmented_control(
                 f"Positions of the {side}",
-                MODES,
+                scene.POSITION_MODES,
                 key=f"positions_{side}",
-                persist_state="session",
-                default=default,
                 required=True,
             )
-        shift = st.number_input(
-            "Shift by k", 1, LONGEST, 1, key="positions_shift", persist_state="session", width=120
-        )
+        lowest, highest = scene.RANGES["positions_shift"]
+        shift = st.number_input("Shift by k", lowest, highest, key="positions_shift", width=120)
         st.button("Shuffle again", on_click=shuffle_again)
     tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
     edits = {side: position_edit(side, modes[side], shift, tokens[side]) for side in modes}
@@ -138,13 +128,13 @@ def sentence_section(sentence: str) -> None:
     st.caption(SENTENCE_WORDS["same target"])
     st.subheader("Shuffle the words")
     shuffle_section(sentence)
-    scene.publish()
+    address.publish()
 
 
 def shuffle_section(sentence: str) -> None:
     """What shuffling the words does to the encoder's outputs, with positions and without."""
     st.caption(SENTENCE_WORDS["shuffle"])
-    made = shuffle(sentence, seed(), models.chosen().key)
+    made = shuffle(sentence, st.session_state.positions_seed, models.chosen().key)
     if len(made.order) < 3:
         st.info(SENTENCE_WORDS["one word"])
         return
@@ -252,7 +242,7 @@ def beyond_section(sentence: str) -> None:
 
 open_page("Positions")
 sentence = sentence_box()
-tabs = st.tabs(TABS, key="positions_tab", on_change="rerun")
+tabs = st.tabs(scene.POSITION_TABS, key="positions_tab", on_change="rerun")
 sections = (sinusoid_section, learned_section, sentence_section, token_section, beyond_section)
 for tab, section in zip(tabs, sections, strict=True):
     if tab.open:
@@ -261,3 +251,4 @@ for tab, section in zip(tabs, sections, strict=True):
                 section()
             elif sentence:
                 section(sentence)
+address.publish()

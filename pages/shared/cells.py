@@ -49,6 +49,8 @@ def open_inside(
         query=query + 1,
         key=key + 1,
         changed=changed,
-        inside_run=(st.session_state.sentence, target, pad_to),
+        inside_of=st.session_state.sentence,
+        inside_target=target,
+        inside_pad_to=pad_to or "off",
         to_inside=True,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import scene
+from pages.shared import address
 
 # Every page of the app: its file, its name, what it is for.
 PAGES = (
@@ -45,4 +45,5 @@ def open_page(name: str) -> None:
         for file, title, purpose in PAGES:
             st.page_link(file, label=title, help=purpose)
     st.title(name)
-    scene.keep()
+    address.restore(name)
+    address.note()

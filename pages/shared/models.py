@@ -13,8 +13,7 @@ MOST = 4  # models of their own that a visitor may keep; the oldest makes room
 OWN = "own-"  # what the keys of these begin with
 # What belongs to a run of the model before, and means nothing to another.
 OF_A_RUN = (
-    "asked", "branches_of", "explained", "head_number", "inside_run", "measured", "node_of",
-    "readable", "target",
+    "asked", "branches_of", "explained", "measured", "node_of", "readable",
 )  # fmt: skip
 
 
@@ -81,10 +80,16 @@ def use_model(
     leave(before)
 
 
-def leave(before: Choice) -> None:
-    """Drop what belongs to runs of the model before, and its sentence in another language."""
+def forget_runs() -> None:
+    """Drop what belongs to runs of another model."""
     for key in OF_A_RUN:
         st.session_state.pop(key, None)
+
+
+def leave(before: Choice) -> None:
+    """Drop what belongs to the model before, its sentence too if that is in another language."""
+    forget_runs()
+    st.session_state.target = ""
     if before.source != chosen().source or chosen().is_own:
         st.session_state.sentence = chosen().examples[0]
 

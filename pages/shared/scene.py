@@ -1,20 +1,23 @@
-"""What a visitor chose, kept in the session and in the page's address."""
+"""What a visitor chose, as one value that an address can hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
-import streamlit as st
-
+from model.config import TransformerConfig
+from model.edit_text import read_edits
 from model.strategies import NAMES as STRATEGIES
 from model.strategies import Name as StrategyName
 from model.trace import Kind
 from pages.shared import models
-from pages.shared.loading import translator
+
+# Reads a choice from a text, for a model of this shape; raises ValueError where it makes no sense.
+Check = Callable[[str, TransformerConfig], Any]
 
 LONGEST_SENTENCE = 600  # characters
+LONGEST_EDITS = 1_200  # characters, which leaves an address below 2,000
 KINDS: dict[Kind, str] = {
     "encoder": "Encoder",
     "decoder": "Decoder, masked",
@@ -22,6 +25,9 @@ KINDS: dict[Kind, str] = {
 }
 SUMMARIES = ("mean", "max")
 PICTURES = ("heatmap", "lines")
+INSIDE_TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Words")
+POSITION_TABS = ("Sinusoids", "Learned", "Your sentence", "One token", "Beyond training")
+POSITION_MODES = ("as trained", "off", "shuffled", "shifted")
 # The numbers a visitor may choose: lowest and highest.
 RANGES = {
     "beam_size": (1, 8),
@@ -31,93 +37,169 @@ RANGES = {
     "top_p": (0.05, 1.0),
     "seed": (0, 9_999),
     "longest": (1, 255),
-    "query": (1, 256),
-    "key": (1, 256),
+    "positions_shift": (1, 512),
 }
+
+
+def one_of(allowed: Collection[str]) -> Check:
+    """A choice among some words."""
+
+    def check(text: str, config: TransformerConfig) -> str:
+        if text not in allowed:
+            raise ValueError(f"{text} is none of {', '.join(allowed)}.")
+        return text
+
+    return check
+
+
+def number(lowest: float, highest: float) -> Check:
+    """A number within bounds, whole where they are."""
+
+    def check(text: str, config: TransformerConfig) -> float:
+        value = type(lowest)(text)
+        if not lowest <= value <= highest:
+            raise ValueError(f"{value} is not from {lowest} to {highest}.")
+        return value
+
+    return check
+
+
+def sentence_text(text: str, config: TransformerConfig) -> str:
+    """A sentence, cut where it is too long."""
+    if not text:
+        raise ValueError("There is no sentence.")
+    return text[:LONGEST_SENTENCE]
+
+
+def text_up_to(longest: int) -> Check:
+    """Any text, cut where it is too long."""
+    return lambda text, config: text[:longest]
+
+
+def switch(text: str, config: TransformerConfig) -> bool:
+    """On or off."""
+    return one_of(("on", "off"))(text, config) == "on"
+
+
+def layer_number(text: str, config: TransformerConfig) -> int:
+    """A layer that the model has, from 1."""
+    return number(1, config.decoder_layers)(text, config)
+
+
+def head_number(text: str, config: TransformerConfig) -> int:
+    """A head that the model has, from 1."""
+    return number(1, config.heads)(text, config)
+
+
+def head_name(text: str, config: TransformerConfig) -> str:
+    """A head that the model has, or a summary of all."""
+    return one_of(head_names(config.heads))(text, config)
+
+
+def padding(text: str, config: TransformerConfig) -> int | str:
+    """How many tokens to pad to, or "off"."""
+    return text if text == "off" else number(1, config.max_positions)(text, config)
+
+
+def edit_text(text: str, config: TransformerConfig) -> str:
+    """The text of edits that the model can take."""
+    read_edits(text, config)
+    return text
+
+
+def choice(default: object, check: Check, *, on: tuple[str, ...] = ()) -> Any:
+    """A field of the scene: its default, its check, and the pages it matters on (all if none)."""
+    return field(default=default, metadata={"check": check, "on": on})
+
+
+MASKS, INSIDE, POSITIONS, DECODING = ("Masks",), ("Inside a head",), ("Positions",), ("Decoding",)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The choices that an address holds; layers and heads count from 1, as on screen."""
+    """The choices that an address holds; layers, heads and tokens count from 1, as on screen.
 
-    model: str = models.DEFAULT
-    sentence: str = models.EXAMPLES[0]
-    kind: Kind = "cross"
-    layer: int = 2
-    head: str = "mean"
-    picture: str = "heatmap"
-    mask_kind: Kind = "decoder"
-    strategy: StrategyName = "greedy"
-    beam_size: int = 4
-    length_penalty: float = 1.0
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-    longest: int = 64  # tokens of a translation
-    query: int = 1  # places of tokens, from 1
-    key: int = 1
+    Each field is also the key of its widget, or of what the session keeps of it.
+    """
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, str], layers: int, heads: int) -> Scene:
-        """A scene from an address; what is missing or makes no sense is left at its default."""
-        scene = cls()
-        allowed = {
-            "model": tuple(models.SHIPPED),
-            "kind": tuple(KINDS),
-            "mask_kind": tuple(KINDS),
-            "layer": tuple(str(layer + 1) for layer in range(layers)),
-            "head": head_names(heads),
-            "picture": PICTURES,
-            "strategy": STRATEGIES,
+    model: str = choice(models.DEFAULT, lambda text, _: one_of(models.choices())(text, _))
+    sentence: str = choice(models.EXAMPLES[0], sentence_text)
+    kind: Kind = choice("cross", one_of(KINDS))
+    layer: int = choice(2, layer_number)
+    head: str = choice("mean", head_name)
+    picture: str = choice("heatmap", one_of(PICTURES), on=("Attention",))
+    own_scale: bool = choice(False, switch, on=("Attention",))
+    edits: str = choice("", edit_text)
+    mask_kind: Kind = choice("decoder", one_of(KINDS), on=MASKS)
+    head_number: int = choice(1, head_number, on=MASKS)
+    pad_to: int | str = choice("off", padding, on=MASKS)
+    target: str = choice("", text_up_to(LONGEST_SENTENCE), on=MASKS + DECODING)
+    strategy: StrategyName = choice("greedy", one_of(STRATEGIES), on=DECODING)
+    beam_size: int = choice(4, number(*RANGES["beam_size"]), on=DECODING)
+    length_penalty: float = choice(1.0, number(*RANGES["length_penalty"]), on=DECODING)
+    temperature: float = choice(1.0, number(*RANGES["temperature"]), on=DECODING)
+    top_k: int = choice(0, number(*RANGES["top_k"]), on=DECODING)
+    top_p: float = choice(1.0, number(*RANGES["top_p"]), on=DECODING)
+    seed: int = choice(0, number(*RANGES["seed"]), on=DECODING)
+    longest: int = choice(64, number(*RANGES["longest"]), on=DECODING)  # tokens
+    query: int = choice(1, number(1, 256), on=INSIDE)
+    key: int = choice(1, number(1, 256), on=INSIDE)
+    inside_tab: str = choice(INSIDE_TABS[0], one_of(INSIDE_TABS), on=INSIDE)
+    changed: bool = choice(False, switch, on=INSIDE)
+    inside_of: str = choice("", text_up_to(LONGEST_SENTENCE), on=INSIDE)
+    inside_target: str = choice("", text_up_to(LONGEST_SENTENCE), on=INSIDE)
+    inside_pad_to: int | str = choice("off", padding, on=INSIDE)
+    positions_tab: str = choice(POSITION_TABS[0], one_of(POSITION_TABS), on=POSITIONS)
+    positions_encoder: str = choice("off", one_of(POSITION_MODES), on=POSITIONS)
+    positions_decoder: str = choice("as trained", one_of(POSITION_MODES), on=POSITIONS)
+    positions_shift: int = choice(1, number(*RANGES["positions_shift"]), on=POSITIONS)
+    positions_seed: int = choice(0, number(0, 9_999), on=POSITIONS)
+
+    def parameters(self, page: str) -> dict[str, str]:
+        """What of a page's choices differs from the defaults, as an address holds it."""
+        defaults = asdict(Scene())
+        return {
+            name: written(value)
+            for name, value in asdict(self).items()
+            if matters(name, page) and value != defaults[name] and fits(name, value)
         }
-        for name, choices in allowed.items():
-            if (value := parameters.get(name)) in choices:
-                scene = replace(scene, **{name: int(value) if name == "layer" else value})
-        for name, (lowest, highest) in RANGES.items():
-            with suppress(ValueError):
-                number = type(lowest)(parameters.get(name, ""))
-                if lowest <= number <= highest:
-                    scene = replace(scene, **{name: number})
-        if sentence := parameters.get("sentence", "")[:LONGEST_SENTENCE]:
-            scene = replace(scene, sentence=sentence)
-        return scene
+
+
+def read_scene(
+    parameters: Mapping[str, str], config: TransformerConfig
+) -> tuple[Scene, tuple[str, ...]]:
+    """A scene from an address, and the names of what in it made no sense and was left out."""
+    read, refused = {}, []
+    for name in parameters:
+        if name not in CHECKS:
+            refused.append(name)
+            continue
+        try:
+            read[name] = CHECKS[name](parameters[name], config)
+        except ValueError:
+            refused.append(name)
+    return Scene(**read), tuple(refused)
+
+
+CHECKS: dict[str, Check] = {one.name: one.metadata["check"] for one in fields(Scene)}
+PAGES: dict[str, tuple[str, ...]] = {one.name: one.metadata["on"] for one in fields(Scene)}
+
+
+def matters(name: str, page: str) -> bool:
+    """Whether a choice has to do with a page."""
+    return not PAGES[name] or page in PAGES[name]
+
+
+def written(value: object) -> str:
+    """A choice as text."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+def fits(name: str, value: object) -> bool:
+    """Whether an address can hold a choice: no empty sentence, and no endless edits."""
+    return value != "" if name == "sentence" else name != "edits" or len(value) <= LONGEST_EDITS
 
 
 def head_names(heads: int) -> tuple[str, ...]:
     """What can be chosen as a head: each by its number, then their mean and maximum."""
     return (*(str(head + 1) for head in range(heads)), *SUMMARIES)
-
-
-def restore() -> None:
-    """Begin a session's choices from the page's address, and keep to what the model has."""
-    if "sentence" not in st.session_state:
-        name = st.query_params.get("model")
-        config = translator(name if name in models.SHIPPED else None).model.config
-        parts = config.decoder_layers, config.heads
-        st.session_state.update(asdict(Scene.from_parameters(st.query_params, *parts)))
-    config = translator().model.config
-    layers = config.layers(st.session_state.kind)
-    st.session_state.layer = min(st.session_state.layer, layers)
-    if st.session_state.head not in head_names(config.heads):
-        st.session_state.head = SUMMARIES[0]
-
-
-def keep() -> None:
-    """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw."""
-    for field in fields(Scene):
-        if field.name in st.session_state:
-            st.session_state[field.name] = st.session_state[field.name]
-
-
-def current() -> Scene:
-    """The scene as the widgets now have it."""
-    return Scene(**{field.name: st.session_state[field.name] for field in fields(Scene)})
-
-
-def publish() -> None:
-    """Write what differs from the defaults into the page's address."""
-    scene, default = asdict(current()), asdict(Scene())
-    changed = {name: str(value) for name, value in scene.items() if value != default[name]}
-    if dict(st.query_params) != changed:
-        st.query_params.from_dict(changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from model import Translation
-from pages.shared import models, scene
+from pages.shared import address, models, scene
 from pages.shared.loading import translator
 from pages.shared.pictures import chips, show
 from pages.shared.words import notes
@@ -16,7 +16,6 @@ EMPTY = "Type an {source} sentence above, or pick one of the examples."
 
 def sentence_box() -> str | None:
     """The sentence to show, the last one that could be read, or None after asking for one."""
-    scene.restore()
     model = models.chosen()
     box, choice = st.columns([3, 1], gap="small")
     sentence = box.text_input(
@@ -48,7 +47,7 @@ def sentence_box() -> str | None:
     words = EMPTY.format(source=model.source)
     st.info(words if readable is None else f"{words} Until then the last sentence stays:")
     if readable is None:
-        scene.publish()
+        address.publish()
     else:
         st.text(readable)
     return readable

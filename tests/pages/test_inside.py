@@ -5,6 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Site
+from model.edit_text import write_edits
 from model.edits import CellEdit, Edits
 from model.explain import explain
 from model.similarity import word_similarity
@@ -15,13 +16,12 @@ SENTENCE = "My sister sold seven boats."
 QUERY, KEY, HEAD, LAYER = 3, 2, 4, 1  # from 0
 
 
-def open_page(kind="cross", **state):
+def open_page(kind="cross", **choices):
     app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
     place = {"layer": LAYER + 1, "head": HEAD + 1, "query": QUERY + 1, "key": KEY + 1}
     app.query_params.update({"sentence": SENTENCE, "kind": kind})
     app.query_params.update({name: str(value) for name, value in place.items()})
-    for name, value in state.items():
-        app.session_state[name] = value
+    app.query_params.update(choices)
     app.switch_page("pages/inside.py").run()
     assert not app.exception
     return app
@@ -126,8 +126,8 @@ def test_words_are_compared_and_unknown_ones_explained(shipped):
 
 
 def test_edits_are_taken_apart_where_the_visitor_says_so(shipped):
-    edits = Edits(cells=(CellEdit("cross", QUERY, KEY, opened=False),))
-    app = open_page(histories={"en-fr": [Edits(), edits]}, changed=True)
+    edits = write_edits(Edits(cells=(CellEdit("cross", QUERY, KEY, opened=False),)))
+    app = open_page(edits=edits, changed="on")
     assert app.metric[0].value == "0.0000"
     assert np.isnan(rows(app)["masked scores"][1][KEY])
     app.toggle(key="changed").set_value(False).run()

@@ -40,8 +40,7 @@ def test_every_strategy_takes_it(name, strategy):
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_tab_of_the_page_inside_takes_it(name, tab):
     app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": TEXTS[name], "kind": "encoder"})
-    app.session_state["inside_tab"] = tab
+    app.query_params.update({"sentence": TEXTS[name], "kind": "encoder", "inside_tab": tab})
     app.switch_page("pages/inside.py").run()
     assert not app.exception
     assert not app.error

@@ -23,7 +23,7 @@ def open_tab():
             {"sentence": SENTENCE, "kind": "encoder", "layer": "1", "head": "4"}
         )
         app.query_params.update(parameters)
-        app.session_state["positions_tab"] = name
+        app.query_params["positions_tab"] = name
         app.switch_page("pages/positions.py").run()
         assert not app.exception
         return app

@@ -1,34 +1,81 @@
-import pytest
+from urllib.parse import urlencode
 
-from pages.shared.scene import LONGEST_SENTENCE, Scene, head_names
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model import load
+from model.edit_text import write_edits
+from model.edits import CellEdit, Edits
+from pages.shared.scene import CHECKS, LONGEST_SENTENCE, Scene, head_names, read_scene
+
+CONFIG = load("en-fr").model.config
+PAGES = ("Attention", "Masks", "Heads", "Inside a head", "Positions", "Decoding")
+CHOSEN = {
+    "model": "en-fr-learned",
+    "sentence": "Hi <b>",
+    "kind": "encoder",
+    "layer": 3,
+    "head": "8",
+    "picture": "lines",
+    "own_scale": True,
+    "edits": "look-ahead.off~gate.cross.2.8.25",
+    "mask_kind": "cross",
+    "head_number": 8,
+    "pad_to": 20,
+    "target": "Salut ~&=%20",
+    "strategy": "beam",
+    "beam_size": 8,
+    "length_penalty": 0.0,
+    "temperature": 1.3,
+    "top_k": 5,
+    "top_p": 0.9,
+    "seed": 17,
+    "longest": 20,
+    "query": 3,
+    "key": 256,
+    "inside_tab": "Words",
+    "changed": True,
+    "inside_of": "Hi <b>",
+    "inside_target": "Oui",
+    "inside_pad_to": 12,
+    "positions_tab": "One token",
+    "positions_encoder": "shuffled",
+    "positions_decoder": "shifted",
+    "positions_shift": 512,
+    "positions_seed": 4,
+}
 
 
 def test_an_empty_address_is_the_default_scene():
-    assert Scene.from_parameters({}, 3, 8) == Scene()
+    assert read_scene({}, CONFIG) == (Scene(), ())
 
 
-def test_an_address_restores_every_choice():
-    parameters = {
-        "model": "en-fr-learned",
-        "sentence": "Hi <b>",
-        "kind": "encoder",
-        "layer": "3",
-        "head": "8",
-        "picture": "lines",
-        "mask_kind": "cross",
-        "strategy": "beam",
-        "beam_size": "8",
-        "length_penalty": "0.0",
-        "temperature": "1.3",
-        "top_k": "5",
-        "top_p": "0.9",
-        "seed": "17",
-        "longest": "20",
+@pytest.mark.parametrize("page", PAGES)
+def test_the_default_scene_has_an_empty_address(page):
+    assert Scene().parameters(page) == {}
+
+
+def test_every_choice_is_restored_from_the_address_of_a_page_it_matters_on():
+    scene = Scene(**CHOSEN)
+    assert {name for name, value in vars(Scene()).items() if value != CHOSEN.get(name)} == set(
+        CHECKS
+    ), "the example leaves a choice at its default"
+    written = {}
+    for page in PAGES:
+        written |= scene.parameters(page)
+    assert read_scene(written, CONFIG) == (scene, ())
+
+
+def test_an_address_has_only_what_matters_on_its_page():
+    assert set(Scene(**CHOSEN).parameters("Heads")) == {
+        "model",
+        "sentence",
+        "kind",
+        "layer",
+        "head",
+        "edits",
     }
-    decoding = ("beam", 8, 0.0, 1.3, 5, 0.9, 17, 20)
-    assert Scene.from_parameters(parameters, 3, 8) == Scene(
-        "en-fr-learned", "Hi <b>", "encoder", 3, "8", "lines", "cross", *decoding
-    )
 
 
 @pytest.mark.parametrize(
@@ -44,25 +91,53 @@ def test_an_address_restores_every_choice():
         {"head": "median"},
         {"kind": "sideways"},
         {"mask_kind": "sideways"},
+        {"head_number": "9"},
+        {"pad_to": "257"},
         {"picture": "<script>"},
+        {"own_scale": "True"},
+        {"edits": "gate.cross.1.9.0"},
         {"sentence": ""},
         {"unheard-of": "1"},
         {"strategy": "luck"},
         {"beam_size": "9"},
         {"beam_size": "2.5"},
+        {"beam_size": "9" * 5_000},
         {"temperature": "nan"},
         {"temperature": "-1"},
         {"top_p": "inf"},
         {"longest": "0"},
+        {"inside_tab": "Cellar"},
     ],
 )
-def test_what_makes_no_sense_is_left_at_its_default(parameters):
-    assert Scene.from_parameters(parameters, 3, 8) == Scene()
+def test_what_makes_no_sense_is_left_at_its_default_and_told(parameters):
+    assert read_scene(parameters, CONFIG) == (Scene(), tuple(parameters))
+
+
+@given(st.dictionaries(st.sampled_from(sorted(CHECKS)) | st.text(max_size=9), st.text()))
+def test_any_address_is_a_scene(parameters):
+    scene, refused = read_scene(parameters, CONFIG)
+    assert set(refused) <= set(parameters)
+    for page in PAGES:
+        again, _ = read_scene(scene.parameters(page), CONFIG)
+        assert again.parameters(page) == scene.parameters(page)
 
 
 def test_a_sentence_too_long_for_the_box_is_cut():
-    scene = Scene.from_parameters({"sentence": "a" * 100_000}, 3, 8)
+    scene, _ = read_scene({"sentence": "a" * 100_000}, CONFIG)
     assert len(scene.sentence) == LONGEST_SENTENCE
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_address_of_thirty_words_with_edits_is_below_2000_characters(page):
+    thirty = " ".join(["we", "don't", "walk", "to", "school", "déjà"] * 5)
+    block = tuple(CellEdit("decoder", q, k, False) for q in range(3, 20) for k in range(0, q, 2))
+    gates = {("cross", layer, head): 0.35 for layer in range(3) for head in range(8)}
+    edits = write_edits(Edits(look_ahead=False, gates=gates, cells=block))
+    texts = {"sentence": thirty, "target": thirty, "inside_of": thirty, "inside_target": thirty}
+    scene = Scene(**{**CHOSEN, **texts, "edits": edits})
+    address = urlencode(scene.parameters(page))
+    assert len(address) < 1_950
+    assert page == "Inside a head" or "edits" in scene.parameters(page)
 
 
 def test_heads_are_numbered_from_one_and_followed_by_their_summaries():

@@ -1,0 +1,92 @@
+"""The page's address: a visitor's choices are written into it, and taken from it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+
+import streamlit as st
+
+from model.edit_text import read_edits, write_edits
+from pages.shared import history, models, scene
+from pages.shared.loading import translator
+from pages.shared.scene import Scene
+
+# For so long after it was written, the browser may still ask with the address before.
+UNDERWAY = 1.0  # seconds
+
+
+def restore(page: str) -> None:
+    """Take a page's choices from its address, where a session begins with it or goes back to it.
+
+    What the address does not name is at its default then. Choices that a model does not have, or
+    that make no sense, are left at their defaults, and `notes` says so.
+    """
+    st.session_state.page = page
+    begins = "sentence" not in st.session_state
+    asked = dict(st.query_params)
+    written, when = st.session_state.get("address", ({}, 0.0))
+    changed = asked and asked != written and time.monotonic() - when > UNDERWAY
+    if begins or changed:
+        apply(asked, page, everywhere=begins)
+        st.session_state.address = asked, 0.0
+    keep_to_the_model()
+    _keep()
+
+
+def apply(parameters: dict[str, str], page: str, everywhere: bool = False) -> None:
+    """Choose what an address says: all that matters on a page, or everywhere."""
+    before = models.chosen()
+    name = parameters.get("model", models.DEFAULT)
+    config = translator(name if name in models.choices() else models.DEFAULT).model.config
+    read, refused = scene.read_scene(parameters, config)
+    st.session_state.refused_parameters = refused
+    values = asdict(read)
+    edits = values.pop("edits")
+    st.session_state.update(
+        {key: value for key, value in values.items() if everywhere or scene.matters(key, page)}
+    )
+    if models.chosen() != before:
+        models.forget_runs()
+    history.change(read_edits(edits, config))
+
+
+def keep_to_the_model() -> None:
+    """Choose a layer and head that the model has, where the one before it had more."""
+    config = translator().model.config
+    layers = config.layers(st.session_state.kind)
+    st.session_state.layer = min(st.session_state.layer, layers)
+    st.session_state.head_number = min(st.session_state.head_number, config.heads)
+    if st.session_state.head not in scene.head_names(config.heads):
+        st.session_state.head = scene.SUMMARIES[0]
+
+
+def note() -> None:
+    """Say once what of an address made no sense."""
+    if refused := st.session_state.pop("refused_parameters", ()):
+        names = ", ".join(name[:40] for name in refused[:8])
+        st.info("Parts of this link are too old or damaged, and their defaults are shown instead:")
+        st.text(names)
+
+
+def current() -> Scene:
+    """The scene as the widgets now have it."""
+    values = {name: st.session_state[name] for name in scene.CHECKS if name != "edits"}
+    return Scene(**values, edits=write_edits(history.edits()))
+
+
+def publish() -> None:
+    """Write the page's choices into its address."""
+    parameters = current().parameters(st.session_state.page)
+    # An empty address is that of a click on another page, which keeps the choices.
+    parameters = parameters or {"model": st.session_state.model}
+    if dict(st.query_params) != parameters:
+        st.query_params.from_dict(parameters)
+        st.session_state.address = parameters, time.monotonic()
+
+
+def _keep() -> None:
+    """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw."""
+    for name in scene.CHECKS:
+        if name in st.session_state:
+            st.session_state[name] = st.session_state[name]
