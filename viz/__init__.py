@@ -1,5 +1,6 @@
 """Pictures of attention: arrays and tokens in, figures out."""
 
+from viz.attention_film import attention_film
 from viz.attention_lines import attention_lines
 from viz.beam_tree import Leaf, beam_tree
 from viz.canvas import CanvasPicture
@@ -24,6 +25,7 @@ __all__ = [
     "Chip",
     "Leaf",
     "Row",
+    "attention_film",
     "attention_heatmap",
     "attention_lines",
     "beam_tree",

@@ -64,12 +64,16 @@ def markup(name: str) -> str:
 
 @cache
 def stylesheet(name: str) -> str:
-    """The CSS of a browser part."""
-    return (COMPONENTS / f"{name}.css").read_text(encoding="utf-8")
+    """The CSS of a browser part, after what all parts share."""
+    return joined("picture.css", f"{name}.css")
 
 
 @cache
 def script(name: str) -> str:
     """The JavaScript of a browser part, after what all parts share."""
-    files = (COMPONENTS / "picture.js", COMPONENTS / f"{name}.js")
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return joined("picture.js", f"{name}.js")
+
+
+def joined(*files: str) -> str:
+    """The text of some files of the browser parts, one after the other."""
+    return "\n".join((COMPONENTS / file).read_text(encoding="utf-8") for file in files)

@@ -74,3 +74,17 @@ def test_every_tab_of_the_page_inside_takes_it(name, tab):
     app.switch_page("pages/inside.py").run()
     assert not app.exception
     assert not app.error
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_training_page_takes_it(name):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.session_state["toy_input_reverse"] = TEXTS[name][:60]
+    app.switch_page("pages/training.py").run()
+    app.number_input(key="toy_reverse_steps").set_value(10)
+    app.button(key="toy_start").click().run()
+    app.session_state["toy_run"].job.stop()
+    app.run()
+    assert not app.exception
+    assert not app.error
+    assert app.info[0].value == "Type digits only, such as 31415926."

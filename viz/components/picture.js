@@ -78,3 +78,82 @@ function drawTokens(context, { rows, columns, side, left, top, color }) {
     context.restore();
   });
 }
+
+const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
+
+/** Buttons, a slider and a clock that move between steps.
+ *
+ * `count()` and `place()` tell how many steps there are and which one is shown, `words()` says so,
+ * and `go(place)` shows another. Whether it plays and how fast stays on the root, for the drawings to come.
+ */
+function transport(root, { count, place, words, go, last = "Last step" }) {
+  const buttons = {};
+  for (const [name, sign, label, act] of [
+    ["first", "|◀", "First step", () => move(0)],
+    ["back", "◀", "Step back", () => move(place() - 1)],
+    ["play", "", "", () => (root.playing ? pause() : play())],
+    ["forward", "▶", "Step forward", () => move(place() + 1)],
+    ["last", "▶|", last, () => move(count() - 1)],
+  ]) {
+    const attributes = { type: "button", "aria-label": label, "data-name": name };
+    buttons[name] = element("button", `control ${name}`, sign, attributes);
+    buttons[name].onclick = act;
+  }
+  const slider = element("input", "slider", "", {
+    type: "range",
+    min: 0,
+    "aria-label": "Step",
+    "data-name": "slider",
+  });
+  slider.oninput = () => move(Number(slider.value));
+  root.speed ??= 1;
+  const speed = element("select", "control speed", "", { "aria-label": "Speed", "data-name": "speed" });
+  speed.append(...SPEEDS.map((value) => element("option", "", `${value} a second`, { value })));
+  speed.value = root.speed;
+  speed.onchange = () => {
+    root.speed = Number(speed.value);
+    if (root.playing) resume();
+  };
+  const counter = element("span", "counter");
+  const controls = element("div", "transport");
+  controls.append(...Object.values(buttons), slider, counter, speed);
+
+  function move(to) {
+    pause();
+    go(Math.max(0, Math.min(count() - 1, to)));
+  }
+  function play() {
+    root.playing = true;
+    if (place() === count() - 1) go(0);
+    resume();
+  }
+  function resume() {
+    stop();
+    if (root.playing) root.clock = setInterval(tick, 1000 / root.speed);
+    update();
+  }
+  function tick() {
+    if (!root.isConnected) stop();
+    else if (place() < count() - 1) go(place() + 1);
+    else pause();
+  }
+  function pause() {
+    root.playing = false;
+    stop();
+    update();
+  }
+  function stop() {
+    clearInterval(root.clock);
+    root.clock = null;
+  }
+  function update() {
+    buttons.play.textContent = root.playing ? "⏸ Pause" : "▶ Play";
+    buttons.play.ariaLabel = root.playing ? "Pause" : "Play";
+    buttons.first.disabled = buttons.back.disabled = place() === 0;
+    buttons.forward.disabled = buttons.last.disabled = place() === count() - 1;
+    slider.max = count() - 1;
+    slider.value = place();
+    counter.textContent = words();
+  }
+  return { controls, update, pause, resume, stop };
+}
