@@ -8,7 +8,7 @@ from model.bert_reader import BertReader
 from model.edits import Edits
 from model.foreign import ForeignModel
 from model.trace import Kind
-from pages.shared import address, history
+from pages.shared import address, history, limits
 from pages.shared.bert_inside import inside
 from pages.shared.bert_models import HISTORY, Loaded, model_box
 from pages.shared.bert_runs import attended, layers_of, read
@@ -162,7 +162,9 @@ def readable(loaded: Loaded, texts: tuple[str, str]) -> tuple[str, str] | None:
 
 
 open_page("BERT and others")
-if loaded := model_box():
+if not limits.OTHER_MODELS:
+    st.info(LOADING["off"])
+elif loaded := model_box():
     show_model(loaded)
 else:
     if st.session_state.bert_name:

@@ -13,11 +13,11 @@ import streamlit as st
 from model.bert_reader import BertReader, load_bert
 from model.foreign import ForeignModel, load_foreign
 from model.hub import LoadingError, first_line, read_config
-from pages.shared import scene
+from pages.shared import history, limits, scene
 from pages.shared.bert_words import LOADING
 from pages.shared.recent import Recent
 
-MODELS_KEPT = 3  # of all visitors together
+MODELS_KEPT = limits.MODELS  # of all visitors together
 HISTORY = "bert_history"  # of what a visitor changed in a BERT
 SUGGESTIONS = (
     "google-bert/bert-base-uncased",
@@ -132,7 +132,7 @@ def _load(name: str) -> None:
     loaded = shelf().loaded.get(name) or _wait_for(shelf().ask(name))
     if loaded is None:
         return
-    st.session_state.pop(HISTORY, None)  # the heads switched were those of another model
+    history.forget(HISTORY)  # the heads switched were those of another model
     if isinstance(loaded.model, ForeignModel):
         st.session_state.bert_kind = loaded.model.kinds[-1]
     st.session_state.update(bert_name=loaded.name, bert_masked="")

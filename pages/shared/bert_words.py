@@ -17,6 +17,10 @@ LOADING = {
     "begin": "Looking for the model …",
     "download": "Downloading …",
     "reading": "Reading the weights …",
+    "off": (
+        "Loading other models is switched off on this server. Run Headlight on your own computer "
+        "to look at them."
+    ),
     "failed": "This model could not be loaded.",
     "gone": (
         "This page was made with the model named in the box, which is not in memory now. Press "

@@ -19,9 +19,7 @@ Shapes = Mapping[Kind, tuple[int, int]]  # how many layers and heads there are o
 Select = Callable[[Kind, int, int], None]
 
 
-def head_switches(
-    shapes: Shapes, selected: Place, select: Select, name: str | None = None
-) -> None:
+def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | None = None) -> None:
     """The switches of all heads and the fader of the selected one, for the history of a `name`.
 
     `select` is called with the head that was switched.

@@ -35,6 +35,11 @@ def can_undo(name: str | None = None) -> bool:
     return len(_history(name)) > 1
 
 
+def forget(name: str) -> None:
+    """Drop every edit of a model."""
+    _keep([Edits()], name)
+
+
 def _history(name: str | None) -> list[Edits]:
     return st.session_state.get("histories", {}).get(name or models.chosen().key, [Edits()])
 

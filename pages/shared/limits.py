@@ -24,6 +24,6 @@ def switch(name: str, default: bool) -> bool:
 THREADS = whole_number("HEADLIGHT_THREADS", min(4, os.cpu_count() or 1))  # of one model call
 RUNS = whole_number("HEADLIGHT_RUNS", 32, lowest=2)  # results kept, of all visitors together
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
-MODELS = whole_number("HEADLIGHT_MODELS", 2)  # such models in memory
+MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most

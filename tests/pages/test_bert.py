@@ -12,6 +12,7 @@ from model import Site, load_bert
 from model.edits import Edits
 from model.foreign import WHY_NOT, load_foreign
 from model.pieces import merge_words
+from pages.shared import limits
 from tests.model.test_foreign import KINDS, save_tokenizer
 from tests.pages.pictures import canvas_pictures, heatmaps
 
@@ -295,3 +296,12 @@ def test_of_three_models_the_last_ones_stay(make_bert_folder):
         assert heatmaps(open_page(folder))
     assert not heatmaps(visit(bert_name=folders[0]))
     assert heatmaps(visit(bert_name=folders[3]))
+
+
+def test_a_host_can_switch_other_models_off(monkeypatch):
+    monkeypatch.setattr(limits, "OTHER_MODELS", False)
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.switch_page("pages/bert.py").run()
+    assert not app.exception
+    assert "switched off" in app.info[0].value
+    assert not app.text_input
