@@ -49,7 +49,7 @@ class ToyOptions:
     """
 
     task: str = "reverse"
-    shortest: int = 4
+    shortest: int = 1
     longest: int = 8
     layers: int = 2
     heads: int = 4
@@ -105,7 +105,7 @@ DEFAULTS = {
     "reverse": ToyOptions(),
     "copy": ToyOptions("copy", steps=800),
     "sort": ToyOptions("sort"),
-    "add": ToyOptions("add", shortest=1, longest=3, steps=2_500),
+    "add": ToyOptions("add", longest=3, steps=2_500),
     "dates": ToyOptions("dates", shortest=0, longest=0, steps=600),
 }
 

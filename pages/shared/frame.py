@@ -15,6 +15,7 @@ PAGES = (
     ("pages/positions.py", "Positions", "How a token knows its place, and what happens without"),
     ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
     ("pages/training.py", "Training", "Watch attention being learned, from random weights"),
+    ("pages/bert.py", "BERT and others", "Other models' heads: a BERT to change, any to look at"),
     ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 
 import numpy as np
 import streamlit as st
@@ -15,10 +14,10 @@ from model.scoring import trace_log_probabilities
 from model.strategies import Strategy
 from model.tokenizer import END_ID, PAD_ID, Token
 from model.trace import AttentionEdit, Kind, Site, Trace
-from pages.shared import models
+from pages.shared import limits, models
 
 UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
-RUNS_KEPT = 32  # of all visitors together
+RUNS_KEPT = limits.RUNS  # of all visitors together
 
 
 def translator(name: str | None = None) -> Translator:
@@ -32,7 +31,7 @@ def translator(name: str | None = None) -> Translator:
 
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _loaded(name: str) -> Translator:
-    torch.set_num_threads(min(4, os.cpu_count() or 1))
+    torch.set_num_threads(limits.THREADS)
     loaded = load(name)
     # What is loaded stays: later collections need not look at it again.
     gc.collect()

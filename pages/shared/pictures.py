@@ -8,6 +8,7 @@ from functools import cache
 
 import streamlit as st
 
+from model.pieces import Piece
 from model.tokenizer import Token
 from viz import CanvasPicture, Chip
 from viz.canvas import markup, script, stylesheet
@@ -46,6 +47,20 @@ def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> lis
         joined = kind != "special" and index > 0 and tokens[index - 1].end == token.start
         made.append(Chip(token.text, joined, kind, index in changed))
     return made
+
+
+def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
+    """Pieces as chips, those of one word joined; coloured by their `segments` where wanted."""
+    kinds = {"written": "piece"}
+    return [
+        Chip(
+            piece.text,
+            index > 0 and pieces[index - 1].word == piece.word,
+            kinds.get(piece.role, piece.role),
+            segment=piece.segment if segments else None,
+        )
+        for index, piece in enumerate(pieces)
+    ]
 
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:

@@ -9,6 +9,7 @@ import streamlit as st
 import torch
 
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
+from pages.shared.bert_models import berts
 from pages.shared.pictures import PLOTLY, show
 from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
 from pages.shared.position_words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
@@ -19,6 +20,7 @@ LONGEST = 512  # positions
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
 MOST_CLOCKS = 6
+SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
 
 
 @st.fragment
@@ -149,21 +151,26 @@ def turning(table: torch.Tensor, base: float) -> None:
 @st.fragment
 def learned_section() -> None:
     """A learned table beside the sinusoidal one of its width: the same pictures, the same axes."""
-    st.caption(LEARNED_WORDS["what"])
+    tables = {side: learned_table(side) for side in SIDES} | {
+        f"BERT: {loaded.name}": loaded.model.model.positions.table.detach().cpu().numpy()
+        for loaded in berts()
+        if loaded.model.model.config.d_model % 2 == 0  # sinusoids come in pairs
+    }
+    if st.session_state.get("positions_side") not in tables:
+        st.session_state.positions_side = "encoder"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        side = st.segmented_control(
+        side = st.selectbox(
             "Table of the",
-            ["encoder", "decoder"],
-            default="encoder",
-            format_func=str.title,
-            required=True,
+            tables,
+            format_func=lambda name: SIDES.get(name, name),
             key="positions_side",
             persist_state="session",
+            width=320,
         )
         count = st.slider(
             "Positions shown",
             16,
-            256,
+            LONGEST,
             64,
             step=16,
             key="learned_count",
@@ -173,16 +180,22 @@ def learned_section() -> None:
         unit = st.toggle(
             "Scale every position to length 1", key="positions_unit", persist_state="session"
         )
-    learned = learned_table(side)
+    st.caption(LEARNED_WORDS["what" if side in SIDES else "of BERT"])
+    if len(tables) == len(SIDES):
+        st.page_link("pages/bert.py", label=LEARNED_WORDS["to BERT"])
+    learned = tables[side]
     compare_tables(learned, count, unit)
-    reached = np.array(trained_pairs(LEARNED)[side])
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("How often each position was trained")
-        lines = {"training pairs": reached}
-        st.altair_chart(position_lines(lines, y="pairs, logarithmic", logarithmic=True))
-        last, _ = trained_up_to(side, LEARNED)
-        st.caption(LEARNED_WORDS["reached"].format(pairs=reached[0], last=last))
+        if side in SIDES:
+            reached = np.array(trained_pairs(LEARNED)[side])
+            lines = {"training pairs": reached}
+            st.altair_chart(position_lines(lines, y="pairs, logarithmic", logarithmic=True))
+            last, _ = trained_up_to(side, LEARNED)
+            st.caption(LEARNED_WORDS["reached"].format(pairs=reached[0], last=last))
+        else:
+            st.caption(LEARNED_WORDS["unknown"])
     with right:
         st.subheader("How long each position is")
         other = sinusoids(*learned.shape).numpy()
@@ -191,12 +204,12 @@ def learned_section() -> None:
             for name, table in (("sinusoidal", other), ("learned", learned))
         }
         st.altair_chart(position_lines(lines, y="length"))
-        st.caption(LEARNED_WORDS["norms"])
+        st.caption(LEARNED_WORDS["norms"].format(length=(learned.shape[1] / 2) ** 0.5))
 
 
 def compare_tables(learned: np.ndarray, count: int, unit: bool) -> None:
     """The first positions of a table (positions, d_model) beside the sinusoids of its width."""
-    d_model = learned.shape[1]
+    count, d_model = min(count, len(learned)), learned.shape[1]
     tables = {"sinusoidal": sinusoids(count, d_model).numpy(), "learned": learned[:count]}
     if unit:
         tables = {
@@ -211,7 +224,7 @@ def compare_tables(learned: np.ndarray, count: int, unit: bool) -> None:
         range(d_model),
         default_dimensions(d_model)[::2],
         max_selections=MOST_LINES,
-        key="learned_dimensions",
+        key=f"learned_dimensions of {d_model}",
         persist_state="session",
     )
     similarity = "cosine" if unit else "dot product"

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from model.anatomy import Anatomy
 from model.trace import EmbeddingRecord
+from model.variants import NormOrder
 from pages.shared.inside_words import STEPS
 from pages.shared.pictures import show
 from viz import Row, vector_rows
@@ -41,22 +42,22 @@ def tell(
     head: int,
     places: tuple[int, int],
     keys: list[str],
+    norm: NormOrder,
 ) -> None:
-    """All steps, from the query token's embedding to the residual stream after the block."""
+    """All steps, from the query token's embedding to the residual stream after the block.
+
+    `norm` is where the model has its layer norms: before each block, or after the sum.
+    """
     query, key = places
     width, d_model = len(part.query), len(part.query_input)
     residual = part.residual
 
-    step(
-        1,
-        "What is read",
-        STEPS["input"].format(layer=layer + 1),
-        r"x = \sqrt{d_\text{model}}\,e + p",
-    )
+    bert = embedding.segments is not None
+    formula = r"x = \mathrm{norm}(e + s + p)" if bert else r"x = \sqrt{d_\text{model}}\,e + p"
+    words = STEPS["input of BERT" if bert else "input"].format(layer=layer + 1)
+    step(1, "What is read", words, formula)
     rows = [
-        row("embedding, scaled", embedding.scaled[0, query]),
-        row("position", embedding.positions[query]),
-        row("their sum", embedding.states[0, query]),
+        *embedding_rows(embedding, query),
         row("stream before this block", residual.states[0, query]),
         row("query token, as read", part.query_input),
         row("key token, as read", part.key_input),
@@ -122,14 +123,37 @@ def tell(
     rows += [row("bias", part.bias), row("their sum", residual.change[0, query])]
     show(vector_rows(rows), "story-contributions")
 
-    formula = r"x' = x + \text{block}(\mathrm{norm}(x))"
-    step(9, "Into the residual stream", STEPS["residual"], formula)
-    rows = [
-        row("before", residual.states[0, query]),
-        row("what is added", residual.change[0, query]),
-        row("after", residual.outputs[0, query]),
-    ]
+    formula = (
+        r"x' = x + \text{block}(\mathrm{norm}(x))"
+        if norm == "pre"
+        else r"x' = \mathrm{norm}(x + \text{block}(x))"
+    )
+    step(9, "Into the residual stream", STEPS[f"residual, {norm}-norm"], formula)
+    before, change = residual.states[0, query], residual.change[0, query]
+    rows = [row("before", before), row("what is added", change)]
+    if norm == "post":
+        rows.append(row("the sum", before + change))
+    rows.append(row("after", residual.outputs[0, query]))
     show(vector_rows(rows), "story-residual")
+
+
+def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
+    """How the vector that the first layer reads was put together."""
+    position, states = embedding.positions[query], embedding.states[0, query]
+    if embedding.segments is None:
+        return [
+            row("embedding, scaled", embedding.scaled[0, query]),
+            row("position", position),
+            row("their sum", states),
+        ]
+    token, segment = embedding.tokens[0, query], embedding.segments[0, query]
+    return [
+        row("embedding", token),
+        row("segment", segment),
+        row("position", position),
+        row("their sum", token + segment + position),
+        row("its norm", states),
+    ]
 
 
 def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.jobs import Job, JobState, Trainings
 from model.tasks import TASKS
-from pages.shared import address
+from pages.shared import address, limits
 from pages.shared.controls import choose_kind
 from pages.shared.pictures import show
 from pages.shared.training_options import changes, chosen_options
@@ -34,7 +34,7 @@ class Run:
 @st.cache_resource
 def trainings() -> Trainings:
     """The trainings of all visitors."""
-    return Trainings()
+    return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
 
 
 def current() -> Run | None:

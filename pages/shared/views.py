@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,12 @@ import streamlit as st
 import torch
 
 from model.anatomy import Anatomy, block_of, read_at
-from model.edits import Edits
-from model.explain import NOTES, Explanation, explain
+from model.bert import Bert
+from model.explain import NOTES, Explanation, Objective, explain_by
 from model.lens import lens, stream_norms
 from model.similarity import Similarity, in_sentence, word_similarity
-from model.trace import AttentionEdit, Site, Trace
+from model.trace import Changes, Side, Site, Trace
+from model.transformer import Transformer
 from model.variants import (
     NORM_ORDER_NOTE,
     activations,
@@ -26,7 +28,7 @@ from model.variants import (
     width_sweep,
 )
 from pages.shared.inside_words import SWITCH_WORDS, TAB_WORDS, VIEWS
-from pages.shared.loading import at_sites, tokens_of, translator
+from pages.shared.loading import tokens_of, translator
 from pages.shared.pictures import PLOTLY, show
 from pages.shared.story import numbers
 from viz import Row, position_lines, vector_rows, word_heatmap
@@ -40,17 +42,13 @@ DIMENSIONS_SHOWN = 64  # of a feed-forward layer's many
 class Cell:
     """One weight of one run: what every tab is about. Everything counts from 0."""
 
+    model: Transformer | Bert
     trace: Trace
-    edits: Edits
+    changes: Changes  # the visitor's, as the run had them
     site: Site
     head: int
     query: int
     key: int
-
-    @property
-    def changes(self) -> dict[Site, AttentionEdit]:
-        """The visitor's edits as the run had them."""
-        return at_sites(self.edits, self.trace)
 
     @property
     def key_tokens(self) -> list[str]:
@@ -58,32 +56,40 @@ class Cell:
         return tokens_of(self.trace, self.site.kind)[1]
 
 
-def beyond(cell: Cell) -> None:
-    """The same query's keys in five ways."""
+def beyond(
+    cell: Cell, objective: Objective | None, missing: Mapping[str, str] | None = None
+) -> None:
+    """The same query's keys in five ways, with the effects on an objective.
+
+    `missing` says of views that cannot be had why not.
+    """
     st.caption(TAB_WORDS["beyond"])
-    found = explained(cell)
-    token = " ".join(token.text for token in found.objective.tokens)
-    st.text(f"Effects are on {found.objective.description}: {token}")
-    parts = {field: numbers(getattr(found, field)) for field in VIEWS}
+    missing = missing or {}
+    found = explained(cell, objective, "removals" not in missing)
+    if objective and "gradient_times_attention" not in missing:
+        token = " ".join(token.text for token in objective.tokens)
+        st.text(f"Effects are on {objective.description}: {token}")
     rows = [
-        Row(label, parts[field], probabilities=field == "weights") for field, label in VIEWS.items()
+        Row(label, numbers(getattr(found, field)), probabilities=field == "weights")
+        for field, label in VIEWS.items()
+        if field not in missing
     ]
     show(
         vector_rows(rows, columns=cell.key_tokens, marked=[cell.key], own_scales=True), "five-views"
     )
     for field, label in VIEWS.items():
-        st.markdown(f"**{label}**: {NOTES[field]}")
+        st.markdown(f"**{label}**: {missing.get(field, NOTES[field])}")
 
 
-def explained(cell: Cell) -> Explanation:
+def explained(cell: Cell, objective: Objective | None, close: bool) -> Explanation:
     """The five views of a cell, kept for as long as the session stays at its query."""
     query = (id(cell.trace), cell.site, cell.head, cell.query)
     kept = st.session_state.get("explained")
     if kept is None or kept[0] != query:
         with st.spinner("Closing one cell after the other …"):
-            parts = (cell.trace, cell.site, cell.head, cell.query, cell.changes)
+            parts = (cell.site, cell.head, cell.query, objective, cell.changes, close)
             # The trace is kept too, so that its id is not given to another one.
-            kept = query, explain(translator().model, *parts), cell.trace
+            kept = query, explain_by(cell.model, cell.trace, *parts), cell.trace
         st.session_state.explained = kept
     return kept[1]
 
@@ -129,7 +135,7 @@ def softmax_switches(cell: Cell, part: Anatomy) -> None:
 def switches(cell: Cell, part: Anatomy) -> None:
     """What the parts of the architecture do to the visitor's own numbers."""
     softmax_switches(cell, part)
-    model, block = translator().model, block_of(cell.site)
+    model, block = cell.model, block_of(cell.site)
     st.subheader("Small projections for each head, or one fused")
     inputs = read_at(cell.trace, cell.site)
     _, fused, difference = separate_heads(model, cell.site, *inputs)
@@ -185,8 +191,8 @@ def shape_of(tensor: torch.Tensor) -> str:
     return " × ".join(map(str, tensor.shape))
 
 
-def stream(cell: Cell) -> None:
-    """What the decoder would already write after each layer, and how its stream grows."""
+def decoder_lens(cell: Cell) -> None:
+    """What the decoder would already write after each layer."""
     st.caption(TAB_WORDS["lens"])
     model = translator()
     table = lens(model.model, cell.trace, top=1)
@@ -203,12 +209,15 @@ def stream(cell: Cell) -> None:
         for place, name in enumerate(names)
     }
     st.dataframe(pd.DataFrame(rows, index=table.labels))
+
+
+def stream_lengths(trace: Trace, sides: Sequence[Side]) -> None:
+    """How long the vectors of the residual stream are, block by block."""
     st.subheader("The length of the stream")
-    sides = {"encoder": cell.trace.source_tokens, "decoder": cell.trace.target_tokens}
-    for column, (side, tokens) in zip(st.columns(2), sides.items(), strict=True):
-        norms = torch.stack([norm for _, norm in stream_norms(cell.trace, side)])  # (N, T)
+    for column, side in zip(st.columns(2), sides, strict=False):
+        norms = torch.stack([norm for _, norm in stream_norms(trace, side)])  # (N, T)
         lines = {
-            "mean over tokens": numbers(norms[:, : len(tokens)].mean(dim=1)),
+            "mean over tokens": numbers(norms.mean(dim=1)),
             "largest": numbers(norms.max(dim=1).values),
         }
         column.markdown(f"**{side.title()}**")

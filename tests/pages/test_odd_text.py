@@ -25,6 +25,36 @@ def test_nothing_a_person_types_breaks_a_page(page, name):
     assert not app.error
 
 
+@pytest.fixture(scope="module")
+def bert_folder(make_bert_folder):
+    return make_bert_folder(max_position_embeddings=64)
+
+
+@pytest.mark.parametrize("tab", ["Attention", "Switch heads", "Inside a head"])
+@pytest.mark.parametrize("units", ["pieces", "words"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_bert_takes_it(name, units, tab, bert_folder):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update({"bert_first": TEXTS[name], "bert_second": TEXTS[name]})
+    app.query_params.update({"bert_units": units, "bert_special": "hidden", "bert_masked": "1,2,9"})
+    app.session_state["bert_tab"] = tab
+    app.switch_page("pages/bert.py").run()
+    app.text_input(key="bert_wanted").set_value(str(bert_folder))
+    next(button for button in app.button if button.label == "Load").click().run()
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_name_of_a_model_breaks_its_page(name):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params["bert_name"] = TEXTS[name]
+    app.switch_page("pages/bert.py").run()
+    next(button for button in app.button if button.label == "Load").click().run()
+    assert not app.exception
+    assert app.error[0].value == "This model could not be loaded."
+
+
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("strategy", ["beam", "sample"])
 def test_every_strategy_takes_it(name, strategy):
