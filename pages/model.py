@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.history import History
 from model.translator import PRETRAINED
+from pages.shared import address
 from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
 from pages.shared.models import DEFAULT
@@ -30,6 +31,7 @@ def history() -> History:
 @st.fragment
 def heads_over_time() -> None:
     """All heads on an example sentence, at steps of the training."""
+    address.keep()
     recorded = history()
     numbers = range(len(recorded.sentences))
     sentence, kinds = st.columns([3, 2], gap="medium")

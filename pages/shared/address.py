@@ -31,7 +31,7 @@ def restore(page: str) -> None:
         apply(asked, page, everywhere=begins)
         st.session_state.address = asked, 0.0
     keep_to_the_model()
-    _keep()
+    keep()
 
 
 def apply(parameters: dict[str, str], page: str, everywhere: bool = False) -> None:
@@ -85,8 +85,12 @@ def publish() -> None:
         st.session_state.address = parameters, time.monotonic()
 
 
-def _keep() -> None:
-    """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw."""
+def keep() -> None:
+    """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw.
+
+    Fragments on a page without these widgets call it too, first of all: a run of a fragment makes
+    Streamlit forget at the next change of page what only the run of the page has held on to.
+    """
     for name in scene.CHECKS:
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]

@@ -11,6 +11,7 @@ from model.tasks import DIGITS
 from model.tokenizer import SPECIAL_TOKENS
 from model.toys import ToyOptions
 from model.training import Settings, learning_rate
+from pages.shared import address
 from pages.shared.training_words import LABELS, SCHEDULE, SMOOTHING
 from viz import position_lines
 
@@ -25,6 +26,7 @@ HIGHEST = 4.0  # nats, the end of the axis of losses
 @st.fragment
 def lessons(options: ToyOptions) -> None:
     """The warm-up schedule and label smoothing as curves."""
+    address.keep()
     left, right = st.columns(2, gap="medium")
     with left:
         schedule(options)

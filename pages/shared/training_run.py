@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.jobs import Job, JobState, Trainings
 from model.tasks import TASKS
-from pages.shared import limits
+from pages.shared import address, limits
 from pages.shared.controls import choose_kind
 from pages.shared.pictures import show
 from pages.shared.training_options import changes, chosen_options
@@ -105,6 +105,7 @@ def watch(ready: bool) -> None:
 
 def panel(ready: bool, updating: bool) -> None:
     """Everything that changes while a training runs; `updating` says whether it comes by itself."""
+    address.keep()
     run = current()
     state = run.job.look() if run else None
     if updating != (state is not None and state.name in ACTIVE):
