@@ -4,6 +4,7 @@ from viz.attention_film import attention_film
 from viz.attention_lines import attention_lines
 from viz.beam_tree import Leaf, beam_tree
 from viz.canvas import CanvasPicture
+from viz.compared_maps import Change, compared_maps, largest_changes
 from viz.decoding_player import Bar, decoding_player
 from viz.head_effects import head_effects
 from viz.head_grid import head_grid
@@ -22,6 +23,7 @@ from viz.vector_rows import Row, vector_rows
 __all__ = [
     "Bar",
     "CanvasPicture",
+    "Change",
     "Chip",
     "Leaf",
     "Row",
@@ -29,9 +31,11 @@ __all__ = [
     "attention_heatmap",
     "attention_lines",
     "beam_tree",
+    "compared_maps",
     "decoding_player",
     "head_effects",
     "head_grid",
+    "largest_changes",
     "mask_matrix",
     "position_clocks",
     "position_heatmap",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import SequenceMatcher
 from functools import cache
 
 import streamlit as st
@@ -12,6 +11,7 @@ from model.pieces import Piece
 from model.tokenizer import Token
 from viz import CanvasPicture, Chip
 from viz.canvas import markup, script, stylesheet
+from viz.tokens import aligned
 
 PLOTLY = {"displaylogo": False}  # for every chart of Plotly's
 
@@ -65,12 +65,5 @@ def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
     """The places in `after` of tokens that were put in or replaced."""
-    matcher = SequenceMatcher(
-        None, [token.id for token in before], [token.id for token in after], autojunk=False
-    )
-    return {
-        place
-        for tag, _, _, start, end in matcher.get_opcodes()
-        if tag != "equal"
-        for place in range(start, end)
-    }
+    pairs = aligned([token.text for token in before], [token.text for token in after])
+    return {place for counterpart, place in pairs if counterpart is None}
