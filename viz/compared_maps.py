@@ -75,7 +75,7 @@ def largest_changes(
 
     Cells that are written alike are left out. Raises ValueError where sizes do not fit.
     """
-    first, second = head_weights(first), head_weights(second)
+    first, second = (head_weights(each).astype(np.float64) for each in (first, second))
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
     changes = differences(first.round(DIGITS), second.round(DIGITS), rows, columns)
     sizes = np.nan_to_num(np.abs(changes))
@@ -123,7 +123,5 @@ def axes_of(
     """The queries and the keys of both maps, aligned; raises ValueError where sizes do not fit."""
     for weights, tokens in ((first, first_tokens), (second, second_tokens)):
         check_sizes(weights, *tokens)
-    rows, columns = (
-        aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True)
-    )
+    rows, columns = (aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True))
     return rows, columns

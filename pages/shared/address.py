@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import streamlit as st
 
+from model.config import TransformerConfig
 from model.edit_text import read_edits, write_edits
 from pages.shared import history, models, scene
 from pages.shared.loading import translator
@@ -37,8 +39,7 @@ def restore(page: str) -> None:
 def apply(parameters: dict[str, str], page: str, everywhere: bool = False) -> None:
     """Choose what an address says: all that matters on a page, or everywhere."""
     before = models.chosen()
-    name = parameters.get("model", models.DEFAULT)
-    config = translator(name if name in models.choices() else models.DEFAULT).model.config
+    config = config_for(parameters)
     read, refused = scene.read_scene(parameters, config)
     st.session_state.refused_parameters = refused
     values = asdict(read)
@@ -49,6 +50,12 @@ def apply(parameters: dict[str, str], page: str, everywhere: bool = False) -> No
     if models.chosen() != before:
         models.forget_runs()
     history.change(read_edits(edits, config))
+
+
+def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
+    """The shape of the model that an address names, or of the one where it names none."""
+    name = parameters.get("model", models.DEFAULT)
+    return translator(name if name in models.choices() else models.DEFAULT).model.config
 
 
 def keep_to_the_model() -> None:

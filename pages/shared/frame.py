@@ -11,6 +11,7 @@ PAGES = (
     ("app.py", "Attention", "What every head looks at, on your sentence"),
     ("pages/masks.py", "Masks", "Change what attention may see, and what that does"),
     ("pages/heads.py", "Heads", "Switch heads off, and see which of them matter"),
+    ("pages/compare.py", "Compare", "Two sentences, heads, models or trainings, side by side"),
     ("pages/inside.py", "Inside a head", "Why a weight is what it is, number by number"),
     ("pages/positions.py", "Positions", "How a token knows its place, and what happens without"),
     ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
