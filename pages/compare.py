@@ -108,8 +108,11 @@ def written(change: Change) -> str:
     )
 
 
-def what_was_read(first: Shown, second: Shown) -> None:
-    """The text that each decoder read, as tokens."""
+def what_was_read(first: Shown, second: Shown, choosable: bool) -> None:
+    """The text that each decoder read, as tokens, and where there is a choice of it."""
+    st.subheader("What the decoders read")
+    if choosable:
+        st.toggle("Each its own translation", key="compare_own", help=OWN_TARGETS)
     if first.reads == second.reads:
         st.text(f"Both decoders read: {' '.join(first.reads)}")
     else:
@@ -134,19 +137,15 @@ def output(both: Sides, first: Shown, second: Shown) -> None:
         compare_probabilities(first.trace, second.trace, ("A", "B"))
 
 
-def own_targets(both: Sides) -> bool:
-    """Whether each decoder reads its own translation; it always does on different sentences."""
+def own_targets(both: Sides) -> bool | None:
+    """Whether each decoder reads its own translation; None where there is no choice.
+
+    On different sentences it always does, and snapshots read what they were recorded with.
+    """
     first, second = both
-    choosable = first.sentence == second.sentence and not (
-        first.compare_snapshot or second.compare_snapshot
-    )
-    st.toggle(
-        "Each decoder reads its own translation",
-        key="compare_own",
-        help=OWN_TARGETS,
-        disabled=not choosable,
-    )
-    return choosable and st.session_state.compare_own
+    if first.sentence != second.sentence or first.compare_snapshot or second.compare_snapshot:
+        return None
+    return st.session_state.compare_own
 
 
 def is_classic(both: Sides) -> bool:
@@ -176,7 +175,7 @@ def compare() -> None:
         with column:
             choose_side(name, chosen)
     own = own_targets(both)
-    read = targets(*both, own)
+    read = targets(*both, bool(own))
     first, second = (
         shown(name.upper(), chosen, target)
         for name, chosen, target in zip(SIDES, both, read, strict=True)
@@ -188,8 +187,8 @@ def compare() -> None:
             st.caption(CLASSIC)
         if summarized(both[0]) != summarized(both[1]):
             st.caption(OTHER_SUMMARY)
-        what_was_read(first, second)
         picture(first, second)
+        what_was_read(first, second, own is not None)
         output(both, first, second)
     address.publish()
 

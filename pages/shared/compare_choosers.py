@@ -39,14 +39,15 @@ def choose_side(name: str, chosen: Scene) -> None:
     """Everything that can be chosen of one side, shown as it is now."""
     st.subheader(f"Side {name.upper()}")
     recording = recordings().get(snapshot(chosen)[0]) if chosen.compare_snapshot else None
-    choose_model(name, chosen)
     if recording:
         choose_snapshot(name, chosen, recording)
     elif not chosen.compare_snapshot:
         label = models.choices()[chosen.model].source.capitalize()
         text = keyed(name, "sentence", chosen.sentence)
         st.text_input(f"{label} sentence", max_chars=scene.LONGEST_SENTENCE, **text)
-    choose_place(name, chosen)
+    with st.container(horizontal=True, gap="xsmall"):
+        choose_model(name, chosen)
+        choose_place(name, chosen)
     with st.expander(f"Changes, target and links of side {name.upper()}"):
         if not chosen.compare_snapshot:
             choose_run(name, chosen)
@@ -89,13 +90,13 @@ def choose_snapshot(name: str, chosen: Scene, recording: Recording) -> None:
 def choose_place(name: str, chosen: Scene) -> None:
     """The kind of attention, the layer and the head."""
     layers, heads = shape(chosen) or (1, 1)
-    kind, layer, head = st.columns([2, 1, 1], gap="small")
-    kind.selectbox(
-        "Attention", list(scene.KINDS), format_func=scene.KINDS.get,
-        **keyed(name, "kind", chosen.kind),
-    )  # fmt: skip
-    layer.selectbox("Layer", range(1, layers + 1), **keyed(name, "layer", chosen.layer))
-    head.selectbox("Head", scene.head_names(heads), **keyed(name, "head", chosen.head))
+    kinds = list(scene.KINDS)
+    kind = keyed(name, "kind", chosen.kind)
+    st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=154, **kind)
+    numbers = range(1, layers + 1)
+    st.selectbox("Layer", numbers, width=62, **keyed(name, "layer", chosen.layer))
+    names = scene.head_names(heads)
+    st.selectbox("Head", names, width=78, **keyed(name, "head", chosen.head))
 
 
 def choose_run(name: str, chosen: Scene) -> None:

@@ -1,5 +1,5 @@
 const GAP = 20; // pixels between two maps
-const READABLE = 16; // pixels of a cell's side, where two maps in a row leave more than three
+const READABLE = 14; // pixels of a cell's side, where two maps in a row leave more than three
 
 /** Draw two heads and their difference; a cell that is pointed at is marked in all of them. */
 export default function draw({ data, parentElement }) {
