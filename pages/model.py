@@ -28,10 +28,9 @@ def history() -> History:
     return History.from_file(FOLDER / "history.safetensors")
 
 
-@st.fragment
+@address.fragment
 def heads_over_time() -> None:
     """All heads on an example sentence, at steps of the training."""
-    address.keep()
     recorded = history()
     numbers = range(len(recorded.sentences))
     sentence, kinds = st.columns([3, 2], gap="medium")

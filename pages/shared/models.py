@@ -28,6 +28,11 @@ class Choice:
     target: str = "French"
 
     @property
+    def asks_for(self) -> str:
+        """What it is given to read; "an" goes before it."""
+        return "input" if self.is_own else f"{self.source} sentence"
+
+    @property
     def is_own(self) -> bool:
         """Whether it is a visitor's own, which no other visitor has."""
         return self.key.startswith(OWN)
