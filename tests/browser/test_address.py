@@ -36,13 +36,13 @@ def test_a_link_restores_a_scene_in_another_browser(page, browser, server):
     edits = "look-ahead.off~gate.cross.2.8.0"
     open_attention(page, server, f"?sentence=We sing.&head=4&kind=encoder&edits={edits}")
     page.get_by_role("link", name="Masks").click()
-    look_ahead = page.get_by_role("checkbox", name="Look-ahead mask")
+    look_ahead = page.get_by_role("switch", name="Look-ahead mask")
     expect(look_ahead).not_to_be_checked()
     expect(page).to_have_url(re.compile("masks.*head=4"))
     other = browser.new_context().new_page()
     other.goto(page.url)
     expect(other.get_by_label("English sentence")).to_have_value("We sing.")
-    expect(other.get_by_role("checkbox", name="Look-ahead mask")).not_to_be_checked()
+    expect(other.get_by_role("switch", name="Look-ahead mask")).not_to_be_checked()
     other.context.close()
 
 
