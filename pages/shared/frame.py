@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import address
+from pages.shared.pictures import show
+from viz import keyboard
 
 # Every page of the app: its file, its name, what it is for.
 PAGES = (
@@ -45,6 +47,7 @@ def open_page(name: str) -> None:
         st.caption("Every attention head of a Transformer, on the sentence you type.")
         for file, title, purpose in PAGES:
             st.page_link(file, label=title, help=purpose)
+        show(keyboard(), "keyboard")
     st.title(name)
     address.restore(name)
     address.note()

@@ -78,7 +78,7 @@ def use_model(
     `source` and `target` name the two sides, as English and French do.
     """
     before = chosen()
-    choice = Choice(f"{OWN}{uuid4().hex}", title, examples, source, target)
+    choice = Choice(f"{OWN}{uuid4().hex[:12]}", title, examples, source, target)
     kept = dict(list(_own().items())[-(MOST - 1) :])
     st.session_state.own_models = {**kept, choice.key: (choice, translator)}
     st.session_state.model = choice.key
