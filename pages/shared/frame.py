@@ -27,6 +27,10 @@ SIDEBAR_WIDTH = 220  # pixels
 STYLE = """
 .stAppHeader { background: transparent; }
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
+.stApp [data-testid="stCaptionContainer"] { opacity: 0.8; }
+.stApp [data-testid="stCaptionContainer"] code { color: inherit; }
+.stMultiSelect :has(> span[title]) { background-color: #1f6f8b; }
+.stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
