@@ -41,7 +41,7 @@ def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cel
     open_inside(kind, layer, head, *cell)
 
 
-@st.fragment
+@address.fragment
 def attention(trace: Trace) -> None:
     """The choice of attention, all its heads, and the chosen one in large."""
     overview, detail = st.columns(2, gap="medium")

@@ -162,10 +162,9 @@ def summarized(chosen: Scene) -> str:
     return chosen.head if chosen.head in scene.SUMMARIES else ""
 
 
-@st.fragment
+@address.fragment
 def compare() -> None:
     """The whole page: what to compare, the maps, and what comes of them."""
-    address.keep()
     presets()
     both = tuple(fitted(side(name)) for name in SIDES)
     address.note()

@@ -196,7 +196,7 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens) -> None
         st.plotly_chart(figure, key="blocking", config=PLOTLY)
 
 
-@st.fragment
+@address.fragment
 def masks(sentence: str) -> None:
     """Everything under the sentence box."""
     edits, config = history.edits(), translator().model.config

@@ -19,10 +19,9 @@ CURVES = {  # the log's columns, and what they are called
 }
 
 
-@st.fragment
+@address.fragment
 def heads_over_time() -> None:
     """All heads on an example sentence, at steps of the training."""
-    address.keep()
     recorded = recorded_training()
     numbers = range(len(recorded.sentences))
     sentence, kinds = st.columns([3, 2], gap="medium")

@@ -89,7 +89,7 @@ def mode_controls(before: Trace) -> tuple[PositionEdit, PositionEdit]:
     return edits["encoder"], edits["decoder"]
 
 
-@st.fragment
+@address.fragment
 def sentence_section(sentence: str) -> None:
     """The model with its positions changed: translation and attention."""
     if history.edits() != Edits():
@@ -155,7 +155,7 @@ def shuffle_section(sentence: str) -> None:
     )
 
 
-@st.fragment
+@address.fragment
 def token_section(sentence: str) -> None:
     """How embedding, scaling and position add up for one token."""
     trace = traced(sentence)
@@ -194,7 +194,7 @@ def token_section(sentence: str) -> None:
     st.caption(TOKEN_WORDS.format(scale=scale))
 
 
-@st.fragment
+@address.fragment
 def beyond_section(sentence: str) -> None:
     """Positions that were never trained: the sinusoid goes on, the learned table ends."""
     st.subheader("The tables")

@@ -9,6 +9,7 @@ from viz.decoding_player import Bar, decoding_player
 from viz.head_effects import head_effects
 from viz.head_grid import head_grid
 from viz.heatmap import attention_heatmap, word_heatmap
+from viz.keyboard import keyboard
 from viz.mask_matrix import mask_matrix
 from viz.position_clocks import position_clocks
 from viz.position_heatmap import position_heatmap, vector_strips
@@ -35,6 +36,7 @@ __all__ = [
     "decoding_player",
     "head_effects",
     "head_grid",
+    "keyboard",
     "largest_changes",
     "mask_matrix",
     "position_clocks",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import address
+from pages.shared.pictures import show
+from viz import keyboard
 
 # Every page of the app: its file, its name, what it is for.
 PAGES = (
@@ -26,6 +28,10 @@ SIDEBAR_WIDTH = 220  # pixels
 STYLE = """
 .stAppHeader { background: transparent; }
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
+.stApp [data-testid="stCaptionContainer"] { opacity: 0.8; }
+.stApp [data-testid="stCaptionContainer"] code { color: inherit; }
+.stMultiSelect :has(> span[title]) { background-color: #1f6f8b; }
+.stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
@@ -46,6 +52,7 @@ def open_page(name: str) -> None:
         st.caption("Every attention head of a Transformer, on the sentence you type.")
         for file, title, purpose in PAGES:
             st.page_link(file, label=title, help=purpose)
+        show(keyboard(), "keyboard")
     st.title(name)
     address.restore(name)
     address.note()

@@ -23,10 +23,9 @@ POINTS = 200  # of a curve
 HIGHEST = 4.0  # nats, the end of the axis of losses
 
 
-@st.fragment
+@address.fragment
 def lessons(options: ToyOptions) -> None:
     """The warm-up schedule and label smoothing as curves."""
-    address.keep()
     left, right = st.columns(2, gap="medium")
     with left:
         schedule(options)

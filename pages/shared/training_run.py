@@ -100,12 +100,11 @@ def watch(ready: bool) -> None:
     """
     run = current()
     active = run is not None and run.job.look().name in ACTIVE
-    st.fragment(panel, run_every=EVERY if active else None)(ready, active)
+    address.fragment(panel, run_every=EVERY if active else None)(ready, active)
 
 
 def panel(ready: bool, updating: bool) -> None:
     """Everything that changes while a training runs; `updating` says whether it comes by itself."""
-    address.keep()
     run = current()
     state = run.job.look() if run else None
     if updating != (state is not None and state.name in ACTIVE):

@@ -95,10 +95,9 @@ def packed(translator: Translator) -> bytes:
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 
-@st.fragment
+@address.fragment
 def upload() -> None:
     """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
-    address.keep()
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
     st.caption(UPLOAD)
     if file is None:

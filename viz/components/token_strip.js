@@ -24,6 +24,6 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   if (header.text) parts.push(element("p", "text", header.text));
   root.replaceChildren(...parts, chips);
   chips.scrollTop = scrolled;
-  if (chips.scrollHeight > chips.clientHeight) chips.tabIndex = 0; // to scroll by keyboard
+  scrollable(chips, "Tokens");
   if (focused) chips.querySelector(`[data-place="${focused}"]`)?.focus();
 }
