@@ -20,6 +20,7 @@ from pages.shared.loading import (
 )
 from pages.shared.pictures import picked, show
 from pages.shared.sentence import sentence_box, show_translation
+from pages.shared.share import tour_link
 from pages.shared.words import HOW_TO_READ, formula, reading_of
 from viz import attention_heatmap, attention_lines, head_grid
 
@@ -98,6 +99,7 @@ def attention(trace: Trace) -> None:
 
 
 open_page("Attention")
+tour_link()
 if sentence := sentence_box():
     show_translation(translated(sentence))
     attention(traced(sentence))

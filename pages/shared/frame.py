@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address
+from pages.shared import address, presenter, share
 
 # Every page of the app: its file, its name, what it is for.
 PAGES = (
@@ -14,6 +14,7 @@ PAGES = (
     ("pages/inside.py", "Inside a head", "Why a weight is what it is, number by number"),
     ("pages/positions.py", "Positions", "How a token knows its place, and what happens without"),
     ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
+    ("pages/talk.py", "Talk", "Make a list of scenes, and present it"),
     ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
 )
 
@@ -25,6 +26,10 @@ STYLE = """
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+@media (min-width: 641px) {
+  .stMainBlockContainer > .stVerticalBlock { position: relative; }
+  .st-key-tour { position: absolute; top: 0; right: 0; width: auto; }
+}
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
 """
 
@@ -38,11 +43,20 @@ def open_page(name: str) -> None:
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
     st.html(f"<style>{STYLE}</style>")
+    if slide := presenter.open_slide(name, {title: file for file, title, _ in PAGES}):
+        presenter.show_slide(slide)
+    else:
+        sidebar(name)
+        st.title(name)
+    address.restore(name)
+    address.note()
+
+
+def sidebar(name: str) -> None:
+    """The way to the other pages, and what hands this one on."""
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
         for file, title, purpose in PAGES:
             st.page_link(file, label=title, help=purpose)
-    st.title(name)
-    address.restore(name)
-    address.note()
+        share.tools(name)
