@@ -112,9 +112,7 @@ def row(place: int, slide: Slide, count: int) -> None:
         st.text_area("Words", slide.words, max_chars=LONGEST_WORDS, height=90, **box("words"))
     with shown:
         names = PICTURES[slide.page]
-        st.multiselect(
-            "Pictures", names, slide.pictures, format_func=names.get, **box("pictures")
-        )
+        st.multiselect("Pictures", names, slide.pictures, format_func=names.get, **box("pictures"))
         st.slider("Size", *SIZES, slide.size, 0.05, format="%.2f ×", **box("size"))
     with st.container(horizontal=True):
         actions = (

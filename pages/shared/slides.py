@@ -102,7 +102,9 @@ def read_talk(data: bytes) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
     except (ValueError, RecursionError):
         raise ValueError("This is no talk: the file cannot be read as JSON.") from None
     if not isinstance(content, dict) or content.get(FORMAT) != VERSION:
-        raise ValueError(f'This is no talk that can be read here: "{FORMAT}": {VERSION} is missing.')
+        raise ValueError(
+            f'This is no talk that can be read here: "{FORMAT}": {VERSION} is missing.'
+        )
     entries = content.get("slides")
     if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_SLIDES:
         raise ValueError(f"A talk has a list of 1 to {MOST_SLIDES} slides.")
@@ -158,7 +160,9 @@ def text_of(entry: dict, name: str, number: int, longest: int) -> str:
     """A text of an entry, empty where there is none; raises ValueError for anything else."""
     text = entry.get(name, "")
     if not isinstance(text, str) or len(text) > longest:
-        raise ValueError(f"The {name} of slide {number} is no text of at most {longest} characters.")
+        raise ValueError(
+            f"The {name} of slide {number} is no text of at most {longest} characters."
+        )
     check_text(text, number)
     return text
 
