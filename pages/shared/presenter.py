@@ -50,10 +50,11 @@ def open_slide(page: str, files: Mapping[str, str]) -> Slide | None:
     state.slide = min(state.slide, len(slides))
     slide, link = slides[state.slide - 1], {PARAMETER: str(state.slide)}
     if slide.page != page:
-        if not state.get("turned") and st.query_params.get(PARAMETER) is None:
+        if not state.get("turned"):
+            if PARAMETER in st.query_params:
+                st.stop()  # going back, the browser is about to pass this entry over, see slide.js
             state.slide = None  # a click in a picture led away from the talk
             return None
-        state.turned = True
         address.written(link)
         st.switch_page(files[slide.page], query_params=link)
     if state.get("turned"):
@@ -102,6 +103,8 @@ def enlarged(figure: go.Figure) -> go.Figure:
 
 
 def _turn() -> None:
+    if "slide-words" not in st.session_state:
+        return  # asked for by a page that is gone; the slide on its way asks again
     number = picked("slide-words")
     if number == 0:
         st.session_state.slide = None

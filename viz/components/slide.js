@@ -2,6 +2,7 @@ const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out f
 const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const SETTLED = 300; // milliseconds after which pictures have taken their size
+const PATIENCE = 8000; // milliseconds that a slide asked for may take to come
 const SHRINK = 0.95;
 const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
 
@@ -26,12 +27,17 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   black.onclick = () => (black.hidden = true);
   root.replaceChildren(element("h1", "", title), element("p", "words", words), turn, black);
   show();
+  // What was asked for while the page changed did not arrive, and is asked for again.
+  const { wanted, until } = window.headlightSlide ?? {};
+  window.headlightSlide = undefined;
+  if (wanted && wanted !== number && performance.now() < until) go(wanted);
 
   function go(to) {
     const next = Math.max(1, Math.min(count, to));
     if (next === at) return;
     at = next;
     show();
+    window.headlightSlide = { wanted: at, until: performance.now() + PATIENCE };
     setTriggerValue("picked", at);
   }
   function show() {
@@ -55,6 +61,12 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     event.preventDefault();
   }
 
+  /** Going on to another page leaves two entries of one slide; going back passes the first over. */
+  function onPop() {
+    if (new URLSearchParams(location.search).get("talk") !== String(number)) return;
+    history.back();
+  }
+
   function scale() {
     const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
     style.setProperty("--slide-scale", Math.max(SMALLEST, fitting));
@@ -76,12 +88,14 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const observer = new ResizeObserver(check);
   observer.observe(main.firstElementChild);
   addEventListener("resize", scale);
+  addEventListener("popstate", onPop);
   document.addEventListener("keydown", onKey);
   scale();
   root.forget = () => {
     clearTimeout(waiting);
     observer.disconnect();
     removeEventListener("resize", scale);
+    removeEventListener("popstate", onPop);
     document.removeEventListener("keydown", onKey);
   };
   return root.forget;
