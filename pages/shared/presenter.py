@@ -26,7 +26,7 @@ STYLE = """
 .stMainBlockContainer :is(.stVerticalBlock, .stHorizontalBlock) > :not({kept}, :has({kept}))
 {{ display: none !important; }}
 .stMainBlockContainer [role="tablist"] {{ display: none !important; }}
-.stMainBlockContainer .stColumn {{ flex: 1 1 0; width: auto; max-width: none; }}
+.stMainBlockContainer .stColumn {{ flex: 1 1 0; width: auto; min-width: 0; max-width: none; }}
 {shown} {{ --on-page: none; zoom: calc({size} * var(--slide-fit, 1)); }}
 {shown}:has(.stPlotlyChart) {{ zoom: calc(1 / var(--slide-scale, 1)); }}
 """
@@ -80,9 +80,10 @@ def show_slide(slide: Slide) -> None:
     st.session_state.pop("refused_parameters", None)
     shown = ":is(" + ", ".join(map(css_class, slide.pictures or ("none",))) + ")"
     kept = ":is(" + ", ".join(map(css_class, ("slide-words", "kept", *slide.pictures))) + ")"
-    st.html(f"<style>{STYLE.format(shown=shown, kept=kept, size=slide.size)}</style>")
+    style = STYLE.format(shown=shown, kept=kept, size=slide.size)
     number, count = st.session_state.slide, len(talk.in_force())
-    show(slide_picture(slide.title, slide.words, number=number, count=count), "slide-words", _turn)
+    words = slide_picture(slide.title, slide.words, number=number, count=count, style=style)
+    show(words, "slide-words", _turn)
     talk.keep()
 
 
@@ -104,7 +105,9 @@ def enlarged(figure: go.Figure) -> go.Figure:
 
 def _turn() -> None:
     if "slide-words" not in st.session_state:
-        return  # asked for by a page that is gone; the slide on its way asks again
+        # Asked for by a page that is gone: the slide on its way comes, and asks again.
+        st.session_state.turned = True
+        return
     number = picked("slide-words")
     if number == 0:
         st.session_state.slide = None

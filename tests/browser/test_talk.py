@@ -24,6 +24,10 @@ TOKENS = {  # where each picture writes tokens as text
     "story-softmax": ".label",
     "story-values": ".label",
 }
+ONE_SCREEN = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollHeight <= main.clientHeight && main.scrollWidth <= main.clientWidth;
+}"""
 SHARP = """canvas => {
   const shown = canvas.getBoundingClientRect().width * devicePixelRatio;
   return Math.abs(canvas.width - shown) <= 2;
@@ -49,10 +53,9 @@ def see(page, number):
 def test_every_slide_fits_the_screen_and_is_readable(page, server, number, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_slide(page, server, number)
-    page.wait_for_timeout(500)  # in which too tall pictures would shrink
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollHeight <= node.clientHeight")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+    page.wait_for_function(ONE_SCREEN)
+    page.wait_for_timeout(700)  # in which too tall pictures would shrink
+    assert page.evaluate(ONE_SCREEN)
     scale = min(size[0] / 1280, size[1] / 720)
     fit = "document.documentElement.style.getPropertyValue('--slide-fit')"
     assert page.evaluate(fit) == "1"

@@ -3,6 +3,7 @@ const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const SETTLED = 300; // milliseconds after which pictures have taken their size
 const PATIENCE = 8000; // milliseconds that a slide asked for may take to come
+const DRESSED = 1500; // milliseconds that the page stays as it is between two slides
 const SHRINK = 0.95;
 const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
 
@@ -10,6 +11,7 @@ const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit 
 export default function draw({ data, parentElement, setTriggerValue }) {
   const { header } = unpack(data);
   const { title, words, number, count } = header;
+  dress(header.style);
   const root = parentElement.querySelector(".slide");
   const style = document.documentElement.style;
   const main = document.querySelector("[data-testid=stMain]");
@@ -18,7 +20,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
   const on = turnButton("›", "Next slide", () => go(at + 1));
-  const leave = turnButton("×", "Leave the talk", () => setTriggerValue("picked", 0));
+  const leave = turnButton("×", "Leave the talk", stop);
   const counter = element("span", "counter", "", { "aria-live": "polite" });
   const turn = element("div", "turn", "", { role: "group", "aria-label": "Slides" });
   turn.append(back, counter, on, leave);
@@ -40,6 +42,10 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     window.headlightSlide = { wanted: at, until: performance.now() + PATIENCE };
     setTriggerValue("picked", at);
   }
+  function stop() {
+    dress("");
+    setTriggerValue("picked", 0);
+  }
   function show() {
     counter.textContent = `${at} / ${count}`;
     back.disabled = at === 1;
@@ -53,7 +59,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     if (takesKey(place, key)) return;
     if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
     else if (key === "Escape" && !black.hidden) black.hidden = true;
-    else if (key === "Escape") setTriggerValue("picked", 0);
+    else if (key === "Escape") stop();
     else if (key in STEPS) go(at + STEPS[key]);
     else if (key === "Home") go(1);
     else if (key === "End") go(count);
@@ -77,6 +83,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       const fit = Number(style.getPropertyValue("--slide-fit") || 1);
+      if (document.querySelector("[data-test-script-state=running]")) return check();
       const overflows = main.scrollHeight > main.clientHeight + 1;
       if (!overflows || innerWidth < STAGE.width / 2 || fit * SHRINK < FITS[1]) return;
       style.setProperty("--slide-fit", fit * SHRINK);
@@ -92,6 +99,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   document.addEventListener("keydown", onKey);
   scale();
   root.forget = () => {
+    undress();
     clearTimeout(waiting);
     observer.disconnect();
     removeEventListener("resize", scale);
@@ -99,6 +107,21 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     document.removeEventListener("keydown", onKey);
   };
   return root.forget;
+}
+
+/** Put a style on the whole page. */
+function dress(style) {
+  clearTimeout(window.headlightUndress);
+  const name = "headlight-slide";
+  const worn = document.getElementById(name) ?? element("style", "", "", { id: name });
+  worn.textContent = style;
+  document.head.append(worn);
+}
+
+/** Take it off, but not while the next slide is on its way. */
+function undress() {
+  clearTimeout(window.headlightUndress);
+  window.headlightUndress = setTimeout(() => dress(""), DRESSED);
 }
 
 function turnButton(text, name, onclick) {
