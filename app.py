@@ -21,6 +21,7 @@ from pages.shared.loading import (
 from pages.shared.overview import all_heads, one_in_large, with_summaries
 from pages.shared.pictures import picked
 from pages.shared.sentence import sentence_box, show_translation
+from pages.shared.share import tour_link
 from pages.shared.words import formula, reading_of
 
 Cell = tuple[int, int]  # query and key, from 0
@@ -72,6 +73,7 @@ def attention(trace: Trace) -> None:
 
 open_page("Attention")
 config, model = translator().model.config, models.chosen()
+tour_link()
 if sentence := sentence_box():
     show_translation(translated(sentence))
     attention(traced(sentence))

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.trace import Kind
+from pages.shared import presenter
 from pages.shared.pictures import PLOTLY
 
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
@@ -20,6 +21,7 @@ def attention_map(figure: go.Figure, key: str, open_cell: OpenCell) -> None:
         if points := st.session_state[key]["selection"]["points"]:
             open_cell(int(points[0]["y"]), int(points[0]["x"]))
 
+    figure = presenter.enlarged(figure)
     st.plotly_chart(figure, key=key, config=PLOTLY, on_select=clicked, selection_mode="points")
     follow()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address
+from pages.shared import address, presenter, share
 from pages.shared.pictures import show
 from viz import keyboard
 
@@ -19,6 +19,7 @@ PAGES = (
     ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
     ("pages/training.py", "Training", "Watch attention being learned, from random weights"),
     ("pages/bert.py", "BERT and others", "Other models' heads: a BERT to change, any to look at"),
+    ("pages/talk.py", "Talk", "Make a list of scenes, and present it"),
     ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
 )
 
@@ -34,6 +35,10 @@ STYLE = """
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+@media (min-width: 641px) {
+  .stMainBlockContainer > .stVerticalBlock { position: relative; }
+  .st-key-tour { position: absolute; top: 0; right: 0; width: auto; }
+}
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
 """
 
@@ -47,12 +52,21 @@ def open_page(name: str) -> None:
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
     st.html(f"<style>{STYLE}</style>")
+    if slide := presenter.open_slide(name, {title: file for file, title, _ in PAGES}):
+        presenter.show_slide(slide)
+    else:
+        sidebar(name)
+        st.title(name)
+    address.restore(name)
+    address.note()
+
+
+def sidebar(name: str) -> None:
+    """The way to the other pages, and what hands this one on."""
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
         for file, title, purpose in PAGES:
             st.page_link(file, label=title, help=purpose)
+        share.tools(name)
         show(keyboard(), "keyboard")
-    st.title(name)
-    address.restore(name)
-    address.note()

@@ -145,9 +145,9 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     go(cell.row);
   };
   function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top - TOP) / side);
-    const key = Math.floor((event.clientX - box.left - LABEL) / side);
+    const { x, y } = pointerIn(canvas, event);
+    const row = Math.floor((y - TOP) / side);
+    const key = Math.floor((x - LABEL) / side);
     const inside = row >= 0 && row < steps && key >= 0 && key < source.length;
     return inside ? { row, key } : null;
   }

@@ -66,10 +66,10 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     else if (pending) draw(pending);
   }
   function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
+    const { x, y } = pointerIn(canvas, event);
     return {
-      query: Math.floor((event.clientY - box.top - LABEL) / side),
-      key: Math.floor((event.clientX - box.left - LABEL) / side),
+      query: Math.floor((y - LABEL) / side),
+      key: Math.floor((x - LABEL) / side),
     };
   }
 

@@ -61,9 +61,21 @@ function scrollable(part, label) {
   return part;
 }
 
+/** How much larger than its own pixels an element is shown, as by the zoom of a slide. */
+function zoomOf(shown) {
+  return shown.currentCSSZoom ?? 1;
+}
+
+/** Where in an element, in its own pixels, a pointer is. */
+function pointerIn(shown, event) {
+  const box = shown.getBoundingClientRect();
+  const zoom = zoomOf(shown);
+  return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
+}
+
 /** Size a canvas to its place on screen, sharp on any display; returns its 2D context. */
 function fitCanvas(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
