@@ -20,13 +20,19 @@ def app():
     return app
 
 
+def picture_with(app, part):
+    """The picture whose header has this part."""
+    (found,) = [picture for picture in canvas_pictures(app) if part in picture[0]]
+    return found
+
+
 def test_the_model_page_shows_the_card(app):
     assert app.title[0].value == "The model"
     assert "CC BY 2.0" in app.markdown[0].value
 
 
 def test_the_curves_are_those_of_the_log(app):
-    header, body = canvas_pictures(app)[-2]
+    header, body = picture_with(app, "lines")
     log = pd.read_csv(PRETRAINED / "en-fr" / "log.csv")
     assert [line["count"] for line in header["lines"]] == [len(log)] * 3
     drawn = np.frombuffer(body, "<f4").reshape(3, 2, -1)
@@ -39,7 +45,7 @@ def test_the_curves_are_those_of_the_log(app):
 def test_the_film_holds_every_head_at_every_step(app, kind):
     recorded = History.from_file(PRETRAINED / "en-fr" / "history.safetensors")
     app.segmented_control(key="history_kind").set_value(kind).run()
-    header, body = canvas_pictures(app)[-1]
+    header, body = picture_with(app, "steps")
     expected = recorded.weights[0][kind].numpy()
     drawn = np.frombuffer(body, "<u2").reshape(expected.shape) / 65_535
     np.testing.assert_allclose(drawn, expected, atol=8e-6)

@@ -11,11 +11,11 @@ const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit 
 export default function draw({ data, parentElement, setTriggerValue }) {
   const { header } = unpack(data);
   const { title, words, number, count } = header;
-  dress(header.style);
   const root = parentElement.querySelector(".slide");
   const style = document.documentElement.style;
   const main = document.querySelector("[data-testid=stMain]");
   root.forget?.();
+  dress(header.style); // last: forgetting the slide before undresses the page
   let at = number; // runs ahead of the page while the next slide is on its way
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
