@@ -52,7 +52,9 @@ def open_slide(page: str, files: Mapping[str, str]) -> Slide | None:
     if slide.page != page:
         if not state.get("turned"):
             if PARAMETER in st.query_params:
-                st.stop()  # going back, the browser is about to pass this entry over, see slide.js
+                # Going back, the browser is about to pass this entry over, see slide.js.
+                show_slide(slide, passing=True)
+                st.stop()
             state.slide = None  # a click in a picture led away from the talk
             return None
         address.written(link)
@@ -75,15 +77,15 @@ def present(number: int = 1) -> None:
     st.session_state.update(slide=number, turned=True, toured=True)
 
 
-def show_slide(slide: Slide) -> None:
+def show_slide(slide: Slide, *, passing: bool = False) -> None:
     """Hide all of the page but the slide's pictures, and write its words."""
     st.session_state.pop("refused_parameters", None)
     shown = ":is(" + ", ".join(map(css_class, slide.pictures or ("none",))) + ")"
     kept = ":is(" + ", ".join(map(css_class, ("slide-words", "kept", *slide.pictures))) + ")"
     style = STYLE.format(shown=shown, kept=kept, size=slide.size)
     number, count = st.session_state.slide, len(talk.in_force())
-    words = slide_picture(slide.title, slide.words, number=number, count=count, style=style)
-    show(words, "slide-words", _turn)
+    place = {"number": number, "count": count, "passing": passing}
+    show(slide_picture(slide.title, slide.words, style=style, **place), "slide-words", _turn)
     talk.keep()
 
 

@@ -12,7 +12,8 @@ def header(picture):
 
 def test_a_slide_keeps_its_words_as_typed():
     found = header(slide("<b>é", "a\nb", number=2, count=3))
-    assert found == {"title": "<b>é", "words": "a\nb", "number": 2, "count": 3, "style": ""}
+    assert (found["title"], found["words"]) == ("<b>é", "a\nb")
+    assert (found["number"], found["count"]) == (2, 3)
 
 
 @pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])

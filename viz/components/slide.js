@@ -98,8 +98,11 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   addEventListener("popstate", onPop);
   document.addEventListener("keydown", onKey);
   scale();
+  const passing =
+    header.passing && setTimeout(() => setTriggerValue("picked", number), DRESSED);
   root.forget = () => {
     undress();
+    clearTimeout(passing);
     clearTimeout(waiting);
     observer.disconnect();
     removeEventListener("resize", scale);
