@@ -27,6 +27,12 @@ STYLE = """
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+/* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
+[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
+:hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
+[class*="st-key-save-"]:is(:hover, :focus-within, .open) { opacity: 1; }
+[class*="st-key-save-"].open { z-index: 50; }
+@media (hover: none) { [class*="st-key-save-"] { opacity: 1; } }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
 """
 
