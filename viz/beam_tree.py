@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from viz.canvas import CanvasPicture
-from viz.numbers import Numbers, counted
+from viz.numbers import Numbers
 
 
 @dataclass(frozen=True)

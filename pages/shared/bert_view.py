@@ -12,7 +12,6 @@ from model.pieces import Piece
 from model.selection import BETWEEN, Selection, select
 from model.trace import Kind
 from pages.shared import scene
-from pages.shared.captions import site_words
 from pages.shared.bert_words import (
     BETWEEN_WORDS,
     EMPTY,
@@ -23,6 +22,7 @@ from pages.shared.bert_words import (
     SELECTED,
     WORDS_RULE,
 )
+from pages.shared.captions import site_words
 from pages.shared.controls import choose, choose_picture
 from pages.shared.loading import one_head
 from pages.shared.overview import all_heads, one_in_large, with_summaries

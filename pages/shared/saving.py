@@ -35,10 +35,10 @@ class About:
     def caption(self, what: str) -> str:
         """What a picture shows, in sentences."""
         parts = [what, self.place, f"Model: {self.model}" if self.model else ""]
-        parts += [f"{name}: “{text}”" for name, text in self._texts().items() if text]
+        parts += [f"{name}: “{text}”" for name, text in self._texts().items() if text.strip()]
         if self.model:
             parts.append(f"Changed: {self.changes or 'nothing, as trained'}")
-        return " ".join(f"{writable(part)}." for part in parts if part)
+        return " ".join(sentence_of(writable(part)) for part in parts if part)
 
     def file_name(self, what: str) -> str:
         """A name for files of a picture, of safe characters only."""
@@ -64,10 +64,18 @@ class Picture:
     )
 
 
-def slug(text: str) -> str:
-    """A text in small letters, digits and hyphens."""
+def sentence_of(part: str) -> str:
+    """A part of a caption, ended by a full stop where no quoted sentence has one of its own."""
+    return part if part.endswith((".”", "!”", "?”", "…”")) else f"{part}."
+
+
+def slug(text: str, longest: int = 48) -> str:
+    """A text in small letters, digits and hyphens, cut between words where it can be."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:48].rstrip("-")
+    whole = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    if len(whole) <= longest:
+        return whole
+    return whole[: longest + 1].rpartition("-")[0] or whole[:longest]
 
 
 def about(

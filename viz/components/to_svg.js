@@ -1,6 +1,7 @@
 // A picture on the page as an SVG of its own: its texts as texts, its canvases as what was drawn.
 
 const CONTROLS = ".transport, .controls, .compare, input, select, .modebar-container"; // not in files
+const EDGE = 8; // pixels around the picture
 
 /** The picture that `root` holds, whole, as an SVG element with a caption below. */
 function toSvg(root, caption, space) {
@@ -21,15 +22,16 @@ function toSvg(root, caption, space) {
     const height = Math.ceil(Math.max(box.height, root.scrollHeight));
     const content = make("g");
     describe(root, content, pen, 1);
-    const words = captionLines(caption, width, root, pen);
+    const words = captionLines(caption, width);
     const tall = height + (words.length ? 10 + 16 * words.length : 0);
-    const svg = make("svg", { width, height: tall, viewBox: `0 0 ${width} ${tall}` });
+    const size = { width: width + 2 * EDGE, height: tall + 2 * EDGE };
+    const svg = make("svg", { ...size, viewBox: `${-EDGE} ${-EDGE} ${size.width} ${size.height}` });
     const paper = paintOf(getComputedStyle(page()).backgroundColor);
     svg.append(
       make("title", {}, written(caption)),
-      make("rect", { width, height: tall, fill: paper.alpha ? paper.color : "#fff" }),
+      make("rect", { x: -EDGE, y: -EDGE, ...size, fill: paper.alpha ? paper.color : "#fff" }),
       content,
-      ...words.map((line, at) => captionText(line, height + 20 + 16 * at, root, pen)),
+      ...words.map((line, at) => captionText(line, height + 20 + 16 * at, pen)),
     );
     return svg;
   } finally {
@@ -318,21 +320,22 @@ function copyOf(svg, pen) {
 }
 
 /** A caption in lines that fit the width. */
-function captionLines(caption, width, root, pen) {
-  const font = captionFont(root);
+function captionLines(caption, width) {
+  const font = captionFont();
   const lines = [];
   for (const word of written(caption).split(/\s+/).filter(Boolean)) {
     const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
-    if (lines.length && measure(longer, font).width <= width - 8) lines[lines.length - 1] = longer;
+    if (lines.length && measure(longer, font).width <= width) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
 }
 
 const page = () => document.querySelector(".stApp") ?? document.body;
-const captionFont = (root) => `12px ${getComputedStyle(root).fontFamily}`;
+const captionFont = () => `12px ${getComputedStyle(page()).fontFamily}`;
 
-function captionText(line, y, root, pen) {
+/** A line of a caption, with its base at a height. */
+function captionText(line, y, pen) {
   const ink = shade("fill", getComputedStyle(page()).color);
-  return pen.make("text", { x: 4, y, ...ink, opacity: 0.8, style: `font: ${captionFont(root)}` }, line);
+  return pen.make("text", { x: 0, y, ...ink, opacity: 0.8, style: `font: ${captionFont()}` }, line);
 }
