@@ -1,6 +1,7 @@
 // A picture on the page as an SVG of its own: its texts as texts, its canvases as what was drawn.
 
 const CONTROLS = ".transport, .controls, .compare, input, select, .modebar-container"; // not in files
+const MOST_TRIES = 12; // of a width that shows all
 const EDGE = 8; // pixels around the picture
 
 /** The picture that `root` holds, whole, as an SVG element with a caption below. */
@@ -42,6 +43,7 @@ function toSvg(root, caption, space) {
 /** Lay the picture out whole, without controls and scrollbars; returns what takes it back. */
 function showWhole(root) {
   const undo = [];
+  const opened = [];
   const set = (part, styles) => {
     const before = part.getAttribute("style");
     Object.assign(part.style, styles);
@@ -51,8 +53,17 @@ function showWhole(root) {
     if (!(part instanceof HTMLElement)) continue;
     if (part.matches(CONTROLS)) set(part, { display: "none" });
     const { overflowX, overflowY } = getComputedStyle(part);
-    if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll"))
+    if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
       set(part, { overflow: "visible", maxHeight: "none" });
+      if (part !== root) opened.push(part);
+    }
+  }
+  // What stood beside a scrolled part must not lie under it now.
+  set(root, {});
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const missing = Math.max(0, ...opened.map((part) => part.scrollWidth - part.clientWidth));
+    if (missing < 1) break;
+    root.style.width = `${root.getBoundingClientRect().width + missing}px`;
   }
   return () => {
     undo.reverse().forEach((back) => back());
