@@ -32,7 +32,10 @@ STYLE = """
 :hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
 [class*="st-key-save-"]:is(:hover, :focus-within, .open) { opacity: 1; }
 [class*="st-key-save-"].open { z-index: 50; }
-@media (hover: none) { [class*="st-key-save-"] { opacity: 1; } }
+/* Fingers do not hover: there it always shows, in a row of its own. */
+@media (hover: none) {
+  [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; opacity: 1; }
+}
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 2rem; } }
 """
 
