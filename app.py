@@ -23,6 +23,7 @@ from pages.shared.overview import all_heads, one_in_large, with_summaries
 from pages.shared.pictures import picked
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box, show_translation
+from pages.shared.share import tour_link
 from pages.shared.words import formula, reading_of
 
 Cell = tuple[int, int]  # query and key, from 0
@@ -43,7 +44,7 @@ def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cel
     open_inside(kind, layer, head, *cell)
 
 
-@st.fragment
+@address.fragment
 def attention(trace: Trace) -> None:
     """The choice of attention, all its heads, and the chosen one in large."""
     overview, detail = st.columns(2, gap="medium")
@@ -76,6 +77,7 @@ def attention(trace: Trace) -> None:
 
 open_page("Attention")
 config, model = translator().model.config, models.chosen()
+tour_link()
 if sentence := sentence_box():
     about(sentence, target=translated(sentence).text)
     show_translation(translated(sentence))

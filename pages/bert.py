@@ -53,7 +53,7 @@ def open_cell(cell: Strongest) -> None:
     st.session_state.update(bert_query=query + 1, bert_key=key + 1, bert_tab=TABS[2])
 
 
-@st.fragment
+@address.fragment
 def bert(loaded: Loaded, first: str, second: str) -> None:
     """Everything that a BERT's own layers allow."""
     reader: BertReader = loaded.model
@@ -103,7 +103,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
     address.publish()
 
 
-@st.fragment
+@address.fragment
 def foreign(loaded: Loaded, text: str, target: str) -> None:
     """The heads of a model that runs in the transformers library."""
     model = loaded.model

@@ -242,7 +242,7 @@ def teacher_forcing(asked: Asked, decoding: Decoding, edits: Edits) -> None:
     st.caption(DECODING_WORDS["teacher forcing"])
 
 
-@st.fragment
+@address.fragment
 def decoding_page(sentence: str) -> None:
     """Everything under the sentence box."""
     edits = history.edits()

@@ -131,7 +131,7 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
             show(picture, "effects", choose_effect, save="Effect of removing each head")
 
 
-@st.fragment
+@address.fragment
 def heads(sentence: str) -> None:
     """Everything under the sentence box."""
     edits = history.edits()

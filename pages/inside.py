@@ -70,7 +70,7 @@ def stream(cell: Cell) -> None:
     stream_lengths(cell.trace, ("encoder", "decoder"))
 
 
-@st.fragment
+@address.fragment
 def inside(sentence: str) -> None:
     """Everything under the sentence box."""
     cell = choose(sentence)

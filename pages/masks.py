@@ -216,7 +216,7 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens, save: s
         show_plotly(figure, "blocking", save=blocked, numbers=numbers)
 
 
-@st.fragment
+@address.fragment
 def masks(sentence: str) -> None:
     """Everything under the sentence box."""
     edits, config = history.edits(), translator().model.config

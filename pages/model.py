@@ -5,17 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from model.history import History
-from model.translator import PRETRAINED
+from pages.shared import address
 from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
-from pages.shared.models import DEFAULT
 from pages.shared.pictures import show
+from pages.shared.recorded import FOLDER, recorded_training
 from pages.shared.saving import about
 from pages.shared.scene import KINDS
 from viz import attention_film, training_curves
 
-FOLDER = PRETRAINED / DEFAULT
 CURVES = {  # the log's columns, and what they are called
     "valid_loss": "Loss on unseen pairs, in nats a token",
     "bleu": "BLEU on unseen pairs",
@@ -23,16 +21,10 @@ CURVES = {  # the log's columns, and what they are called
 }
 
 
-@st.cache_resource
-def history() -> History:
-    """The attention recorded while the model was trained; not to be modified."""
-    return History.from_file(FOLDER / "history.safetensors")
-
-
-@st.fragment
+@address.fragment
 def heads_over_time() -> None:
     """All heads on an example sentence, at steps of the training."""
-    recorded = history()
+    recorded = recorded_training()
     numbers = range(len(recorded.sentences))
     sentence, kinds = st.columns([3, 2], gap="medium")
     with sentence:

@@ -100,7 +100,7 @@ def position_words(edit: PositionEdit) -> str:
     return f"shuffled to {order}" if order else f"shifted by {edit.shift}"
 
 
-@st.fragment
+@address.fragment
 def sentence_section(sentence: str) -> None:
     """The model with its positions changed: translation and attention."""
     if history.edits() != Edits():
@@ -174,7 +174,7 @@ def shuffle_section(sentence: str) -> None:
     )
 
 
-@st.fragment
+@address.fragment
 def token_section(sentence: str) -> None:
     """How embedding, scaling and position add up for one token."""
     trace = traced(sentence)
@@ -218,7 +218,7 @@ def token_section(sentence: str) -> None:
     st.caption(TOKEN_WORDS.format(scale=scale))
 
 
-@st.fragment
+@address.fragment
 def beyond_section(sentence: str) -> None:
     """Positions that were never trained: the sinusoid goes on, the learned table ends."""
     st.subheader("The tables")

@@ -16,7 +16,11 @@ import numpy as np
 from viz.numbers import Numbers
 
 COMPONENTS = Path(__file__).parent / "components"
-LIBRARIES = {"save_menu": ("to_svg.js",)}  # what a browser part has besides its own file
+LIBRARIES = {  # what a browser part has besides its own files
+    "attention_film": ("maps.css", "maps.js"),
+    "compared_maps": ("maps.css", "maps.js"),
+    "save_menu": ("to_svg.js",),
+}
 
 
 @dataclass(frozen=True)
@@ -81,13 +85,18 @@ def markup(name: str) -> str:
 @cache
 def stylesheet(name: str) -> str:
     """The CSS of a browser part, after what all parts share."""
-    return joined("picture.css", f"{name}.css")
+    return joined("picture.css", *libraries(name, ".css"), f"{name}.css")
 
 
 @cache
 def script(name: str) -> str:
     """The JavaScript of a browser part, after what all parts share."""
-    return joined("picture.js", *LIBRARIES.get(name, ()), f"{name}.js")
+    return joined("picture.js", *libraries(name, ".js"), f"{name}.js")
+
+
+def libraries(name: str, suffix: str) -> list[str]:
+    """The files of one type that a browser part has besides its own and those of all parts."""
+    return [file for file in LIBRARIES.get(name, ()) if file.endswith(suffix)]
 
 
 def joined(*files: str) -> str:

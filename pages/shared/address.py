@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
+from functools import wraps
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
+from model.config import TransformerConfig
 from model.edit_text import read_edits, write_edits
 from pages.shared import history, models, scene
 from pages.shared.loading import translator
 from pages.shared.scene import Scene
+
+Section = Callable[..., None]
 
 # For so long after it was written, the browser may still ask with the address before.
 UNDERWAY = 1.0  # seconds
@@ -23,22 +30,26 @@ def restore(page: str) -> None:
     that make no sense, are left at their defaults, and `notes` says so.
     """
     st.session_state.page = page
-    begins = "sentence" not in st.session_state
-    asked = dict(st.query_params)
-    written, when = st.session_state.get("address", ({}, 0.0))
-    changed = asked and asked != written and time.monotonic() - when > UNDERWAY
-    if begins or changed:
-        apply(asked, page, everywhere=begins)
-        st.session_state.address = asked, 0.0
+    asked = gone_to()
+    if asked is not None:
+        apply(asked, page, everywhere="sentence" not in st.session_state)
+        arrived(asked)
     keep_to_the_model()
-    _keep()
+    keep()
 
 
-def apply(parameters: dict[str, str], page: str, everywhere: bool = False) -> None:
+def gone_to() -> dict[str, str] | None:
+    """The address, where the session begins with it or the browser went to it by itself."""
+    asked = dict(st.query_params)
+    written, when = st.session_state.get("address", (None, 0.0))
+    changed = asked and asked != written and time.monotonic() - when > UNDERWAY
+    return asked if written is None or changed else None
+
+
+def apply(parameters: Mapping[str, str], page: str, everywhere: bool = False) -> None:
     """Choose what an address says: all that matters on a page, or everywhere."""
     before = models.chosen()
-    name = parameters.get("model", models.DEFAULT)
-    config = translator(name if name in models.choices() else models.DEFAULT).model.config
+    config = config_for(parameters)
     read, refused = scene.read_scene(parameters, config)
     st.session_state.refused_parameters = refused
     values = asdict(read)
@@ -49,6 +60,17 @@ def apply(parameters: dict[str, str], page: str, everywhere: bool = False) -> No
     if models.chosen() != before:
         models.forget_runs()
     history.change(read_edits(edits, config))
+
+
+def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
+    """The shape of the model that an address names, or of the one where it names none."""
+    name = parameters.get("model", models.DEFAULT)
+    return translator(name if name in models.choices() else models.DEFAULT).model.config
+
+
+def refused(parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of what in an address makes no sense."""
+    return scene.read_scene(parameters, config_for(parameters))[1]
 
 
 def keep_to_the_model() -> None:
@@ -76,17 +98,56 @@ def current() -> Scene:
 
 
 def publish() -> None:
-    """Write the page's choices into its address."""
+    """Write the page's choices into its address; a slide's address names the slide alone."""
+    if in_talk():
+        return
     parameters = current().parameters(st.session_state.page)
     # An empty address is that of a click on another page, which keeps the choices.
     parameters = parameters or {"model": st.session_state.model}
+    write(parameters)
+
+
+def write(parameters: dict[str, str]) -> None:
+    """Put parameters into the address."""
     if dict(st.query_params) != parameters:
         st.query_params.from_dict(parameters)
-        st.session_state.address = parameters, time.monotonic()
+        written(parameters)
 
 
-def _keep() -> None:
+def written(parameters: dict[str, str]) -> None:
+    """Note that the address has these parameters from now on, by this session's own doing."""
+    st.session_state.address = parameters, time.monotonic()
+
+
+def arrived(parameters: dict[str, str]) -> None:
+    """Note that the address has these parameters, by the browser's doing."""
+    st.session_state.address = parameters, 0.0
+
+
+def in_talk() -> bool:
+    """Whether the page is shown as a slide."""
+    return st.session_state.get("slide") is not None
+
+
+def keep() -> None:
     """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw."""
     for name in scene.CHECKS:
-        if name in st.session_state:
-            st.session_state[name] = st.session_state[name]
+        # What this run has drawn already is not to be set, and is not forgotten.
+        with suppress(StreamlitAPIException):
+            if name in st.session_state:
+                st.session_state[name] = st.session_state[name]
+
+
+def fragment(section: Section, run_every: float | None = None) -> Section:
+    """A part of a page that reruns alone, every so many seconds if wanted; use it as a decorator.
+
+    Unlike Streamlit's own it holds on to the choices: after a run of a fragment Streamlit forgets,
+    at the next change of page, what only the run of the whole page has held on to.
+    """
+
+    @wraps(section)
+    def kept(*args: object) -> None:
+        keep()
+        section(*args)
+
+    return st.fragment(kept, run_every=run_every)

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.trace import Kind
+from pages.shared import presenter
 from pages.shared.pictures import show_plotly
 from viz.numbers import Numbers
 
@@ -31,6 +32,7 @@ def attention_map(
         if points := st.session_state[key]["selection"]["points"]:
             open_cell(int(points[0]["y"]), int(points[0]["x"]))
 
+    figure = presenter.enlarged(figure)
     on_select = clicked if open_cell else None
     show_plotly(figure, key, save=save, numbers=numbers, on_select=on_select)
     follow()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from viz import CanvasPicture, Chip
 from viz.canvas import caption_html, markup, script, stylesheet
 from viz.numbers import Numbers, from_chart
 from viz.save_menu import save_menu
+from viz.tokens import aligned
 
 
 @cache
@@ -131,12 +131,5 @@ def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
     """The places in `after` of tokens that were put in or replaced."""
-    matcher = SequenceMatcher(
-        None, [token.id for token in before], [token.id for token in after], autojunk=False
-    )
-    return {
-        place
-        for tag, _, _, start, end in matcher.get_opcodes()
-        if tag != "equal"
-        for place in range(start, end)
-    }
+    pairs = aligned([token.text for token in before], [token.text for token in after])
+    return {place for counterpart, place in pairs if counterpart is None}

@@ -9,6 +9,7 @@ import streamlit as st
 import torch
 
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
+from pages.shared import address
 from pages.shared.bert_models import berts
 from pages.shared.pictures import show, show_altair, show_plotly
 from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
@@ -25,7 +26,7 @@ MOST_CLOCKS = 6
 SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
 
 
-@st.fragment
+@address.fragment
 def sinusoid_section() -> None:
     """The sinusoids: their curves, wavelengths and dot products, and how they turn."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -132,7 +133,7 @@ def default_dimensions(d_model: int) -> list[int]:
     return [number for pair in pairs for number in (2 * pair, 2 * pair + 1)]
 
 
-@st.fragment
+@address.fragment
 def turning(table: torch.Tensor, base: float) -> None:
     """The map from every position to a later one, its error, and the pairs as clocks."""
     count, d_model = table.shape
@@ -175,7 +176,7 @@ def turning(table: torch.Tensor, base: float) -> None:
         st.caption(SINUSOID_WORDS["clocks"])
 
 
-@st.fragment
+@address.fragment
 def learned_section() -> None:
     """A learned table beside the sinusoidal one of its width: the same pictures, the same axes."""
     tables = {side: learned_table(side) for side in SIDES} | {

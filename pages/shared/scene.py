@@ -40,6 +40,15 @@ BERT_CHOICES = {
 }
 BERT_FIRST = "The cat did not cross the street."
 BERT_SECOND = "It was too tired."
+# The sides of the page Compare: what they begin with, and the edits of one that a link holds.
+COMPARED = (
+    "kind=encoder&layer=3&head=3",
+    "sentence=The+animal+didn%27t+cross+the+street+because+it+was+too+wide."
+    "&kind=encoder&layer=3&head=3",
+)
+LONGEST_SIDE = 4_000
+LONGEST_SIDE_EDITS = 300
+SNAPSHOT = r"(en-fr|toy)\.\d{1,9}"  # of whose training, and at which step
 A_LAYER_OR_HEAD = rf"[1-9]\d?|{'|'.join(SUMMARIES)}"
 PLACES = r"\d{1,3}(,\d{1,3}){0,511}"
 # The numbers a visitor may choose: lowest and highest.
@@ -138,7 +147,7 @@ def choice(default: object, check: Check, *, on: tuple[str, ...] = ()) -> Any:
 
 
 MASKS, INSIDE, POSITIONS, DECODING = ("Masks",), ("Inside a head",), ("Positions",), ("Decoding",)
-ATTENTION, BERT = ("Attention",), ("BERT and others",)
+ATTENTION, BERT, COMPARE = ("Attention",), ("BERT and others",), ("Compare",)
 
 
 @dataclass(frozen=True)
@@ -168,6 +177,12 @@ class Scene:
     top_p: float = choice(1.0, number(*RANGES["top_p"]), on=DECODING)
     seed: int = choice(0, number(*RANGES["seed"]), on=DECODING)
     longest: int = choice(64, number(*RANGES["longest"]), on=DECODING)  # tokens
+    compare_a: str = choice(COMPARED[0], text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_a_edits: str = choice("", text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_b: str = choice(COMPARED[1], text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_b_edits: str = choice("", text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_own: bool = choice(False, switch, on=COMPARE)
+    compare_snapshot: str = choice("", like(SNAPSHOT), on=COMPARE)  # within a side
     query: int = choice(1, number(1, 256), on=INSIDE)
     key: int = choice(1, number(1, 256), on=INSIDE)
     inside_tab: str = choice(INSIDE_TABS[0], one_of(INSIDE_TABS), on=INSIDE)
@@ -238,7 +253,9 @@ def written(value: object) -> str:
 
 def fits(name: str, value: object) -> bool:
     """Whether an address can hold a choice: no empty sentence, and no endless edits."""
-    return value != "" if name == "sentence" else name != "edits" or len(value) <= LONGEST_EDITS
+    if name.endswith("edits"):
+        return len(value) <= (LONGEST_EDITS if name == "edits" else LONGEST_SIDE_EDITS)
+    return name != "sentence" or value != ""
 
 
 def head_names(heads: int) -> tuple[str, ...]:

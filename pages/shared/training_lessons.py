@@ -11,6 +11,7 @@ from model.tasks import DIGITS
 from model.tokenizer import SPECIAL_TOKENS
 from model.toys import ToyOptions
 from model.training import Settings, learning_rate
+from pages.shared import address
 from pages.shared.pictures import show_altair
 from pages.shared.saving import about
 from pages.shared.training_words import LABELS, SCHEDULE, SMOOTHING
@@ -24,7 +25,7 @@ POINTS = 200  # of a curve
 HIGHEST = 4.0  # nats, the end of the axis of losses
 
 
-@st.fragment
+@address.fragment
 def lessons(options: ToyOptions) -> None:
     """The warm-up schedule and label smoothing as curves."""
     left, right = st.columns(2, gap="medium")

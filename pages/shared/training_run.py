@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.jobs import Job, JobState, Trainings
 from model.tasks import TASKS
-from pages.shared import limits, scene
+from pages.shared import address, limits, scene
 from pages.shared.controls import choose_kind
 from pages.shared.pictures import show
 from pages.shared.saving import about
@@ -101,7 +101,7 @@ def watch(ready: bool) -> None:
     """
     run = current()
     active = run is not None and run.job.look().name in ACTIVE
-    st.fragment(panel, run_every=EVERY if active else None)(ready, active)
+    address.fragment(panel, run_every=EVERY if active else None)(ready, active)
 
 
 def panel(ready: bool, updating: bool) -> None:

@@ -12,7 +12,7 @@ from model.archive import pack_checkpoint, unpack_checkpoint
 from model.jobs import Job, JobState
 from model.tasks import LONGEST_INPUT, TASKS, Task
 from model.tokenizer import END_ID
-from pages.shared import models
+from pages.shared import address, models
 from pages.shared.pictures import chips, show
 from pages.shared.saving import about
 from pages.shared.training_words import SIDES, TRY, UPLOAD, USE
@@ -99,7 +99,7 @@ def packed(translator: Translator) -> bytes:
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 
-@st.fragment
+@address.fragment
 def upload() -> None:
     """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")

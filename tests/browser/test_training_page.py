@@ -123,6 +123,19 @@ def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(
     button(page, "Stop").wait_for()
 
 
+def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
+    page.goto(f"{server}/?sentence=I love my cat.")
+    page.locator(".head-grid").wait_for()
+    go_to(page, "The model")
+    page.get_by_role("radio", name="Encoder", exact=True).click()
+    expect(page.locator(".attention-film .map").first).to_have_attribute(
+        "aria-label", re.compile("from “.*” to “.*”")
+    )
+    page.wait_for_timeout(1_000)  # until only the film has been drawn again
+    go_to(page, "Attention")
+    expect(page.get_by_label("English sentence")).to_have_value("I love my cat.")
+
+
 def test_the_page_keeps_to_the_width_of_a_phone(training):
     page = training
     page.set_viewport_size({"width": 375, "height": 812})

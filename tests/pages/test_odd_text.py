@@ -1,6 +1,7 @@
 """Text that no one would call a sentence, on every page that takes one."""
 
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -74,6 +75,19 @@ def test_every_tab_of_the_page_inside_takes_it(name, tab):
     app.switch_page("pages/inside.py").run()
     assert not app.exception
     assert not app.error
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_both_sides_of_the_page_compare_take_it(name):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    side = urlencode({"sentence": TEXTS[name], "target": TEXTS[name]})
+    app.query_params.update({"compare_a": side, "compare_b": TEXTS[name]})
+    app.query_params["compare_a_edits"] = TEXTS[name]
+    app.switch_page("pages/compare.py").run()
+    for key in ("side_b_sentence", "side_b_target", "side_a_link", "side_b_link"):
+        app.text_input(key=key).set_value(TEXTS[name]).run()
+        assert not app.exception
+        assert not app.error
 
 
 @pytest.mark.parametrize("name", TEXTS)

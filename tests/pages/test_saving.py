@@ -89,6 +89,7 @@ PICTURES = {
     "pages/inside.py": ["The dot product", "Into the residual stream"],
     "pages/positions.py": ["Sinusoids", "Wavelengths", "Positions as clocks"],
     "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
+    "pages/compare.py": ["Two heads and their difference"],
     "pages/training.py": ["Learning rate by step"],
     "pages/model.py": ["Training curves", "Cross-attention over the training"],
 }

@@ -11,7 +11,8 @@ from pages.shared.scene import CHECKS, LONGEST_SENTENCE, LONGEST_TEXT, Scene, he
 
 CONFIG = load("en-fr").model.config
 PAGES = (
-    "Attention", "Masks", "Heads", "Inside a head", "Positions", "Decoding", "BERT and others"
+    "Attention", "Masks", "Heads", "Inside a head", "Positions", "Decoding", "BERT and others",
+    "Compare",
 )  # fmt: skip
 CHOSEN = {
     "model": "en-fr-learned",
@@ -34,6 +35,12 @@ CHOSEN = {
     "top_p": 0.9,
     "seed": 17,
     "longest": 20,
+    "compare_a": "head=5",
+    "compare_a_edits": "gate.cross.2.8.0",
+    "compare_b": "sentence=Hi+%3Cb%3E",
+    "compare_b_edits": "look-ahead.off",
+    "compare_own": True,
+    "compare_snapshot": "toy.20",
     "query": 3,
     "key": 256,
     "inside_tab": "Words",
@@ -123,6 +130,10 @@ def test_an_address_has_only_what_matters_on_its_page():
         {"temperature": "-1"},
         {"top_p": "inf"},
         {"longest": "0"},
+        {"compare_own": "yes"},
+        {"compare_snapshot": "en-fr"},
+        {"compare_snapshot": "fr-en.1"},
+        {"compare_snapshot": "toy.1; 2"},
         {"inside_tab": "Cellar"},
         {"bert_layer": "0"},
         {"bert_layer": "median"},

@@ -16,7 +16,7 @@ TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_
 
 @pytest.fixture
 def app():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
     app.switch_page("pages/training.py").run()
     assert not app.exception
     for name, value in TINY.items():

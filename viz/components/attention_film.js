@@ -1,10 +1,4 @@
-const LARGEST = 32; // pixels of a cell's side
-const SMALLEST = 8;
-const TALLEST = 460; // pixels of a map, where its cells can be smaller
-const LABEL = 96; // most pixels for the tokens on either side
-const SLANT = 28; // pixels that the last slanted token leans over the edge
 const LEVELS = 65535; // a weight of 1, as it travels
-const LEAST = 0.05; // the smallest difference that takes the full colour
 
 /** Draw the heads at one snapshot of a training, and one of them in large, beside another snapshot.
  *
@@ -59,9 +53,9 @@ function makeFilm(root) {
   const heads = element("div", "heads");
   const maps = element("div", "maps");
   const views = {
-    shown: makeView("sequential"),
-    other: makeView("sequential"),
-    difference: makeView("diverging"),
+    shown: makeMap(false, pointAt, () => cell),
+    other: makeMap(false, pointAt, () => cell),
+    difference: makeMap(true, pointAt, () => cell),
   };
   const reading = element("p", "reading");
   maps.append(reading, ...Object.values(views).map((view) => view.figure));
@@ -138,35 +132,6 @@ function makeFilm(root) {
     render();
   }
 
-  function makeView(kind) {
-    const figure = element("figure", "");
-    const caption = element("figcaption", "");
-    const canvas = element("canvas", "map", "", { role: "img", tabindex: "0" });
-    const sheet = element("div", "sheet");
-    sheet.append(canvas);
-    const ends = [element("span", ""), element("span", "")];
-    const ramp = element("span", "ramp");
-    const scale = element("div", "scale", "", { "aria-hidden": "true" });
-    scale.append(ends[0], ramp, ends[1]);
-    figure.append(caption, sheet, scale);
-    const view = { kind, figure, caption, canvas, ends, ramp, side: 0, left: 0, top: 0 };
-    canvas.onpointermove = (event) => {
-      const box = canvas.getBoundingClientRect();
-      pointAt(
-        Math.floor((event.clientY - box.top - view.top) / view.side),
-        Math.floor((event.clientX - box.left - view.left) / view.side),
-      );
-    };
-    canvas.onkeydown = (event) => {
-      const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      const [query, key] = cell ?? [0, 0];
-      if (cell) pointAt(query + by[0], key + by[1]);
-      else pointAt(0, 0);
-    };
-    return view;
-  }
   function pointAt(query, key) {
     const inside = query >= 0 && key >= 0 && query < header.queries.length && key < header.keys.length;
     if (!inside || (cell?.[0] === query && cell?.[1] === key)) return;
@@ -188,11 +153,11 @@ function makeFilm(root) {
     const now = map(place(step), layer, head);
     const then = map(place(other), layer, head);
     const title = `Layer ${layer + 1}, head ${head + 1}`;
-    drawMap(views.shown, `${title}, step ${step.toLocaleString("en")}`, (at) => now[at] / LEVELS, 1);
+    show(views.shown, `${title}, step ${step.toLocaleString("en")}`, (at) => now[at] / LEVELS, 1);
     if (both) {
-      drawMap(views.other, `The same head, step ${other.toLocaleString("en")}`, (at) => then[at] / LEVELS, 1);
+      show(views.other, `The same head, step ${other.toLocaleString("en")}`, (at) => then[at] / LEVELS, 1);
       const words = `Step ${step.toLocaleString("en")} minus step ${other.toLocaleString("en")}`;
-      drawMap(views.difference, words, (at) => (now[at] - then[at]) / LEVELS, largestChange(then));
+      show(views.difference, words, (at) => (now[at] - then[at]) / LEVELS, largestChange(then));
     }
     read(now, both ? then : null);
   }
@@ -233,51 +198,12 @@ function makeFilm(root) {
     header.keys[at % header.keys.length],
   ];
 
-  function drawMap(view, title, number, limit) {
-    const { queries, keys } = header;
-    const style = getComputedStyle(root);
-    const context = view.canvas.getContext("2d");
-    const font = (side) => `${Math.max(9, Math.min(13, side - 1))}px ${style.fontFamily}`;
-    context.font = font(LARGEST);
-    const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
-    view.left = Math.min(LABEL, widest(queries) + 14);
-    view.top = Math.min(LABEL, widest(keys) * 0.9 + 22);
+  function show(view, title, number, limit) {
+    const { queries: rows, keys: columns } = header;
     const across = comparing.checked && maps.clientWidth > 600 ? 3 : 1;
-    const room = (maps.clientWidth - 20 * (across - 1)) / across - view.left - SLANT;
-    const fits = Math.floor(Math.min(room / keys.length, Math.max(TALLEST / queries.length, 16)));
-    view.side = Math.max(SMALLEST, Math.min(LARGEST, fits));
-    const { side, left, top } = view;
-    const fitted = fitCanvas(view.canvas, left + side * keys.length + SLANT, top + side * queries.length);
-    fitted.font = font(side);
-    drawTokens(fitted, { rows: queries, columns: keys, side, left, top, color: style.color });
-    const diverging = view.kind === "diverging";
-    const colors = colorTable(diverging ? header.differences : header.colors);
-    let extreme = 0;
-    for (let at = 0; at < size(); at++) {
-      const value = number(at);
-      if (Math.abs(value) > Math.abs(number(extreme))) extreme = at;
-      const part = diverging ? (value / limit + 1) / 2 : value;
-      fitted.fillStyle = `rgb(${channels(colors[Math.round(part * 255)])})`;
-      const [row, column] = [Math.floor(at / keys.length), at % keys.length];
-      fitted.fillRect(left + side * column, top + side * row, side - 1, side - 1);
-    }
-    if (cell) {
-      // Black around white is seen on every colour.
-      const [x, y] = [left + side * cell[1], top + side * cell[0]];
-      fitted.strokeStyle = "#000";
-      fitted.strokeRect(x - 1.5, y - 1.5, side + 2, side + 2);
-      fitted.strokeStyle = "#fff";
-      fitted.strokeRect(x - 0.5, y - 0.5, side, side);
-    }
-    view.caption.textContent = title;
-    const [query, key] = tokensAt(extreme);
-    view.canvas.ariaLabel =
-      `${title}: largest ${diverging ? "difference" : "weight"} ` +
-      `${written(number(extreme), diverging)}, from “${query}” to “${key}”`;
-    view.ends[0].textContent = diverging ? written(-limit, true) : "0";
-    view.ends[1].textContent = diverging ? written(limit, true) : "1";
-    const stops = diverging ? header.differences : header.colors;
-    view.ramp.style.background = `linear-gradient(to right, ${stops.join(",")})`;
+    const room = (maps.clientWidth - 20 * (across - 1)) / across;
+    const colors = view.diverging ? header.differences : header.colors;
+    drawMap(view, { title, rows, columns, number, limit, colors, cell, ...fitMap(root, rows, columns, room) });
   }
 
   function read(now, then) {
@@ -298,11 +224,4 @@ function makeFilm(root) {
   }
 
   return { take, render, stop: player.stop };
-}
-
-/** A number to three decimals, on demand with its sign. */
-function written(number, signed = false) {
-  const text = Math.abs(number).toFixed(3);
-  const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";
-  return sign + text;
 }

@@ -53,6 +53,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const reading = element("p", "reading");
   const sheet = element("div", "sheet");
   sheet.append(canvas);
+  scrollable(sheet, "Alignment");
   alignment.append(
     element("p", "heading", "The alignment so far: a row for each step, over the source"),
     sheet,
@@ -99,9 +100,8 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     });
     cell.onclick = () => setTriggerValue("picked", [root.step, { kind, key }]);
     const [red, green, blue] = channels(colors[Math.round(Math.min(1, weight) * 255)]);
-    const bright = red * 0.299 + green * 0.587 + blue * 0.114 > 128;
     cell.style.background = `rgb(${red},${green},${blue})`;
-    cell.style.color = bright ? "#111" : "#fff";
+    cell.style.color = inkOn(red, green, blue);
     return cell;
   }
 
@@ -145,9 +145,9 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     go(cell.row);
   };
   function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top - TOP) / side);
-    const key = Math.floor((event.clientX - box.left - LABEL) / side);
+    const { x, y } = pointerIn(canvas, event);
+    const row = Math.floor((y - TOP) / side);
+    const key = Math.floor((x - LABEL) / side);
     const inside = row >= 0 && row < steps && key >= 0 && key < source.length;
     return inside ? { row, key } : null;
   }
@@ -183,7 +183,7 @@ function table(tokens, rows, last = tokens.length) {
   }
   const sheet = element("div", "sheet");
   sheet.append(body);
-  return sheet;
+  return scrollable(sheet, "Weights of this step");
 }
 
 function maskCell(seen) {

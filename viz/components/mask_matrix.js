@@ -32,6 +32,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const sheet = element("div", "sheet");
   sheet.append(canvas);
+  scrollable(sheet, "Mask");
   root.replaceChildren(sheet, reading);
 
   let side = LARGEST;
@@ -65,10 +66,10 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     else if (pending) draw(pending);
   }
   function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
+    const { x, y } = pointerIn(canvas, event);
     return {
-      query: Math.floor((event.clientY - box.top - LABEL) / side),
-      key: Math.floor((event.clientX - box.left - LABEL) / side),
+      query: Math.floor((y - LABEL) / side),
+      key: Math.floor((x - LABEL) / side),
     };
   }
 

@@ -37,11 +37,47 @@ function channels(color) {
   return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
 }
 
+/** Black or white, whichever can be read better on a colour: WCAG 2, relative luminance. */
+function inkOn(red, green, blue) {
+  const [r, g, b] = [red, green, blue].map((value) => {
+    const share = value / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
+}
+
+/** Let a part that scrolls be reached, and so scrolled, by keyboard. */
+function scrollable(part, label) {
+  part.watch?.disconnect();
+  part.watch = new ResizeObserver(() => {
+    const scrolls =
+      part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
+    part.toggleAttribute("tabindex", scrolls);
+    if (scrolls) part.tabIndex = 0;
+  });
+  part.watch.observe(part);
+  part.setAttribute("role", "group");
+  part.setAttribute("aria-label", label);
+  return part;
+}
+
+/** How much larger than its own pixels an element is shown, as by the zoom of a slide. */
+function zoomOf(shown) {
+  return shown.currentCSSZoom ?? 1;
+}
+
+/** Where in an element, in its own pixels, a pointer is. */
+function pointerIn(shown, event) {
+  const box = shown.getBoundingClientRect();
+  const zoom = zoomOf(shown);
+  return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
+}
+
 let listen = null; // while a picture is saved: makes a context that notes what is drawn
 
 /** Size a canvas to its place on screen, sharp on any display; returns its 2D context. */
 function fitCanvas(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;

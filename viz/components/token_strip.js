@@ -3,6 +3,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const { header } = unpack(data);
   const root = parentElement.querySelector(".token-strip");
   const focused = root.querySelector("button:focus")?.dataset.place;
+  const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
   header.chips.forEach(({ text, joined, kind, changed, segment }, place) => {
     // The pieces of one word stay together where a line breaks.
@@ -22,5 +23,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const parts = [element("div", "label", header.label)];
   if (header.text) parts.push(element("p", "text", header.text));
   root.replaceChildren(...parts, chips);
+  chips.scrollTop = scrolled;
+  scrollable(chips, "Tokens");
   if (focused) chips.querySelector(`[data-place="${focused}"]`)?.focus();
 }

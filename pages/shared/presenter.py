@@ -1,0 +1,115 @@
+"""Presenter mode: one slide at a time, its words and pictures alone on the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.shared import address, models, talk
+from pages.shared.pictures import picked, show
+from pages.shared.slides import Slide
+from viz import slide as slide_picture
+
+PARAMETER = "talk"  # which slide, in an address
+FIGURE_HEIGHT = 540  # pixels, of what Plotly draws
+FIGURE_FONT = 22
+
+# {shown} selects the slide's pictures and {kept} also its words; all else on the page is hidden.
+# --slide-scale fits the whole to the screen and --slide-fit the pictures where they are too tall,
+# see slide.js. Plotly does not know of zoom, and has larger letters instead.
+STYLE = """
+.stSidebar, .stAppHeader, [data-testid="stExpandSidebarButton"] {{ display: none !important; }}
+.stMainBlockContainer {{ zoom: var(--slide-scale, 1); padding: 20px 40px 0 !important; }}
+.stMainBlockContainer :is(.stVerticalBlock, .stHorizontalBlock) > :not({kept}, :has({kept}))
+{{ display: none !important; }}
+.stMainBlockContainer [role="tablist"] {{ display: none !important; }}
+.stMainBlockContainer .stColumn {{ flex: 1 1 0; width: auto; min-width: 0; max-width: none; }}
+{shown} {{ --on-page: none; zoom: calc({size} * var(--slide-fit, 1)); }}
+{shown}:has(.stPlotlyChart) {{ zoom: calc(1 / var(--slide-scale, 1)); }}
+"""
+
+
+def open_slide(page: str, files: Mapping[str, str]) -> Slide | None:
+    """The slide to show on a page, with its choices made; None outside of presenter mode.
+
+    Goes to the slide's page where that is another one; `files` names every page's file.
+    """
+    state = st.session_state
+    asked = address.gone_to()
+    if asked is not None:
+        state.slide = number_of(asked.get(PARAMETER, ""))
+        if state.slide is not None:
+            state.update(turned=True, toured=True)
+            address.arrived(asked)
+    if state.get("slide") is None:
+        return None
+    slides = talk.in_force()
+    state.slide = min(state.slide, len(slides))
+    slide, link = slides[state.slide - 1], {PARAMETER: str(state.slide)}
+    if slide.page != page:
+        if not state.get("turned"):
+            if PARAMETER in st.query_params:
+                st.stop()  # going back, the browser is about to pass this entry over, see slide.js
+            state.slide = None  # a click in a picture led away from the talk
+            return None
+        address.written(link)
+        st.switch_page(files[slide.page], query_params=link)
+    if state.get("turned"):
+        state.turned = False
+        models.forget_runs()
+        address.apply(slide.parameters, page, everywhere=True)
+        address.write(link)
+    return slide
+
+
+def number_of(text: str) -> int | None:
+    """The number of a slide in an address, or None."""
+    return int(text) if re.fullmatch("[1-9][0-9]{0,3}", text) else None
+
+
+def present(number: int = 1) -> None:
+    """Begin to present with a slide; a callback."""
+    st.session_state.update(slide=number, turned=True, toured=True)
+
+
+def show_slide(slide: Slide) -> None:
+    """Hide all of the page but the slide's pictures, and write its words."""
+    st.session_state.pop("refused_parameters", None)
+    shown = ":is(" + ", ".join(map(css_class, slide.pictures or ("none",))) + ")"
+    kept = ":is(" + ", ".join(map(css_class, ("slide-words", "kept", *slide.pictures))) + ")"
+    style = STYLE.format(shown=shown, kept=kept, size=slide.size)
+    number, count = st.session_state.slide, len(talk.in_force())
+    words = slide_picture(slide.title, slide.words, number=number, count=count, style=style)
+    show(words, "slide-words", _turn)
+    talk.keep()
+
+
+def css_class(key: str) -> str:
+    """The class that Streamlit gives to what has a key."""
+    return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
+
+
+def enlarged(figure: go.Figure) -> go.Figure:
+    """A figure of Plotly's with letters for the last row, in presenter mode."""
+    if address.in_talk():
+        font = {"size": FIGURE_FONT}
+        figure.update_layout(height=FIGURE_HEIGHT, font=font)
+        for axes in (figure.update_xaxes, figure.update_yaxes):
+            axes(tickfont=font, title=None)
+        figure.update_traces(colorbar={"tickfont": font}, selector={"type": "heatmap"})
+    return figure
+
+
+def _turn() -> None:
+    if "slide-words" not in st.session_state:
+        # Asked for by a page that is gone: the slide on its way comes, and asks again.
+        st.session_state.turned = True
+        return
+    number = picked("slide-words")
+    if number == 0:
+        st.session_state.slide = None
+    elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
+        present(number)

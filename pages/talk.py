@@ -1,0 +1,137 @@
+"""Make a talk: a list of scenes with words, to be presented, saved and loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.shared import presenter, talk
+from pages.shared.frame import open_page
+from pages.shared.slides import (
+    LARGEST_FILE,
+    LONGEST_TITLE,
+    LONGEST_WORDS,
+    PICTURES,
+    SIZES,
+    Slide,
+    read_talk,
+    write_talk,
+)
+
+HOW = (
+    "A talk is a list of scenes. On any page, choose what to show and press **Add to talk** in the "
+    "sidebar; here a slide gets its words, its pictures and its place. While presenting, → and ← "
+    "or a clicker turn the slides, B blacks the screen out and back, Esc leaves."
+)
+NONE_YET = (
+    "You have no slides of your own yet. **Present** shows the talk that comes with Headlight: "
+    "{count} scenes from tokens to beam search."
+)
+
+
+def put(slides: tuple[Slide, ...]) -> None:
+    """Take another list, and let the boxes of the slides begin anew with what it says."""
+    talk.change(slides)
+    st.session_state.talk_edition = st.session_state.get("talk_edition", 0) + 1
+
+
+def move(place: int, to: int) -> None:
+    """Move a slide to another place."""
+    slides = list(talk.own())
+    slides.insert(to, slides.pop(place))
+    put(tuple(slides))
+
+
+def remove(place: int) -> None:
+    """Take a slide out."""
+    put(talk.own()[:place] + talk.own()[place + 1 :])
+
+
+def edit(place: int, name: str, key: str) -> None:
+    """Carry a box over into its slide."""
+    value = st.session_state[key]
+    slides = list(talk.own())
+    slides[place] = replace(slides[place], **{name: tuple(value) if name == "pictures" else value})
+    talk.change(tuple(slides))
+
+
+def load() -> None:
+    """Take the talk of the uploaded file, or say why that cannot be."""
+    st.session_state.talk_notes = ()
+    if (file := st.session_state.talk_file) is None:
+        return
+    try:
+        slides, notes = read_talk(file.getvalue())
+    except ValueError as error:
+        st.session_state.talk_notes = (str(error), "The talk stays as it was.")
+    else:
+        put(slides)
+        st.session_state.talk_notes = notes
+
+
+def tools() -> None:
+    """What is done with the whole list."""
+    slides = talk.own()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Present", key="present-all", on_click=presenter.present)
+        st.download_button(
+            "Save as a file",
+            write_talk(talk.in_force()),
+            "headlight-talk.json",
+            "application/json",
+            on_click="ignore",
+        )
+        if slides:
+            st.button("Remove all slides", on_click=put, args=[()])
+        else:
+            st.button("Edit a copy of the ready talk", on_click=put, args=[talk.shipped()])
+    with st.expander("Load a talk from a file"):
+        st.file_uploader(
+            f"A file saved here, of at most {LARGEST_FILE // 1000} kB",
+            type="json",
+            key="talk_file",
+            on_change=load,
+        )
+    for note in st.session_state.get("talk_notes", ()):
+        st.text(note)
+
+
+def row(place: int, slide: Slide, count: int) -> None:
+    """One slide with its boxes and buttons."""
+    prefix = f"slide-{st.session_state.get('talk_edition', 0)}-{place}-"
+
+    def box(name: str) -> dict:
+        key = prefix + name
+        return {"key": key, "on_change": edit, "args": [place, name, key]}
+
+    st.markdown(f"**{place + 1}** · {slide.page}")
+    words, shown = st.columns([3, 2], gap="medium")
+    with words:
+        st.text_input("Title", slide.title, max_chars=LONGEST_TITLE, **box("title"))
+        st.text_area("Words", slide.words, max_chars=LONGEST_WORDS, height=90, **box("words"))
+    with shown:
+        names = PICTURES[slide.page]
+        st.multiselect("Pictures", names, slide.pictures, format_func=names.get, **box("pictures"))
+        st.slider("Size", *SIZES, slide.size, 0.05, format="%.2f ×", **box("size"))
+    with st.container(horizontal=True):
+        actions = (
+            ("Up", move, [place, place - 1], place == 0),
+            ("Down", move, [place, place + 1], place == count - 1),
+            ("Remove", remove, [place], False),
+            ("Present from here", presenter.present, [place + 1], False),
+        )
+        for label, action, args, disabled in actions:
+            key = prefix + label
+            st.button(label, key=key, on_click=action, args=args, disabled=disabled)
+
+
+open_page("Talk")
+st.markdown(HOW)
+tools()
+talk.keep()
+if not talk.own():
+    st.info(NONE_YET.format(count=len(talk.shipped())))
+for place, slide in enumerate(talk.own()):
+    with st.container(border=True):
+        row(place, slide, len(talk.own()))

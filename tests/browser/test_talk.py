@@ -1,0 +1,220 @@
+"""Making, presenting and keeping a talk, and the link of a scene."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared.presenter import css_class
+from pages.shared.slides import read_talk
+from pages.shared.talk import SHIPPED
+
+TALK, _ = read_talk(SHIPPED.read_bytes())
+SMALLEST = 20  # pixels of a token that the last row can read
+TOKENS = {  # where each picture writes tokens as text
+    "source": ".chip",
+    "target": ".chip",
+    "as trained": ".chip",
+    "with your changes": ".chip",
+    "lines": ".token .name",
+    "player": ".cells th",
+    "tree": ".leaf",
+    "story-dot": ".label",
+    "story-softmax": ".label",
+    "story-values": ".label",
+}
+ONE_SCREEN = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollHeight <= main.clientHeight && main.scrollWidth <= main.clientWidth;
+}"""
+SHARP = """canvas => {
+  const shown = canvas.getBoundingClientRect().width * devicePixelRatio;
+  return Math.abs(canvas.width - shown) <= 2;
+}"""
+
+
+def open_slide(page, server, number):
+    page.goto(f"{server}/?talk={number}")
+    see(page, number)
+
+
+def see(page, number):
+    """Wait for a slide with all its pictures."""
+    slide = TALK[number - 1]
+    expect(page.locator(".slide h1")).to_have_text(slide.title)
+    for key in slide.pictures:
+        expect(page.locator(css_class(key)).locator("visible=true").first).to_be_visible()
+    page.wait_for_function("() => !document.querySelector('[data-stale=true]')")
+
+
+@pytest.mark.parametrize("number", range(1, len(TALK) + 1))
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_every_slide_fits_the_screen_and_is_readable(page, server, number, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    open_slide(page, server, number)
+    page.wait_for_function(ONE_SCREEN)
+    page.wait_for_timeout(700)  # in which too tall pictures would shrink
+    assert page.evaluate(ONE_SCREEN)
+    scale = min(size[0] / 1280, size[1] / 720)
+    fit = "document.documentElement.style.getPropertyValue('--slide-fit')"
+    assert page.evaluate(fit) == "1"
+    for key in TALK[number - 1].pictures:
+        picture = page.locator(css_class(key))
+        for canvas in picture.locator("canvas:visible").all():
+            assert canvas.evaluate(SHARP)
+        box = picture.bounding_box()
+        assert box["y"] + box["height"] <= size[1]
+        if key in TOKENS:
+            token = picture.locator(TOKENS[key]).first
+            pixels = token.evaluate(
+                "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
+            )
+            assert pixels >= SMALLEST * scale
+    assert page.foreign_requests == []
+
+
+def test_keys_go_through_the_slides_and_back_stays_in_the_talk(page, server):
+    open_slide(page, server, 1)
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    for key, number in (
+        ("ArrowRight", 2), ("PageDown", 3), ("Space", 4), ("PageUp", 3), ("ArrowLeft", 2),
+        ("End", len(TALK)), ("ArrowRight", len(TALK)), ("Home", 1),
+    ):  # fmt: skip
+        page.keyboard.press(key)
+        see(page, number)
+        expect(page).to_have_url(re.compile(rf"talk={number}$"))
+    page.get_by_role("button", name="Next slide").click()
+    see(page, 2)
+    page.wait_for_timeout(1100)  # as long as an address may still be on its way
+    page.go_back()
+    see(page, 1)
+    page.go_forward()
+    see(page, 2)
+    page.reload()
+    see(page, 2)
+    assert page.errors == [] or all("404" in error for error in page.errors)
+
+
+def test_quick_presses_are_all_counted(page, server):
+    open_slide(page, server, 1)
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    see(page, 6)
+
+
+def test_the_screen_goes_black_and_comes_back(page, server):
+    open_slide(page, server, 2)
+    black = page.locator(".slide .black")
+    for key in ("b", "."):
+        page.keyboard.press(key)
+        expect(black).to_be_visible()
+        box = black.bounding_box()
+        assert (box["x"], box["y"]) == (0, 0)
+        assert box["width"] >= 1280
+        assert box["height"] >= 720
+        page.keyboard.press(key)
+        expect(black).to_be_hidden()
+
+
+def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
+    open_slide(page, server, 6)
+    page.keyboard.press("Escape")
+    box = page.get_by_label("English sentence")
+    expect(box).to_have_value(TALK[5].parameters["sentence"])
+    expect(page).to_have_url(re.compile("head=4"))
+    box.press("End")
+    box.press("ArrowLeft")
+    box.type("b.")
+    expect(box).to_have_value(TALK[5].parameters["sentence"][:-1] + "b..")
+
+
+def test_pictures_stay_alive_on_a_slide(page, server):
+    number = 1 + next(place for place, slide in enumerate(TALK) if "player" in slide.pictures)
+    open_slide(page, server, number)
+    page.get_by_label("Speed").select_option("8")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".decoding-player .text")).to_contain_text("The end token")
+    page.keyboard.press("PageUp")
+    see(page, number - 1)
+    grid = 1 + next(place for place, slide in enumerate(TALK) if "grid" in slide.pictures)
+    open_slide(page, server, grid)
+    page.get_by_role("button", name=re.compile("^layer 1, head 2:")).click()
+    chosen = page.locator(".head-grid .map[aria-pressed=true]")
+    expect(chosen).to_have_attribute("aria-label", re.compile("^layer 1, head 2:"))
+    expect(page.locator(".slide h1")).to_have_text(TALK[grid - 1].title)
+
+
+def test_the_pointer_finds_its_cell_on_an_enlarged_mask(page, server):
+    number = 1 + next(place for place, slide in enumerate(TALK) if "matrix" in slide.pictures)
+    open_slide(page, server, number)
+    canvas = page.locator(f"{css_class('matrix')} canvas")
+    zoom = canvas.evaluate("node => node.currentCSSZoom")
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + (92 + 30 * 1.5) * zoom, box["y"] + (92 + 30 * 2.5) * zoom)
+    reading = page.locator(f"{css_class('matrix')} .reading")
+    expect(reading).to_have_text("“chien” looking at “Le”: visible")
+
+
+def test_a_talk_is_made_presented_saved_loaded_and_kept(page, server):
+    page.goto(f"{server}/?sentence=We sing.&head=3")
+    page.get_by_role("button", name="Add to talk").click()
+    page.get_by_text("Added as slide 1").wait_for()
+    page.get_by_role("link", name="Decoding").click()
+    page.locator(".decoding-player").wait_for()
+    page.get_by_role("button", name="Add to talk").click()
+    page.get_by_text("Added as slide 2").wait_for()
+    page.get_by_role("link", name="Talk", exact=True).click()
+    title = page.get_by_label("Title").nth(1)
+    title.fill("<i>How</i> it is written")
+    title.press("Enter")
+    page.get_by_role("button", name="Up", exact=True).nth(1).click()
+    expect(page.get_by_label("Title").first).to_have_value("<i>How</i> it is written")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    saved = download.value.path().read_bytes()
+    assert [slide["page"] for slide in json.loads(saved)["slides"]] == ["Decoding", "Attention"]
+    page.get_by_role("button", name="Present", exact=True).last.click()
+    expect(page.locator(".slide h1")).to_have_text("<i>How</i> it is written")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".slide h1")).to_have_text("Attention")
+    page.reload()
+    expect(page.locator(".slide .counter")).to_have_text("2 / 2")
+    expect(page.locator(".slide h1")).to_have_text("Attention")
+    page.goto(f"{server}/talk")
+    page.get_by_role("button", name="Remove all slides").click()
+    page.get_by_text("You have no slides of your own yet.").wait_for()
+    page.get_by_text("Load a talk from a file").click()
+    file = {"name": "talk.json", "mimeType": "application/json", "buffer": saved}
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_label("Title")).to_have_count(2)
+    expect(page.get_by_label("Title").first).to_have_value("<i>How</i> it is written")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_copied_link_restores_the_scene_elsewhere(page, browser, server, scheme):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{server}/?sentence=We sing.&head=3&embed_options=dark_theme")
+    page.get_by_role("radio", name="5", exact=True).click()
+    expect(page).to_have_url(re.compile("head=5"))
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert ("embed_options=dark_theme" in link) == (scheme == "light")
+    other = browser.new_context(color_scheme="light").new_page()
+    other.goto(link)
+    expect(other.get_by_label("English sentence")).to_have_value("We sing.")
+    expect(other.get_by_role("radio", name="5", exact=True)).to_be_checked()
+    other.context.close()
+
+
+def test_a_link_can_be_copied_by_hand_without_permission(page, server):
+    page.add_init_script(
+        "navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))"
+    )
+    page.goto(f"{server}/?head=3")
+    page.get_by_role("button", name="Copy link").click()
+    box = page.get_by_label("The link")
+    expect(box).to_have_value(re.compile(r"head=3"))
+    assert box.evaluate("box => box.selectionEnd - box.selectionStart === box.value.length")

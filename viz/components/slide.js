@@ -1,0 +1,138 @@
+const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
+const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
+const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
+const SETTLED = 300; // milliseconds after which pictures have taken their size
+const PATIENCE = 8000; // milliseconds that a slide asked for may take to come
+const DRESSED = 1500; // milliseconds that the page stays as it is between two slides
+const SHRINK = 0.95;
+const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
+
+/** Write a slide's words, turn slides by keys and buttons, and fit them to the screen. */
+export default function draw({ data, parentElement, setTriggerValue }) {
+  const { header } = unpack(data);
+  const { title, words, number, count } = header;
+  dress(header.style);
+  const root = parentElement.querySelector(".slide");
+  const style = document.documentElement.style;
+  const main = document.querySelector("[data-testid=stMain]");
+  root.forget?.();
+  let at = number; // runs ahead of the page while the next slide is on its way
+
+  const back = turnButton("‹", "Previous slide", () => go(at - 1));
+  const on = turnButton("›", "Next slide", () => go(at + 1));
+  const leave = turnButton("×", "Leave the talk", stop);
+  const counter = element("span", "counter", "", { "aria-live": "polite" });
+  const turn = element("div", "turn", "", { role: "group", "aria-label": "Slides" });
+  turn.append(back, counter, on, leave);
+  const black = element("div", "black");
+  black.hidden = true;
+  black.onclick = () => (black.hidden = true);
+  root.replaceChildren(element("h1", "", title), element("p", "words", words), turn, black);
+  show();
+  // What was asked for while the page changed did not arrive, and is asked for again.
+  const { wanted, until } = window.headlightSlide ?? {};
+  window.headlightSlide = undefined;
+  if (wanted && wanted !== number && performance.now() < until) go(wanted);
+
+  function go(to) {
+    const next = Math.max(1, Math.min(count, to));
+    if (next === at) return;
+    at = next;
+    show();
+    window.headlightSlide = { wanted: at, until: performance.now() + PATIENCE };
+    setTriggerValue("picked", at);
+  }
+  function stop() {
+    dress("");
+    setTriggerValue("picked", 0);
+  }
+  function show() {
+    counter.textContent = `${at} / ${count}`;
+    back.disabled = at === 1;
+    on.disabled = at === count;
+  }
+
+  function onKey(event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event;
+    const place = event.composedPath()[0];
+    if (takesKey(place, key)) return;
+    if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
+    else if (key === "Escape" && !black.hidden) black.hidden = true;
+    else if (key === "Escape") stop();
+    else if (key in STEPS) go(at + STEPS[key]);
+    else if (key === "Home") go(1);
+    else if (key === "End") go(count);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Going on to another page leaves two entries of one slide; going back passes the first over. */
+  function onPop() {
+    if (new URLSearchParams(location.search).get("talk") !== String(number)) return;
+    history.back();
+  }
+
+  function scale() {
+    const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
+    style.setProperty("--slide-scale", Math.max(SMALLEST, fitting));
+    check();
+  }
+  let waiting = null;
+  function check() {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const fit = Number(style.getPropertyValue("--slide-fit") || 1);
+      if (document.querySelector("[data-test-script-state=running]")) return check();
+      const overflows = main.scrollHeight > main.clientHeight + 1;
+      if (!overflows || innerWidth < STAGE.width / 2 || fit * SHRINK < FITS[1]) return;
+      style.setProperty("--slide-fit", fit * SHRINK);
+      check();
+    }, SETTLED);
+  }
+  if (root.number !== number) style.setProperty("--slide-fit", FITS[0]);
+  root.number = number;
+  const observer = new ResizeObserver(check);
+  observer.observe(main.firstElementChild);
+  addEventListener("resize", scale);
+  addEventListener("popstate", onPop);
+  document.addEventListener("keydown", onKey);
+  scale();
+  root.forget = () => {
+    undress();
+    clearTimeout(waiting);
+    observer.disconnect();
+    removeEventListener("resize", scale);
+    removeEventListener("popstate", onPop);
+    document.removeEventListener("keydown", onKey);
+  };
+  return root.forget;
+}
+
+/** Put a style on the whole page. */
+function dress(style) {
+  clearTimeout(window.headlightUndress);
+  const name = "headlight-slide";
+  const worn = document.getElementById(name) ?? element("style", "", "", { id: name });
+  worn.textContent = style;
+  document.head.append(worn);
+}
+
+/** Take it off, but not while the next slide is on its way. */
+function undress() {
+  clearTimeout(window.headlightUndress);
+  window.headlightUndress = setTimeout(() => dress(""), DRESSED);
+}
+
+function turnButton(text, name, onclick) {
+  const button = element("button", "", text, { type: "button", "aria-label": name, title: name });
+  button.onclick = onclick;
+  return button;
+}
+
+/** Whether what has the focus needs a key for itself: any in a text box, some in a button. */
+function takesKey(place, key) {
+  if (place.isContentEditable || place.matches?.("textarea, select")) return true;
+  if (place.matches?.("input")) return place.type !== "range" || !key.startsWith("Page");
+  return key === " " && place.matches?.("button, [role=button], summary, [tabindex='0']");
+}
