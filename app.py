@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.trace import Kind, Trace
 from pages.shared import address, models, scene
+from pages.shared.captions import site_words
 from pages.shared.cells import open_inside
 from pages.shared.controls import choose_head, choose_kind, choose_layer, choose_picture
 from pages.shared.frame import open_page
@@ -20,6 +21,7 @@ from pages.shared.loading import (
 )
 from pages.shared.overview import all_heads, one_in_large, with_summaries
 from pages.shared.pictures import picked
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box, show_translation
 from pages.shared.share import tour_link
 from pages.shared.words import formula, reading_of
@@ -61,13 +63,15 @@ def attention(trace: Trace) -> None:
             maps[place],
             *tokens,
             picture,
+            save=site_words(kind, layer, head),
             blocked=blocked_cells(trace, kind),
             open_cell=lambda *cell: open_cell(weights, kind, place, cell),
         )
         st.caption(reading_of(kind, head, model.source, model.target))
         st.latex(formula(kind, config.head_width, model.source, model.target))
     with overview:
-        all_heads(maps, *tokens, selected=place, open_map=open_map)
+        save = f"{scene.KINDS[kind]}, all heads"
+        all_heads(maps, *tokens, selected=place, save=save, open_map=open_map)
     address.publish()
 
 
@@ -75,5 +79,6 @@ open_page("Attention")
 config, model = translator().model.config, models.chosen()
 tour_link()
 if sentence := sentence_box():
+    about(sentence, target=translated(sentence).text)
     show_translation(translated(sentence))
     attention(traced(sentence))

@@ -35,6 +35,7 @@ from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
 from pages.shared.head_switches import head_switches
 from pages.shared.pictures import piece_chips, show
+from pages.shared.saving import about
 from viz import token_strip
 
 TABS = ("Attention", "Switch heads", "Inside a head")
@@ -59,6 +60,8 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
     masked = masked_places(reader, first, second)
     edits = history.edits(HISTORY)
     reading = read(loaded, first, second, masked, edits)
+    hidden = f"masked: {', '.join(str(place + 1) for place in masked)}" if masked else ""
+    about(" / ".join(filter(None, (first, second))), edits=edits, changes=hidden, model=loaded.name)
     if any(piece.role == "mask" for piece in reading.source_tokens):
         left, right = st.columns([3, 2], gap="medium")
         with right:
@@ -105,18 +108,23 @@ def foreign(loaded: Loaded, text: str, target: str) -> None:
     """The heads of a model that runs in the transformers library."""
     model = loaded.model
     found = attended(loaded, text, target or None)
+    about(text, target=target, model=loaded.name)
     sides = {"Text": found.source_tokens, "What the decoder reads": found.target_tokens}
     for label, pieces in sides.items():
         if pieces:
             label = f"{label}: {len(pieces)} tokens"
-            show(token_strip("", piece_chips(pieces, False), label=label), label)
+            show(
+                token_strip("", piece_chips(pieces, False), label=label),
+                label,
+                save=f"Tokens read, {label}",
+            )
     if model.is_cut(text=text):
         st.info(f"The text is longer than the {model.max_tokens} tokens that this model is given.")
     st.info(FOREIGN)
     if st.session_state.bert_kind not in model.kinds:
         st.session_state.bert_kind = model.kinds[0]
     kind = choose_kind("bert_kind", model.kinds)
-    run = Run(layers_of(found, kind), found.query_tokens(kind), found.key_tokens(kind))
+    run = Run(layers_of(found, kind), found.query_tokens(kind), found.key_tokens(kind), kind)
     attention(run, choose_selection(run, paired=False), FOREIGN_KINDS[kind], None)
     address.publish()
 

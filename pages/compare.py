@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import address, scene
+from pages.shared.captions import edit_words
 from pages.shared.compare_choosers import choose_side
-from pages.shared.compare_runs import Shown, shown, targets
+from pages.shared.compare_runs import Shown, edits_of, shown, targets
 from pages.shared.compare_sides import (
     SIDES,
     Sides,
@@ -38,6 +39,7 @@ from pages.shared.compare_words import (
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
 from pages.shared.pictures import show
+from pages.shared.saving import about
 from pages.shared.scene import Scene
 from pages.shared.words import notes
 from viz import Change, compared_maps, largest_changes
@@ -79,7 +81,8 @@ def presets() -> None:
 def picture(first: Shown, second: Shown) -> None:
     """Both maps, their difference, and the cells that differ most."""
     data = first.weights, second.weights, first.tokens, second.tokens
-    show(compared_maps(*data, titles=(first.title, second.title)), "maps")
+    maps = compared_maps(*data, titles=(first.title, second.title))
+    show(maps, "maps", save="Two heads and their difference")
     st.caption(PICTURE)
     st.subheader("Largest differences")
     queries, keys = (
@@ -119,6 +122,14 @@ def what_was_read(first: Shown, second: Shown, choosable: bool) -> None:
         for name, one in zip("AB", (first, second), strict=True):
             st.text(f"{name}'s decoder reads: {' '.join(one.reads)}")
         st.caption(DIFFERENT_TARGETS)
+
+
+def in_words(both: Sides, first: Shown, second: Shown) -> str:
+    """Both sides in words, for the captions of their pictures."""
+    return "; ".join(
+        ", ".join(filter(None, [one.title, edit_words(edits_of(chosen)), f"“{chosen.sentence}”"]))
+        for chosen, one in zip(both, (first, second), strict=True)
+    )
 
 
 def output(both: Sides, first: Shown, second: Shown) -> None:
@@ -186,6 +197,7 @@ def compare() -> None:
             st.caption(CLASSIC)
         if summarized(both[0]) != summarized(both[1]):
             st.caption(OTHER_SUMMARY)
+        about(model="", place=in_words(both, first, second))
         picture(first, second)
         what_was_read(first, second, own is not None)
         output(both, first, second)

@@ -11,6 +11,7 @@ from model.patterns import DEFINITIONS, badges
 from model.scoring import trace_log_probabilities
 from model.trace import Kind, Site, Trace
 from pages.shared import address, history, scene
+from pages.shared.captions import site_words
 from pages.shared.cells import attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
@@ -24,9 +25,11 @@ from pages.shared.loading import (
     weights_of,
 )
 from pages.shared.pictures import picked, show
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.words import HEAD_WORDS
 from viz import attention_heatmap, head_effects
+from viz.numbers import Numbers
 
 MAP_HEIGHT = 380  # pixels
 
@@ -79,11 +82,18 @@ def head_in_detail(trace: Trace) -> None:
         " ".join(f":blue-badge[{name} {value:.2f}]" for name, value in found)
         or "No badge: this head follows none of the patterns below on this sentence."
     )
+    queries, keys = tokens_of(trace, kind)
     figure = attention_heatmap(
-        weights[layer, head], *tokens_of(trace, kind), height=MAP_HEIGHT, clickable=True
+        weights[layer, head], queries, keys, height=MAP_HEIGHT, clickable=True
     )
     place = kind, layer, head
-    attention_map(figure, "map", lambda *cell: open_inside(*place, *cell, changed=True))
+    attention_map(
+        figure,
+        "map",
+        lambda *cell: open_inside(*place, *cell, changed=True),
+        save=site_words(kind, layer + 1, str(head + 1)),
+        numbers={"weight": Numbers(weights[layer, head], {"query": queries, "key": keys})},
+    )
     st.page_link("app.py", label="See it among the others on the Attention page")
     with st.expander("What the badges mean"):
         st.caption(HEAD_WORDS["badges"])
@@ -116,9 +126,9 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
         measured = sentence, edits
         st.session_state.measured = measured, effects
     if measured == (sentence, edits):
-        with place:
+        with place.container():
             picture = head_effects(effects, labels=scene.KINDS, selected=selected())
-            show(picture, "effects", choose_effect)
+            show(picture, "effects", choose_effect, save="Effect of removing each head")
 
 
 @address.fragment
@@ -128,6 +138,7 @@ def heads(sentence: str) -> None:
     if edits.changes_masks:
         st.info(HEAD_WORDS["masks in force"])
     before, after = traced(sentence), traced(sentence, edits=edits)
+    about(sentence, target=translated(sentence).text, edits=edits)
     head_switches({kind: shape(kind) for kind in scene.KINDS}, selected(), select)
     output, detail = st.columns(2, gap="medium")
     with output:

@@ -9,9 +9,18 @@ from model.edits import Edits
 from model.explain import choose_objective
 from model.trace import Site
 from pages.shared import address, history, scene
+from pages.shared.captions import site_words
 from pages.shared.controls import choose_head, choose_kind, choose_layer, choose_token
 from pages.shared.frame import open_page
-from pages.shared.loading import at_sites, tokens_of, traced, translator, weights_of
+from pages.shared.loading import (
+    at_sites,
+    tokens_of,
+    traced,
+    translated,
+    translator,
+    weights_of,
+)
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.story import tell
 from pages.shared.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
@@ -48,6 +57,9 @@ def choose(sentence: str) -> Cell:
     with heads:
         head = choose_head(summaries=False)
     changes = at_sites(edits, trace)
+    place = f"{site_words(kind, layer, head)}, query {query + 1}, key {key + 1}"
+    padded = f"; both sides padded to {pad_to} tokens" if pad_to else ""
+    about(sentence, target=target or translated(sentence).text, edits=edits, place=place + padded)
     site = Site(kind, layer - 1)
     return Cell(translator().model, trace, changes, site, int(head) - 1, query, key)
 

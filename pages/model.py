@@ -10,6 +10,8 @@ from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
 from pages.shared.pictures import show
 from pages.shared.recorded import FOLDER, recorded_training
+from pages.shared.saving import about
+from pages.shared.scene import KINDS
 from viz import attention_film, training_curves
 
 CURVES = {  # the log's columns, and what they are called
@@ -31,7 +33,8 @@ def heads_over_time() -> None:
         kind = choose_kind("history_kind", default="cross")
     weights = recorded.weights[number][kind].numpy()  # (steps, layers, heads, Q, K)
     film = attention_film(weights, recorded.steps, *recorded.tokens(number, kind), selected=(1, 2))
-    show(film, "history")
+    about(recorded.sentences[number])
+    show(film, "history", save=f"{KINDS[kind]} over the training")
     st.caption(
         "The decoder reads the finished model's translation at every step, so that the maps can be "
         "compared. At step 0 nothing is learned yet."
@@ -43,5 +46,6 @@ st.markdown((FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2
 st.subheader("How it learned")
 log = pd.read_csv(FOLDER / "log.csv")
 curves = {title: (log["step"], log[column]) for column, title in CURVES.items()}
-show(training_curves({"en-fr": curves}), "curves")
+about(model="en-fr")
+show(training_curves({"en-fr": curves}), "curves", save="Training curves")
 heads_over_time()

@@ -10,6 +10,7 @@ import numpy as np
 from viz.arrays import as_array
 from viz.canvas import CanvasPicture
 from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers, counted
 from viz.tokens import check_sizes
 
 LEVELS = 65_535  # a weight travels as a whole number of these parts, off by 8e-6 at most
@@ -58,4 +59,12 @@ def attention_film(
         "differences": DIVERGING,
     }
     levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype("<u2")
-    return CanvasPicture.pack("attention_film", header, levels, height=640)
+    axes = {
+        "step": [str(step) for step in header["steps"]],
+        "layer": counted(weights.shape[1]),
+        "head": counted(weights.shape[2]),
+        "query": query_tokens,
+        "key": key_tokens,
+    }
+    numbers = {"weight": Numbers(weights, axes)}
+    return CanvasPicture.pack("attention_film", header, levels, height=640, numbers=numbers)

@@ -6,16 +6,20 @@ import base64
 import html
 import json
 import struct
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from viz.numbers import Numbers
+
 COMPONENTS = Path(__file__).parent / "components"
 LIBRARIES = {  # what a browser part has besides its own files
     "attention_film": ("maps.css", "maps.js"),
     "compared_maps": ("maps.css", "maps.js"),
+    "save_menu": ("to_svg.js",),
 }
 
 
@@ -30,23 +34,30 @@ class CanvasPicture:
     name: str
     data: bytes
     height: int  # in pixels, for a notebook's frame
+    numbers: Mapping[str, Numbers] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def pack(
-        cls, name: str, header: dict, array: np.ndarray | None = None, *, height: int
+        cls,
+        name: str,
+        header: dict,
+        array: np.ndarray | None = None,
+        *,
+        height: int,
+        numbers: Mapping[str, Numbers] | None = None,
     ) -> CanvasPicture:
-        """Join a header and an array into one picture."""
+        """Join a header and an array into one picture of some `numbers`, which are not packed."""
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
-        return cls(name, struct.pack("<I", len(text)) + text + body, height)
+        return cls(name, struct.pack("<I", len(text)) + text + body, height, numbers or {})
 
-    def to_html(self) -> str:
-        """A page of its own that needs no network."""
+    def to_html(self, title: str = "", caption: str = "") -> str:
+        """A page of its own that needs no network; the caption stands below the picture."""
         data = base64.b64encode(self.data).decode("ascii")
         return (
-            '<!doctype html><meta charset="utf-8"><style>'
+            f'<!doctype html><meta charset="utf-8"><title>{html.escape(title)}</title><style>'
             f"body{{margin:0;font:14px system-ui,sans-serif}}\n{stylesheet(self.name)}</style>"
-            f'<div id="picture">{markup(self.name)}</div>'
+            f'<div id="picture">{markup(self.name)}</div>{caption_html(caption)}'
             f'<script type="module">\n{script(self.name).replace("export default ", "")}\n'
             f'const data = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));\n'
             'draw({ data, parentElement: document.getElementById("picture"),'
@@ -58,6 +69,11 @@ class CanvasPicture:
             f'<iframe srcdoc="{html.escape(self.to_html())}" width="100%" '
             f'height="{self.height}" style="border:0"></iframe>'
         )
+
+
+def caption_html(caption: str) -> str:
+    """A caption as HTML; nothing where there is none."""
+    return f'<p style="margin:8px 2px">{html.escape(caption)}</p>' if caption else ""
 
 
 @cache

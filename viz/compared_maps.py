@@ -10,6 +10,7 @@ import numpy as np
 from viz.arrays import head_weights
 from viz.canvas import CanvasPicture
 from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers
 from viz.tokens import Pair, aligned, check_sizes
 
 DIGITS = 4  # decimals of a weight as it is written
@@ -60,7 +61,26 @@ def compared_maps(
     }
     maps = (first, second, differences(first, second, rows, columns))
     numbers = np.concatenate([np.ravel(each) for each in maps]).astype("<f4")
-    return CanvasPicture.pack("compared_maps", header, numbers, height=520)
+    named = {
+        name: Numbers(weights, {f"query of {name}": queries, f"key of {name}": keys})
+        for name, weights, (queries, keys) in (
+            ("A", first, first_tokens),
+            ("B", second, second_tokens),
+        )
+    }
+    texts = [
+        [name_of(pair, *axis) for pair in pairs]
+        for pairs, axis in zip(
+            (rows, columns), zip(first_tokens, second_tokens, strict=True), strict=True
+        )
+    ]
+    named["B less A"] = Numbers(maps[2], dict(zip(("query", "key"), texts, strict=True)))
+    return CanvasPicture.pack("compared_maps", header, numbers, height=520, numbers=named)
+
+
+def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
+    """The token of a pair of places, of which one can be missing."""
+    return second[pair[1]] if pair[0] is None else first[pair[0]]
 
 
 def largest_changes(

@@ -10,6 +10,7 @@ import numpy as np
 from viz.arrays import layer_weights
 from viz.canvas import CanvasPicture
 from viz.colors import SEQUENTIAL
+from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
 MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
@@ -62,7 +63,14 @@ def head_grid(
     }
     top = np.maximum(largest, 1e-12)[..., None, None] if own_scale else 1.0
     levels = np.rint(np.clip(maps / top, 0, 1) * 255).astype(np.uint8)
-    return CanvasPicture.pack("head_grid", header, levels, height=60 + 90 * layers)
+    axes = {"layer": header["rows"], "head": labels, "query": query_tokens, "key": key_tokens}
+    return CanvasPicture.pack(
+        "head_grid",
+        header,
+        levels,
+        height=60 + 90 * layers,
+        numbers={"weight": Numbers(weights, axes)},
+    )
 
 
 def joined_shape(maps: int, queries: int, keys: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from viz.canvas import CanvasPicture
+from viz.numbers import Numbers
 from viz.position_lines import COLORS, MOST_LINES
 
 Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
@@ -47,4 +48,11 @@ def training_curves(
         "colors": list(COLORS),
     }
     body = np.concatenate(numbers) if numbers else None
-    return CanvasPicture.pack("training_curves", header, body, height=280)
+    measured = {
+        f"{title}: {name}": Numbers(
+            np.asarray(values, np.float32), {"step": [f"{step:g}" for step in steps]}
+        )
+        for name, lines in runs.items()
+        for title, (steps, values) in lines.items()
+    }
+    return CanvasPicture.pack("training_curves", header, body, height=280, numbers=measured)

@@ -12,7 +12,7 @@ from pages.shared.bert_models import Loaded
 from pages.shared.bert_runs import read
 from pages.shared.bert_words import MASK_HINT, PARITY, PREDICTIONS
 from pages.shared.comparison import CHANGED, TRAINED
-from pages.shared.pictures import picked, piece_chips, show
+from pages.shared.pictures import picked, piece_chips, show, show_altair
 from viz import probability_bars, token_strip
 
 TOP = 8  # predictions shown
@@ -55,7 +55,7 @@ def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading) ->
     reader, pieces = loaded.model, reading.source_tokens
     label = f"What the model reads: {len(pieces)} tokens. {MASK_HINT}, again to bring it back."
     strip = token_strip("", piece_chips(pieces, reader.takes_pairs), label=label, clickable=True)
-    show(strip, "tokens", lambda: mask(pieces))
+    show(strip, "tokens", lambda: mask(pieces), save="Tokens read")
     if reader.is_cut(first, second):
         st.info(f"The text is longer than the {reader.max_tokens} tokens that this model can read.")
     if unknown := sum(piece.is_unknown for piece in pieces):
@@ -104,7 +104,8 @@ def predictions(
     best = drawn.topk(min(TOP, len(drawn))).indices
     tokens = [reader.text(index) for index in best.tolist()]
     bars = {name: values[best].cpu().numpy() for name, values in found.items()}
-    st.altair_chart(probability_bars(bars, tokens))
+    save = f"Likeliest tokens at place {place + 1}"
+    show_altair(probability_bars(bars, tokens), "predictions", save=save)
     if place in masked:
         likelihood = drawn[written[place].id]
         rank = int((drawn > likelihood).sum()) + 1

@@ -10,6 +10,7 @@ import streamlit as st
 
 from model.pieces import Piece
 from model.selection import BETWEEN, Selection, select
+from model.trace import Kind
 from pages.shared import scene
 from pages.shared.bert_words import (
     BETWEEN_WORDS,
@@ -21,6 +22,7 @@ from pages.shared.bert_words import (
     SELECTED,
     WORDS_RULE,
 )
+from pages.shared.captions import site_words
 from pages.shared.controls import choose, choose_picture
 from pages.shared.loading import one_head
 from pages.shared.overview import all_heads, one_in_large, with_summaries
@@ -36,6 +38,7 @@ class Run:
     layers: Sequence[np.ndarray]
     queries: Sequence[Piece]
     keys: Sequence[Piece]
+    kind: Kind = "encoder"
 
     @property
     def heads(self) -> int:
@@ -117,13 +120,15 @@ def attention(
             one_head(maps[:, column], layer),
             *tokens,
             picture,
+            save=site_words(run.kind, layer, head),
             open_cell=open_cell
             and (lambda *cell: open_cell(run.strongest(*selection.places(*cell)))),
         )
         st.caption(f"{words} {summary_words(layer, head)}")
     with overview:
         selected = None if layer in scene.SUMMARIES else (int(layer) - 1, column)
-        all_heads(maps, *tokens, selected=selected, open_map=lambda: open_map(heads))
+        save = f"{scene.KINDS[run.kind]}, all heads"
+        all_heads(maps, *tokens, selected=selected, save=save, open_map=lambda: open_map(heads))
 
 
 def summary_words(layer: str, head: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address, presenter, share
+from pages.shared import address, presenter, saving, share
 from pages.shared.pictures import show
 from viz import keyboard
 
@@ -35,6 +35,15 @@ STYLE = """
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+/* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
+[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
+:hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
+[class*="st-key-save-"]:is(:hover, :focus-within, .open) { opacity: 1; }
+[class*="st-key-save-"].open { z-index: 50; }
+/* Fingers do not hover: there it always shows, in a row of its own. */
+@media (hover: none) {
+  [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; opacity: 1; }
+}
 @media (min-width: 641px) {
   .stMainBlockContainer > .stVerticalBlock { position: relative; }
   .st-key-tour { position: absolute; top: 0; right: 0; width: auto; }
@@ -59,6 +68,7 @@ def open_page(name: str) -> None:
         st.title(name)
     address.restore(name)
     address.note()
+    saving.about(model="")
 
 
 def sidebar(name: str) -> None:

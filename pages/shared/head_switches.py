@@ -33,6 +33,7 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
         switchboard(gates, labels=scene.KINDS, selected=selected),
         "switchboard",
         lambda: switch(shapes, select, name),
+        save="Heads switched",
     )
     st.caption(HEAD_WORDS["board"])
     kind, layer, head = selected

@@ -13,6 +13,7 @@ from pages.shared.pictures import show
 from pages.shared.words import HOW_TO_READ
 from viz import attention_heatmap, attention_lines, head_grid
 from viz.heatmap import MOST_LABELS
+from viz.numbers import Numbers
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -35,11 +36,13 @@ def all_heads(
     key_tokens: Sequence[str],
     *,
     selected: tuple[int, int] | None,
+    save: str,
     open_map: Callable[[], None],
 ) -> None:
     """A small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
 
-    `open_map` runs when one was clicked, and finds its layer and column by `picked("grid")`.
+    `open_map` runs when one was clicked, and finds its layer and column by `picked("grid")`;
+    `save` says what they show.
     """
     names = scene.head_names(maps.shape[1] - len(scene.SUMMARIES))
     st.markdown("**All heads**: layers down, heads across. Click one to open it.")
@@ -51,7 +54,7 @@ def all_heads(
         selected=selected,
         own_scale=own_scale(),
     )
-    show(grid, "grid", open_map)
+    show(grid, "grid", open_map, save=save)
     st.toggle(
         "Brighten each map to its own largest weight",
         key="own_scale",
@@ -67,10 +70,14 @@ def one_in_large(
     key_tokens: Sequence[str],
     picture: str,
     *,
+    save: str,
     blocked: np.ndarray | None = None,
     open_cell: OpenCell | None = None,
 ) -> None:
-    """One head's weights (Q, K) as a heatmap, whose cells lead on where wanted, or as lines."""
+    """One head's weights (Q, K) as a heatmap, whose cells lead on where wanted, or as lines.
+
+    `save` says which head's they are.
+    """
     if picture == "heatmap":
         figure = attention_heatmap(
             weights,
@@ -80,9 +87,11 @@ def one_in_large(
             blocked=blocked,
             clickable=open_cell is not None,
         )
-        attention_map(figure, "heatmap", open_cell)
+        numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
+        attention_map(figure, "heatmap", open_cell, save=save, numbers=numbers)
     else:
-        show(attention_lines(weights, query_tokens, key_tokens), "lines")
+        lines = attention_lines(weights, query_tokens, key_tokens)
+        show(lines, "lines", save=f"{save}, as lines")
     words = HOW_TO_READ[picture]
     if picture == "heatmap":
         clickable = open_cell is not None and max(weights.shape) <= MOST_LABELS

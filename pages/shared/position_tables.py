@@ -11,10 +11,12 @@ import torch
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
 from pages.shared import address
 from pages.shared.bert_models import berts
-from pages.shared.pictures import PLOTLY, show
+from pages.shared.pictures import show, show_altair, show_plotly
 from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
 from pages.shared.position_words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
+from pages.shared.saving import about
 from viz import position_clocks, position_heatmap, position_lines, wavelengths
+from viz.numbers import Numbers, counted
 from viz.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
@@ -54,17 +56,25 @@ def sinusoid_section() -> None:
     table = sinusoids(count, d_model, base)  # (positions, d_model)
     st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
     st.caption(SINUSOID_WORDS["formula"])
+    shape = f"{count} positions, {d_model} dimensions, base {base:.6g}"
+    about(model="")
     st.subheader("Curves")
     curves(table.numpy())
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Every position and dimension")
-        st.plotly_chart(position_heatmap(table.numpy(), limit=1), key="table", config=PLOTLY)
+        show_plotly(
+            position_heatmap(table.numpy(), limit=1),
+            "table",
+            save=f"Sinusoids, {shape}",
+            numbers=table_numbers(table.numpy()),
+        )
         st.caption(SINUSOID_WORDS["table"])
     with right:
         st.subheader("Wavelengths")
         lengths = 2 * math.pi / frequencies(d_model, base).numpy()
-        st.altair_chart(wavelengths(lengths, positions=count, height=380))
+        chart = wavelengths(lengths, positions=count, height=380)
+        show_altair(chart, "wavelengths", save=f"Wavelengths, {shape}")
         st.caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
     similarities = table @ table.T  # (positions, positions)
     left, right = st.columns(2, gap="medium")
@@ -73,15 +83,26 @@ def sinusoid_section() -> None:
         figure = position_heatmap(
             similarities.numpy(), columns="other position", name="dot product"
         )
-        st.plotly_chart(figure, key="dot products", config=PLOTLY)
+        numbers = table_numbers(similarities.numpy(), "other position", "dot product")
+        save = f"Dot products of sinusoids, {shape}"
+        show_plotly(figure, "dot products", save=save, numbers=numbers)
     with right:
         st.subheader("By how far apart they are")
         _, mean, _ = by_offset(similarities)
         lines = {"sinusoidal": mean.numpy()}
-        st.altair_chart(position_lines(lines, x="offset", y="dot product", height=330))
+        chart = position_lines(lines, x="offset", y="dot product", height=330)
+        show_altair(chart, "by offset", save=f"Dot products by offset, {shape}")
         st.caption(SINUSOID_WORDS["dot products"])
     st.subheader("From one position to the one k later")
     turning(table, base)
+
+
+def table_numbers(
+    values: np.ndarray, columns: str = "dimension", name: str = "value", rows: str = "position"
+) -> dict[str, Numbers]:
+    """The numbers of a table (rows, columns) whose axes are counted from 0."""
+    height, width = values.shape
+    return {name: Numbers(values, {rows: counted(height, 0), columns: counted(width, 0)})}
 
 
 def curves(table: np.ndarray) -> None:
@@ -100,7 +121,9 @@ def curves(table: np.ndarray) -> None:
             f"{number} · {'cos' if number % 2 else 'sin'}": table[:, number]
             for number in sorted(dimensions)
         }
-        st.altair_chart(position_lines(lines, limits=(-1, 1)))
+        chart = position_lines(lines, limits=(-1, 1))
+        shape = f"{len(table)} positions, {d_model} dimensions"
+        show_altair(chart, "curves", save=f"Curves of sinusoids, {shape}")
     st.caption(SINUSOID_WORDS["curves"])
 
 
@@ -131,7 +154,8 @@ def turning(table: torch.Tensor, base: float) -> None:
         figure = position_heatmap(
             matrix, rows="to dimension", columns="from dimension", name="factor", limit=1
         )
-        st.plotly_chart(figure, key="rotation", config=PLOTLY)
+        numbers = table_numbers(matrix, "from dimension", "factor", "to dimension")
+        show_plotly(figure, "rotation", save=f"Rotation by {offset} positions", numbers=numbers)
         if d_model > MOST_SHOWN:
             st.caption(f"Shown: the first {MOST_SHOWN // 2} of {d_model // 2} pairs.")
     with right:
@@ -145,7 +169,10 @@ def turning(table: torch.Tensor, base: float) -> None:
         st.caption(SINUSOID_WORDS["rotation"])
         pairs = range(0, d_model // 2, max(1, d_model // 32))[:MOST_CLOCKS]
         hands = table.unflatten(1, (-1, 2))[:, pairs].numpy()  # (positions, pairs, 2)
-        show(position_clocks(hands, pairs, turns[pairs].tolist(), offset=offset), "clocks")
+        save = f"Positions as clocks, {offset} apart"
+        show(
+            position_clocks(hands, pairs, turns[pairs].tolist(), offset=offset), "clocks", save=save
+        )
         st.caption(SINUSOID_WORDS["clocks"])
 
 
@@ -185,6 +212,7 @@ def learned_section() -> None:
     if len(tables) == len(SIDES):
         st.page_link("pages/bert.py", label=LEARNED_WORDS["to BERT"])
     learned = tables[side]
+    about(model=SIDES.get(side, side))
     compare_tables(learned, count, unit)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -192,7 +220,8 @@ def learned_section() -> None:
         if side in SIDES:
             reached = np.array(trained_pairs(LEARNED)[side])
             lines = {"training pairs": reached}
-            st.altair_chart(position_lines(lines, y="pairs, logarithmic", logarithmic=True))
+            chart = position_lines(lines, y="pairs, logarithmic", logarithmic=True)
+            show_altair(chart, "trained", save="How often each position was trained")
             last, _ = trained_up_to(side, LEARNED)
             st.caption(LEARNED_WORDS["reached"].format(pairs=reached[0], last=last))
         else:
@@ -204,7 +233,7 @@ def learned_section() -> None:
             name: np.linalg.norm(table, axis=1)
             for name, table in (("sinusoidal", other), ("learned", learned))
         }
-        st.altair_chart(position_lines(lines, y="length"))
+        show_altair(position_lines(lines, y="length"), "lengths", save="Length of each position")
         st.caption(LEARNED_WORDS["norms"].format(length=(learned.shape[1] / 2) ** 0.5))
 
 
@@ -234,25 +263,28 @@ def compare_tables(learned: np.ndarray, count: int, unit: bool) -> None:
             st.subheader(name.capitalize())
             if dimensions:
                 lines = {f"dimension {number}": table[:, number] for number in sorted(dimensions)}
-                st.altair_chart(position_lines(lines, limits=(-limit, limit)))
+                chart = position_lines(lines, limits=(-limit, limit))
+                show_altair(chart, f"lines, {name}", save=f"Dimensions of positions, {name}")
             figure = position_heatmap(table, limit=limit)
-            st.plotly_chart(figure, key=f"table, {name}", config=PLOTLY)
+            numbers, save = table_numbers(table), f"Positions, {name}"
+            show_plotly(figure, f"table, {name}", save=save, numbers=numbers)
             figure = position_heatmap(
                 similarities[name], columns="other position", name=similarity, limit=largest
             )
-            st.plotly_chart(figure, key=f"dot products, {name}", config=PLOTLY)
+            numbers = table_numbers(similarities[name], "other position", similarity)
+            save = f"{similarity} of positions, {name}".capitalize()
+            show_plotly(figure, f"dot products, {name}", save=save, numbers=numbers)
     st.caption(LEARNED_WORDS["pairs"])
     st.subheader("By how far apart they are")
     offsets = {
         name: [part.numpy() for part in by_offset(torch.from_numpy(matrix))]
         for name, matrix in similarities.items()
     }
-    st.altair_chart(
-        position_lines(
-            {name: mean for name, (_, mean, _) in offsets.items()},
-            x="offset",
-            y=similarity,
-            bands={name: (low, high) for name, (low, _, high) in offsets.items()},
-        )
+    chart = position_lines(
+        {name: mean for name, (_, mean, _) in offsets.items()},
+        x="offset",
+        y=similarity,
+        bands={name: (low, high) for name, (low, _, high) in offsets.items()},
     )
+    show_altair(chart, "offsets", save=f"{similarity.capitalize()} of positions by offset")
     st.caption(LEARNED_WORDS["by offset"])

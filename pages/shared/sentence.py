@@ -60,12 +60,16 @@ def show_translation(translation: Translation) -> None:
     with source:
         count = len(translation.source_tokens)
         label = f"{model.source.capitalize()}, as the encoder reads it: {count} tokens"
-        show(token_strip("", chips(translation.source_tokens), label=label), "source")
+        show(
+            token_strip("", chips(translation.source_tokens), label=label),
+            "source",
+            save="Tokens read",
+        )
     with target:
         count = len(translation.target_tokens)
         label = f"{model.target.capitalize()}, as the decoder wrote it: {count} tokens"
         strip = token_strip(translation.text, chips(translation.target_tokens), label=label)
-        show(strip, "target")
+        show(strip, "target", save="Tokens written")
     for note in notes(translation):
         st.info(note)
 

@@ -12,6 +12,8 @@ from model.tokenizer import SPECIAL_TOKENS
 from model.toys import ToyOptions
 from model.training import Settings, learning_rate
 from pages.shared import address
+from pages.shared.pictures import show_altair
+from pages.shared.saving import about
 from pages.shared.training_words import LABELS, SCHEDULE, SMOOTHING
 from viz import position_lines
 
@@ -51,7 +53,8 @@ def schedule(options: ToyOptions) -> None:
         settings = Settings(steps=options.steps, warmup=shape["warmup"], cooldown=0)
         drawn[f"{LINES[compared]} {value:,}"] = rates(steps, shape["d_model"], settings)
     chart = position_lines(drawn, steps, x="step", y="learning rate")
-    st.altair_chart(chart)
+    about(model="")
+    show_altair(chart, "toy_rates", save="Learning rate by step")
     st.caption(SCHEDULE)
 
 
@@ -74,7 +77,8 @@ def smoothing() -> None:
         y="loss in nats",
         limits=(0, HIGHEST),
     )
-    st.altair_chart(chart)
+    about(model="")
+    show_altair(chart, "toy_smoothing", save="Loss by probability, for several smoothings")
     lowest = ", ".join(
         f"{smoothed_target(CLASSES, share)[0]:.3f} with {share:g}" for share in SMOOTHINGS[1:]
     )

@@ -8,9 +8,10 @@ import streamlit as st
 
 from model.jobs import Job, JobState, Trainings
 from model.tasks import TASKS
-from pages.shared import address, limits
+from pages.shared import address, limits, scene
 from pages.shared.controls import choose_kind
 from pages.shared.pictures import show
+from pages.shared.saving import about
 from pages.shared.training_options import changes, chosen_options
 from pages.shared.training_use import try_it, use_it
 from pages.shared.training_words import CURVES, EMPTY, PATTERN
@@ -174,7 +175,8 @@ def curves(run: Run | None, state: JobState | None) -> None:
         runs[run.name] = lines(state)
     if not runs:
         return
-    show(training_curves(runs, limits={MATCH: (0, 1)}), "toy_curves")
+    about(model=", ".join(runs))
+    show(training_curves(runs, limits={MATCH: (0, 1)}), "toy_curves", save="Training curves")
     st.caption(CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
@@ -190,4 +192,5 @@ def film(run: Run, state: JobState) -> None:
     picture = attention_film(
         weights, state.history.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
     )
-    show(picture, "toy_film")
+    about(model=run.name)
+    show(picture, "toy_film", save=f"{scene.KINDS[kind]} over the training")

@@ -14,6 +14,7 @@ from model.tasks import LONGEST_INPUT, TASKS, Task
 from model.tokenizer import END_ID
 from pages.shared import address, models
 from pages.shared.pictures import chips, show
+from pages.shared.saving import about
 from pages.shared.training_words import SIDES, TRY, UPLOAD, USE
 from viz import token_strip
 
@@ -43,8 +44,11 @@ def try_it(job: Job, state: JobState) -> None:
     verdict = "right" if translation.text == answer else "wrong"
     nothing = "" if translation.text else " nothing"
     label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
-    show(token_strip(translation.text, chips(right, wanted), label=label), "toy_output")
-    show(token_strip(answer, chips(wanted), label="The right answer:"), "toy_answer")
+    about(source, model=f"{task.title}, after {state.step} steps")
+    strip = token_strip(translation.text, chips(right, wanted), label=label)
+    show(strip, "toy_output", save="What the model writes")
+    strip = token_strip(answer, chips(wanted), label="The right answer:")
+    show(strip, "toy_answer", save="The right answer")
     st.caption(TRY)
 
 

@@ -29,9 +29,10 @@ from model.variants import (
 )
 from pages.shared.inside_words import SWITCH_WORDS, TAB_WORDS, VIEWS
 from pages.shared.loading import tokens_of, translator
-from pages.shared.pictures import PLOTLY, show
+from pages.shared.pictures import show, show_altair, show_plotly
 from pages.shared.story import numbers
 from viz import Row, position_lines, vector_rows, word_heatmap
+from viz.numbers import Numbers
 
 TEMPERATURES = [round(0.1 * step, 1) for step in range(1, 51)]
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
@@ -74,9 +75,8 @@ def beyond(
         for field, label in VIEWS.items()
         if field not in missing
     ]
-    show(
-        vector_rows(rows, columns=cell.key_tokens, marked=[cell.key], own_scales=True), "five-views"
-    )
+    picture = vector_rows(rows, columns=cell.key_tokens, marked=[cell.key], own_scales=True)
+    show(picture, "five-views", save="Five views of the query's keys")
     for field, label in VIEWS.items():
         st.markdown(f"**{label}**: {missing.get(field, NOTES[field])}")
 
@@ -110,7 +110,11 @@ def softmax_switches(cell: Cell, part: Anatomy) -> None:
         Row("weights of the run", numbers(part.weights), probabilities=True),
         Row(f"with q·k × {factor:.4f}", numbers(weights), probabilities=True),
     ]
-    show(vector_rows(rows, columns=cell.key_tokens, marked=[cell.key]), "rescaled")
+    show(
+        vector_rows(rows, columns=cell.key_tokens, marked=[cell.key]),
+        "rescaled",
+        save="Weights at another scale",
+    )
     record = cell.trace.attention[cell.site]
     visible = part.masked_scores.isfinite()
     factors = np.linspace(0, 1, 101)  # 1 is no scale at all
@@ -118,17 +122,22 @@ def softmax_switches(cell: Cell, part: Anatomy) -> None:
     if len(keys):
         sweep = scale_sweep(part.query, keys, factors.tolist())
         left, right = st.columns(2)
-        entropy = {"entropy, nats": numbers(sweep.entropy)}
-        left.altair_chart(position_lines(entropy, factors, x="factor", y="nats", height=220))
-        largest = {"largest weight": numbers(sweep.largest)}
-        right.altair_chart(position_lines(largest, factors, x="factor", y="weight", height=220))
+        with left:
+            lines = {"entropy, nats": numbers(sweep.entropy)}
+            chart = position_lines(lines, factors, x="factor", y="nats", height=220)
+            show_altair(chart, "entropy", save="Entropy by the scale's factor")
+        with right:
+            lines = {"largest weight": numbers(sweep.largest)}
+            chart = position_lines(lines, factors, x="factor", y="weight", height=220)
+            show_altair(chart, "largest", save="Largest weight by the scale's factor")
     st.caption(SWITCH_WORDS["scale"])
     widths = {
         f"{quantity}, {name}": numbers(getattr(sweep, quantity))
         for name, sweep in width_sweep(WIDTHS, keys=16).items()
         for quantity in ("entropy", "largest")
     }
-    st.altair_chart(position_lines(widths, WIDTHS, x="width of the head", y="", height=240))
+    chart = position_lines(widths, WIDTHS, x="width of the head", y="", height=240)
+    show_altair(chart, "widths", save="Entropy and largest weight by the width of a head")
     st.caption(SWITCH_WORDS["width"])
 
 
@@ -151,7 +160,7 @@ def switches(cell: Cell, part: Anatomy) -> None:
         Row("layer norm", numbers(layer.states[cell.query])),
         Row("batch norm", numbers(batch.states[cell.query])),
     ]
-    show(vector_rows(rows), "norms")
+    show(vector_rows(rows), "norms", save="Layer norm and batch norm")
     if len(layer.changes):
         with st.container(horizontal=True):
             for name, normed in (("Layer norm", layer), ("Batch norm", batch)):
@@ -165,7 +174,8 @@ def switches(cell: Cell, part: Anatomy) -> None:
         f"{order}-norm": numbers(torch.stack([norm[cell.query] for _, norm in sides[block.side]]))
         for order, sides in orders.items()
     }
-    st.altair_chart(position_lines(lines, x="sublayer", y="length of the stream", height=240))
+    chart = position_lines(lines, x="sublayer", y="length of the stream", height=240)
+    show_altair(chart, "orders", save="Length of the stream with either order of norms")
     st.caption(f"{SWITCH_WORDS['order']} {NORM_ORDER_NOTE}")
 
     st.subheader("ReLU or GELU")
@@ -179,7 +189,7 @@ def switches(cell: Cell, part: Anatomy) -> None:
             ("GELU", found.gelu),
         )
     ]
-    show(vector_rows(rows), "activations")
+    show(vector_rows(rows), "activations", save="ReLU and GELU")
     with st.container(horizontal=True):
         st.metric("Zeros after ReLU, all tokens", f"{found.relu_zeros:.1%}")
         st.metric("Zeros after GELU, all tokens", f"{found.gelu_zeros:.1%}")
@@ -220,8 +230,10 @@ def stream_lengths(trace: Trace, sides: Sequence[Side]) -> None:
             "mean over tokens": numbers(norms.mean(dim=1)),
             "largest": numbers(norms.max(dim=1).values),
         }
-        column.markdown(f"**{side.title()}**")
-        column.altair_chart(position_lines(lines, x="sublayer", y="length", height=240))
+        with column:
+            st.markdown(f"**{side.title()}**")
+            chart = position_lines(lines, x="sublayer", y="length", height=240)
+            show_altair(chart, f"stream {side}", save=f"Length of the {side}'s stream")
 
 
 def words(sentence: str) -> None:
@@ -244,6 +256,9 @@ def compare(title: str, found: Similarity, key: str) -> None:
         (left, "Embeddings", found.embeddings),
         (right, "After the encoder", found.outputs),
     ):
-        column.markdown(f"**{name}**")
-        figure = word_heatmap(numbers(values), found.words)
-        column.plotly_chart(figure, key=f"{key} {name}", config=PLOTLY)
+        with column:
+            st.markdown(f"**{name}**")
+            figure = word_heatmap(numbers(values), found.words)
+            cosines = Numbers(numbers(values), {"word": found.words, "other word": found.words})
+            save = f"Similarity of words, {title}, {name}".lower().capitalize()
+            show_plotly(figure, f"{key} {name}", save=save, numbers={"cosine": cosines})

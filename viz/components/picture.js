@@ -73,6 +73,8 @@ function pointerIn(shown, event) {
   return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
 }
 
+let listen = null; // while a picture is saved: makes a context that notes what is drawn
+
 /** Size a canvas to its place on screen, sharp on any display; returns its 2D context. */
 function fitCanvas(canvas, width, height) {
   const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas);
@@ -80,15 +82,26 @@ function fitCanvas(canvas, width, height) {
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
+  const context = listen?.(canvas) ?? canvas.getContext("2d");
   context.scale(ratio, ratio);
   return context;
 }
 
-/** Call `render(width)` now and whenever the root's width changes, for this drawing only. */
+/** Call `render(width)` now and whenever the root's width changes, for this drawing only.
+ *
+ * `root.redraw(listener)` draws once more, on the contexts that the listener makes.
+ */
 function onWidth(root, render) {
   root.observer?.disconnect();
   let last = 0;
+  root.redraw = (listener) => {
+    listen = listener;
+    try {
+      if (last) render(last);
+    } finally {
+      listen = null;
+    }
+  };
   root.observer = new ResizeObserver(() => {
     const width = Math.floor(root.clientWidth);
     if (width && width !== last) render((last = width));
