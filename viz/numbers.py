@@ -6,10 +6,12 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import altair as alt
 
 MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
 MOST_NUMBERS = 16_000_000  # of an NPZ file: 64 MB of float32
@@ -34,6 +36,22 @@ class Numbers:
 def count(numbers: Mapping[str, Numbers]) -> int:
     """How many numbers there are in all."""
     return sum(part.values.size for part in numbers.values())
+
+
+def largest(numbers: Mapping[str, Numbers], most: int = 3) -> str:
+    """The largest numbers of the first map of two axes in words, for those who cannot see it."""
+    part = next((part for part in numbers.values() if len(part.axes) == 2), None)
+    if part is None:
+        return ""
+    values = np.nan_to_num(np.asarray(part.values, dtype=np.float32), nan=-np.inf)
+    places = np.argsort(-values, axis=None, kind="stable")[:most]
+    (rows, columns) = part.axes.items()
+    told = []
+    for row, column in zip(*np.unravel_index(places, values.shape), strict=True):
+        if np.isfinite(values[row, column]):
+            where = f"{rows[0]} {rows[1][row]}, {columns[0]} {columns[1][column]}"
+            told.append(f"{values[row, column]:.3f} at {where}")
+    return f"Largest: {'; '.join(told)}." if told else ""
 
 
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
@@ -97,7 +115,7 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
 def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
     """The columns of floats in a chart's table; its other columns name the rows."""
     tables = [chart, *getattr(chart, "layer", [])]
-    table = next(part.data for part in tables if isinstance(part.data, pd.DataFrame))
+    table = next(part.data for part in tables if hasattr(part.data, "columns"))
     floats = table.select_dtypes("floating")
     others = table.drop(columns=floats.columns).astype(str)
     rows = [" · ".join(row) for row in others.itertuples(index=False)]

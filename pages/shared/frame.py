@@ -31,6 +31,9 @@ STYLE = """
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
 .stApp [data-testid="stCaptionContainer"] { opacity: 0.8; }
 .stApp [data-testid="stCaptionContainer"] code { color: inherit; }
+.stElementContainer:has(.text-alternative) {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
 .stMultiSelect :has(> span[title]) { background-color: #1f6f8b; }
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -16,9 +15,12 @@ from model.tokenizer import Token
 from pages.shared.saving import Picture, file_asked_for, formats_of, said
 from viz import CanvasPicture, Chip
 from viz.canvas import caption_html, markup, script, stylesheet
-from viz.numbers import Numbers, from_chart
+from viz.numbers import Numbers, from_chart, largest
 from viz.save_menu import save_menu
 from viz.tokens import aligned
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 @cache
@@ -59,6 +61,8 @@ def show_plotly(
     config = {"displaylogo": False, "toImageButtonOptions": image}
     options = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
     st.plotly_chart(figure, key=key, config=config, **options)
+    words = html.escape(f"{save}. {largest(numbers)}")
+    st.html(f'<p class="text-alternative">{words}</p>')
 
     def to_html(title: str, caption: str) -> str:
         page = figure.to_html(include_plotlyjs=True, config=config)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from viz import head_grid, position_lines, probability_bars
-from viz.numbers import FORMULA, Numbers, as_cell, from_chart, to_csv, to_npz, writable
+from viz.numbers import FORMULA, Numbers, as_cell, from_chart, largest, to_csv, to_npz, writable
 
 NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", 'a"b,c', "a\nb"]
 NASTY += ["\0", "a\0", "\ud800", "é😀", "", " =1", "#000001"]
@@ -94,3 +94,11 @@ def test_a_chart_tells_its_numbers():
     lines = from_chart(position_lines({"x": line}, bands={"x": band}))
     assert lines["value"].values.tolist() == [0, 1, 2]
     assert lines["high"].values.tolist() == [1, 1, 1]
+
+
+def test_the_largest_numbers_are_told_with_their_tokens():
+    weights = np.array([[0.1, 0.9], [np.nan, 0.3]], dtype=np.float32)
+    numbers = {"weight": Numbers(weights, {"query": ["a", "b"], "key": ["c", "d"]})}
+    assert largest(numbers, 2) == "Largest: 0.900 at query a, key d; 0.300 at query b, key d."
+    assert "nan" not in largest(numbers, 4)
+    assert largest({"all": Numbers(np.zeros(2), {"row": ["a", "b"]})}) == ""
