@@ -66,13 +66,13 @@ def serving(page: str) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(600):
+        for _ in range(2400):
             with contextlib.suppress(urllib.error.URLError):
                 urllib.request.urlopen(f"{address}/_stcore/health", timeout=5)
                 break
             if process.poll() is not None:
                 raise RuntimeError("The server of the page did not start; its messages are above.")
-            time.sleep(0.2)
+            time.sleep(0.05)
         yield address
     finally:
         process.terminate()
