@@ -41,6 +41,7 @@ IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunnin
 SETTLED = 300  # milliseconds of rest before a click
 WARMING = 2  # clicks
 LIMIT = 60  # seconds for anything
+LONGEST = 90  # seconds for the clicks of a case
 SENTENCE = "My brother bought three old bicycles yesterday."
 MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/components/mask_matrix.js
 
@@ -154,12 +155,15 @@ def one_click(page: Page, click: Click, number: int) -> float:
 
 
 def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> Case:
-    """A case: its click and the bare page's, in turns; the first two of each warm up."""
+    """A case: its click and the bare page's, in turns; the first of each warm up."""
     pages = [open_page(browser) for _ in addresses]
     for page, address, click in zip(pages, addresses, CASES[case], strict=True):
         page.goto(address + click.path)
     times: tuple[list[float], list[float]] = ([], [])
+    begin = time.monotonic()
     for number in range(most + WARMING):
+        if time.monotonic() - begin > LONGEST and number >= WARMING + 2:
+            break
         for page, click, taken in zip(pages, CASES[case], times, strict=True):
             taken.append(one_click(page, click, number))
     for page in pages:
