@@ -5,8 +5,8 @@ are clicked in turns with real input events. The clock is the page's own: it beg
 ends at a frame on which every picture named by the case differs from what it was before, and which
 has been drawn. The times are medians.
 
-- `sentence`: Enter after another sentence, until the tokens of both sides, the maps of all heads
-  and the one in large are new. Each sentence is new to the server. Bare: Enter in a text input.
+- `sentence`: Enter after another sentence, until the translation, the maps of all heads and the one
+  in large are new. Each sentence is new to the server. Bare: Enter in a text input.
 - `head`: another head, until its heatmap is new. Bare: the same control.
 - `mask cell`: a click that closes a cell, or opens it again, until mask, weights and probabilities
   are new. Each state is new to the server. Bare: a button.
@@ -19,6 +19,7 @@ has been drawn. The times are medians.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def step(page: Page, number: int) -> None:
 
 def ready(page: Page, pictures: Sequence[str]) -> None:
     """Wait until the pictures are drawn and the server has nothing left to do."""
-    page.evaluate(f"(pictures) => until(() => {IDLE} && pictures.every(look))", pictures)
+    page.wait_for_function(f"(pictures) => {IDLE} && pictures.every(look)", arg=pictures)
     page.wait_for_timeout(SETTLED)
 
 
@@ -168,6 +169,7 @@ def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> 
             taken.append(one_click(page, click, number))
     for page in pages:
         page.context.close()
+    print(f"{case} measured", file=sys.stderr)
     return case_of(case, *(taken[WARMING:] for taken in times), unit="ms")
 
 
@@ -208,13 +210,13 @@ def open_page(browser: Browser) -> Page:
 
 
 AT = urlencode({"sentence": SENTENCE})
-PROBABILITIES = ".st-key-probabilities canvas"
+PROBABILITIES = ".stVegaLiteChart svg"
 BUTTON = Click("/", (CHART,), change)
 BARE_HEAD = Click("/", (CHART,), choose_head)
 BARE_SENTENCE = Click("/", (CHART,), enter, fill)
 CASES = {
     "sentence": (
-        Click("/", (".st-key-source .token-strip", TRANSLATION, GRID, CHART), enter, fill),
+        Click("/", (TRANSLATION, GRID, CHART), enter, fill),
         BARE_SENTENCE,
     ),
     "head": (Click(f"/?{AT}&head=8", (CHART,), choose_head), BARE_HEAD),

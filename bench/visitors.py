@@ -66,8 +66,9 @@ class Visitor:
         await self.connection.close()
 
     async def arrive(self) -> None:
-        """Open the page as it is for everyone."""
+        """Open the page, and choose the first head."""
         await self.rerun({}, "")
+        await self.switch(1)
 
     async def edit(self, sentence: str) -> Rerun:
         """Enter a sentence, which runs the whole page."""
