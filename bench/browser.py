@@ -51,12 +51,19 @@ window.until = async (condition) => {
 @contextlib.contextmanager
 def serving(page: str) -> Iterator[str]:
     """Serve a Streamlit page with the app's configuration; yields its address."""
+    with server(page) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
+    """Serve a Streamlit page, with options for `streamlit run`; yields address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", page, "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    command += ["--logger.level", "warning"]
+    command += ["--logger.level", "warning", *options]
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -66,14 +73,14 @@ def serving(page: str) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(600):
+        for _ in range(2400):
             with contextlib.suppress(urllib.error.URLError):
                 urllib.request.urlopen(f"{address}/_stcore/health", timeout=5)
                 break
             if process.poll() is not None:
                 raise RuntimeError("The server of the page did not start; its messages are above.")
-            time.sleep(0.2)
-        yield address
+            time.sleep(0.05)
+        yield address, process.pid
     finally:
         process.terminate()
         process.wait()

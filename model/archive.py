@@ -69,7 +69,7 @@ def unpack_checkpoint(data: bytes) -> Translator:
     files = read_files(data)
     config = read_config(files[CONFIG])
     tokenizer = read_tokenizer(files[TOKENIZER])
-    model = assemble(config, tokenizer, read_weights(files[WEIGHTS]))
+    model = assemble(config, tokenizer, read_weights(files[WEIGHTS]), trusted=False)
     refuse_overflow(model)
     return Translator(lay_out(model), tokenizer)
 

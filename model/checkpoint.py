@@ -46,19 +46,25 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 
 
 def assemble(
-    config: TransformerConfig, tokenizer: Tokenizer, weights: dict[str, Tensor]
+    config: TransformerConfig,
+    tokenizer: Tokenizer,
+    weights: dict[str, Tensor],
+    *,
+    trusted: bool = True,
 ) -> Transformer:
     """A model of this shape with these weights, as float32 and ready for inference.
 
-    Raises ValueError where the three do not fit each other, before it takes memory for the model.
+    Raises ValueError where the three do not fit each other; where they are not trusted, before it
+    takes memory for the model.
     """
     for asked in (config.source_vocab_size, config.target_vocab_size):
         if tokenizer.vocab_size != asked:
             raise ValueError(
                 f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
             )
-    with torch.device("meta"):
-        copy_weights(Transformer(config), weights)
+    if not trusted:  # the first use of this device takes torch a second
+        with torch.device("meta"):
+            copy_weights(Transformer(config), weights)
     model = Transformer(config)
     copy_weights(model, weights)
     return model.eval()

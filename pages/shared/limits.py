@@ -21,7 +21,9 @@ def switch(name: str, default: bool) -> bool:
     return text == "on"
 
 
-THREADS = whole_number("HEADLIGHT_THREADS", min(4, os.cpu_count() or 1))  # of one model call
+# Of one model call. Several visitors share the cores, and threads that wait for each other wherever
+# a core is busy took ten times as long for a sentence.
+THREADS = whole_number("HEADLIGHT_THREADS", 1)
 RUNS = whole_number("HEADLIGHT_RUNS", 32, lowest=2)  # results kept, of all visitors together
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
 MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
