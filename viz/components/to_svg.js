@@ -52,7 +52,8 @@ function showWhole(root) {
   for (const part of [root, ...root.querySelectorAll("*")]) {
     if (!(part instanceof HTMLElement)) continue;
     if (part.matches(CONTROLS)) set(part, { display: "none" });
-    const { overflowX, overflowY } = getComputedStyle(part);
+    const { overflowX, overflowY, position } = getComputedStyle(part);
+    if (position === "sticky") set(part, { position: "static" }); // scrolled, it lies over others
     if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
       set(part, { overflow: "visible", maxHeight: "none" });
       if (part !== root) opened.push(part);
