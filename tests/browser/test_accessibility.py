@@ -16,6 +16,9 @@ PAGES = {
     "decoding?strategy=beam": "Teacher forcing",
     "training": "Experiments",
     "bert": "Only safetensors are loaded",
+    "talk": "Present",
+    "?talk=6": "who looks at whom",
+    "decoding?talk=11": "One token at a time",
     "model": "How it learned",
 }
 
