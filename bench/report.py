@@ -13,13 +13,14 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Case:
-    """One measured comparison; ours / peer is the ratio."""
+    """One measured comparison; ours / peer is the ratio, and the note says what limits it."""
 
     case: str
     ours: float
     peer: float
     unit: str
     ratio: float
+    note: str = ""
 
 
 def compare_times(
@@ -41,19 +42,29 @@ def compare_times(
 
 def json_option() -> Path | None:
     """Read the command line of a bench: where to write JSON, if anywhere."""
+    return options_of().parse_args().json
+
+
+def options_of() -> argparse.ArgumentParser:
+    """The options that all benches have, for one that adds its own."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the cases as JSON")
-    return parser.parse_args().json
+    return parser
 
 
 def report(cases: list[Case], path: Path | None) -> None:
     """Print the cases as a table, and write them as JSON where there is a path."""
     width = max(len(case.case) for case in cases)
-    print(f"{'case':{width}}  {'ours':>10}  {'peer':>10}  {'unit':<8}  {'ratio':>7}")
+    print(f"{'case':{width}}  {'ours':>10}  {'peer':>10}  {'unit':<8}  {'ratio':>8}")
     for case in cases:
-        print(
+        line = (
             f"{case.case:{width}}  {case.ours:10.2f}  {case.peer:10.2f}  {case.unit:<8}  "
-            f"{case.ratio:7.2f}"
+            f"{case.ratio:8.4f}  {case.note}"
         )
+        print(line.rstrip())
     if path is not None:
-        path.write_text(json.dumps([asdict(case) for case in cases], indent=2) + "\n", "utf-8")
+        written = [asdict(case) for case in cases]
+        for case in written:
+            if not case["note"]:
+                del case["note"]
+        path.write_text(json.dumps(written, indent=2) + "\n", "utf-8")

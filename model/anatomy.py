@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from model.attention import UNCHANGED, MultiHeadAttention
+from model.bert import Bert
 from model.trace import Block, Changes, ResidualRecord, Site, Trace
 from model.transformer import Transformer
 
@@ -45,7 +46,7 @@ class Anatomy:
 
 @torch.inference_mode()
 def take_apart(
-    model: Transformer,
+    model: Transformer | Bert,
     trace: Trace,
     site: Site,
     head: int,
@@ -107,7 +108,7 @@ def gates_at(edits: Changes, site: Site, heads: int) -> Tensor:
     return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
 
 
-def attention_of(model: Transformer, site: Site) -> MultiHeadAttention:
+def attention_of(model: Transformer | Bert, site: Site) -> MultiHeadAttention:
     """The module that computes a site."""
     if site.kind == "encoder":
         return model.encoder.layers[site.layer].attention

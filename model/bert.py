@@ -6,6 +6,7 @@ Source: "BERT: Pre-training of Deep Bidirectional Transformers for Language Unde
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,8 +18,9 @@ from model.hub import LoadingError
 from model.layers import EncoderLayer, activation
 from model.linear import Linear
 from model.masks import padding_mask
+from model.pieces import Piece
 from model.positions import Positions
-from model.trace import PositionEdit, Run
+from model.trace import EmbeddingRecord, PositionEdit, Run
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -47,12 +49,27 @@ class Bert(nn.Module):
         """Where the weights are."""
         return self.tokens.weight.device
 
+    @property
+    def encoder(self) -> Bert:
+        """Itself: all of it is an encoder, which in a Transformer has this name."""
+        return self
+
+    def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
+        """The ids and segments (1, S) of pieces, on the model's device."""
+        ids = torch.tensor([[piece.id for piece in pieces]], device=self.device)
+        segments = torch.tensor([[piece.segment for piece in pieces]], device=self.device)
+        return ids, segments
+
     def forward(self, ids: Tensor, segments: Tensor, run: Run = Run()) -> Tensor:
         """Ids and segments (B, S) -> the last hidden states (B, S, d_model)."""
         padded = (ids == self.config.pad_id).any()
         mask = padding_mask(ids, self.config.pad_id) if padded else None
         positions = self.positions(0, ids.size(1), run.edits.get("encoder", PositionEdit()))
-        states = self.norm(self.tokens(ids) + self.segments(segments) + positions)
+        tokens, kinds = self.tokens(ids), self.segments(segments)
+        states = self.norm(tokens + kinds + positions)
+        if run.trace is not None:
+            record = EmbeddingRecord(tokens, tokens, positions, states, kinds)
+            run.trace.embedding["encoder"] = record
         for layer in self.layers:
             states = layer(states, mask, run)
         return states

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +18,12 @@ from model.trace import Changes, Run, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+
+NO_HEAD = (
+    "This checkpoint was saved without the masked-word head, so it cannot predict words. Choose "
+    "one that has it, such as google-bert/bert-base-uncased."
+)
 
 
 class Prediction(NamedTuple):
@@ -170,8 +176,8 @@ class BertReader:
     ) -> Reading:
         """Record every head while the model reads; see `read` for the arguments and errors."""
         reading = Reading(source_tokens=self.read(first, second, masked=masked, pad_to=pad_to))
-        ids, segments = self.inputs(reading.source_tokens)
-        reading.states = self.model(ids, segments, Run(edits or {}, reading))
+        inputs = self.model.inputs(reading.source_tokens)
+        reading.states = self.model(*inputs, Run(edits or {}, reading))
         return reading
 
     @torch.inference_mode()
@@ -180,23 +186,32 @@ class BertReader:
 
         Raises ValueError where the checkpoint has no masked-word head.
         """
-        if self.model.head is None:
-            raise ValueError(
-                "This checkpoint was saved without the masked-word head, so it cannot predict "
-                "words. Choose one that has it, such as google-bert/bert-base-uncased."
-            )
         places = [i for i, piece in enumerate(reading.source_tokens) if piece.id == self.mask_id]
-        logits = self.model.head(reading.states[0, places])  # (masks, V)
-        likeliest = logits.softmax(dim=-1).topk(min(top, logits.size(-1)))
+        probabilities = self.probabilities(reading, places)  # (masks, V)
+        likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
             place: [
-                Prediction(index, self.backend.id_to_token(index) or "", probability)
+                Prediction(index, self.text(index), probability)
                 for index, probability in zip(indices, probabilities, strict=True)
             ]
             for place, indices, probabilities in zip(
                 places, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
             )
         }
+
+    @torch.inference_mode()
+    def probabilities(self, reading: Reading, places: Collection[int]) -> Tensor:
+        """How likely every piece of the vocabulary is at these places of a trace: (places, V).
+
+        Raises ValueError where the checkpoint has no masked-word head.
+        """
+        if self.model.head is None:
+            raise ValueError(NO_HEAD)
+        return self.model.head(reading.states[0, list(places)]).softmax(dim=-1)
+
+    def text(self, index: int) -> str:
+        """A piece of the vocabulary by its id; nothing where only the model has that id."""
+        return self.backend.id_to_token(index) or ""
 
     def predict(
         self,
@@ -227,7 +242,7 @@ class BertReader:
             local_files_only=True,
         )
         reading = self.trace(first, second, pad_to=pad_to)
-        ids, segments = self.inputs(reading.source_tokens)
+        ids, segments = self.model.inputs(reading.source_tokens)
         outputs = theirs.to(self.model.device).eval()(
             ids,
             attention_mask=ids != self.model.config.pad_id,
@@ -239,12 +254,6 @@ class BertReader:
             states=(reading.states - outputs.last_hidden_state).abs().max().item(),
             weights=(reading.weights("encoder") - their_weights).abs().max().item(),
         )
-
-    def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
-        """The ids and segments (1, S) of pieces, on the model's device."""
-        ids = torch.tensor([[piece.id for piece in pieces]], device=self.model.device)
-        segments = torch.tensor([[piece.segment for piece in pieces]], device=self.model.device)
-        return ids, segments
 
 
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:

@@ -38,18 +38,36 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
             raise FileNotFoundError(f"{folder} has no {name}, so it is not a checkpoint folder.")
     config = TransformerConfig.from_file(folder / CONFIG)
     tokenizer = Tokenizer.from_file(folder / TOKENIZER)
-    if tokenizer.vocab_size != config.source_vocab_size:
-        raise ValueError(
-            f"{folder / TOKENIZER} has {tokenizer.vocab_size} tokens, "
-            f"but {CONFIG} asks for {config.source_vocab_size}."
-        )
-    model = Transformer(config)
     try:
         weights = load_file(folder / WEIGHTS)
     except SafetensorError as error:
         raise ValueError(f"{folder / WEIGHTS} is not a safetensors file: {error}.") from error
+    return assemble(config, tokenizer, weights), tokenizer
+
+
+def assemble(
+    config: TransformerConfig,
+    tokenizer: Tokenizer,
+    weights: dict[str, Tensor],
+    *,
+    trusted: bool = True,
+) -> Transformer:
+    """A model of this shape with these weights, as float32 and ready for inference.
+
+    Raises ValueError where the three do not fit each other; where they are not trusted, before it
+    takes memory for the model.
+    """
+    for asked in (config.source_vocab_size, config.target_vocab_size):
+        if tokenizer.vocab_size != asked:
+            raise ValueError(
+                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
+            )
+    if not trusted:  # the first use of this device takes torch a second
+        with torch.device("meta"):
+            copy_weights(Transformer(config), weights)
+    model = Transformer(config)
     copy_weights(model, weights)
-    return model.eval(), tokenizer
+    return model.eval()
 
 
 def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:

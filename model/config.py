@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
+
+CHOICES = {
+    "norm": ("pre", "post"),
+    "activation": ("relu", "gelu"),
+    "positions": ("sinusoidal", "learned", "none"),
+}
+
+
+def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Raise ValueError where a named value is no number within its bounds, both included.
+
+    It has to be a whole number where both bounds are.
+    """
+    for name, (least, most) in bounds.items():
+        value = values[name]
+        whole = isinstance(least, int) and isinstance(most, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise ValueError(f"{name} has to be a {'whole ' if whole else ''}number.")
+        if not least <= value <= most:
+            raise ValueError(f"{name} has to be from {least} to {most}.")
 
 
 @dataclass(frozen=True)
@@ -47,12 +68,7 @@ class TransformerConfig:
                 "Tied embeddings need one shared vocabulary, but the source has "
                 f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
             )
-        choices = {
-            "norm": ("pre", "post"),
-            "activation": ("relu", "gelu"),
-            "positions": ("sinusoidal", "learned", "none"),
-        }
-        for name, allowed in choices.items():
+        for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {allowed}.")
 

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from model.anatomy import attention_of, gates_at
 from model.attention import UNCHANGED, fit_cells
+from model.bert import Bert
 from model.tokenizer import END_ID, SPECIAL_TOKENS, Token
 from model.trace import Changes, Kind, Run, Site, Trace
 from model.transformer import Transformer
@@ -46,15 +47,16 @@ class Explanation:
     """One query's keys seen in five ways, each (K,); NOTES says what each does not say.
 
     `gradient_times_attention` and `removals` are in nats of the objective; `weights` and `rollout`
-    are shares of 1; `value_norms` are lengths in the residual stream.
+    are shares of 1; `value_norms` are lengths in the residual stream. What was not asked for, or
+    has no objective, is None.
     """
 
     weights: Tensor
     value_norms: Tensor
-    gradient_times_attention: Tensor
+    gradient_times_attention: Tensor | None
     rollout: Tensor
-    removals: Tensor
-    objective: Objective
+    removals: Tensor | None
+    objective: Objective | None
 
 
 def explain(
@@ -71,18 +73,51 @@ def explain(
     `edits` are those the trace was made with. The effects are on the objective that
     `choose_objective` makes of `target`, and raise its ValueError.
     """
-    edits = edits or {}
     objective = choose_objective(trace, site, query, target)
+    return explain_by(model, trace, site, head, query, objective, edits)
+
+
+def explain_by(
+    model: Transformer | Bert,
+    trace: Trace,
+    site: Site,
+    head: int,
+    query: int,
+    objective: Objective | None,
+    edits: Changes | None = None,
+    close: bool = True,
+) -> Explanation:
+    """The five views with the effects on an objective of one's own, or without effects.
+
+    Unless asked to `close` every cell in turn, which takes a run for each key, there are no
+    removals.
+    """
+    edits = edits or {}
+    effect = (model, trace, site, head, query, objective, edits)
     return Explanation(
         weights=trace.attention[site].weights[0, head, query],
         value_norms=contributions(model, trace, site, head, query, edits).norm(dim=-1),
-        gradient_times_attention=gradient_times_attention(
-            model, trace, site, head, query, objective, edits
-        ),
+        gradient_times_attention=gradient_times_attention(*effect) if objective else None,
         rollout=rollout(trace, site)[query],
-        removals=removals(model, trace, site, head, query, objective, edits),
+        removals=removals(*effect) if objective and close else None,
         objective=objective,
     )
+
+
+def masked_words(trace: Trace, text: Sequence[Token]) -> Objective | None:
+    """What to explain in a BERT: the tokens of a text that a trace read with [MASK] in their place.
+
+    None where nothing was masked.
+    """
+    rows = [
+        row
+        for row, (read, written) in enumerate(zip(trace.source_tokens, text, strict=True))
+        if read.id != written.id
+    ]
+    if not rows:
+        return None
+    tokens = tuple(text[row] for row in rows)
+    return Objective(tuple(rows), tokens, "the log-probability of the masked words")
 
 
 def choose_objective(trace: Trace, site: Site, query: int, target: int | None = None) -> Objective:
@@ -112,21 +147,30 @@ def choose_objective(trace: Trace, site: Site, query: int, target: int | None = 
     return Objective((row,), (following[row],), description)
 
 
-def log_probability(model: Transformer, trace: Trace, objective: Objective, run: Run) -> Tensor:
+def log_probability(
+    model: Transformer | Bert, trace: Trace, objective: Objective, run: Run
+) -> Tensor:
     """The objective (B,), in nats, in a run of its own over a trace's tokens.
 
     The batch is as wide as the run's edits make it.
     """
+    logits = logits_at(model, trace, objective.rows, run)  # (B, N, V)
+    chosen = torch.tensor([token.id for token in objective.tokens], device=logits.device)
+    chosen = chosen[None, :, None].expand(len(logits), -1, 1)  # (B, N, 1)
+    return logits.log_softmax(dim=-1).gather(-1, chosen).sum(dim=(1, 2))
+
+
+def logits_at(model: Transformer | Bert, trace: Trace, rows: Sequence[int], run: Run) -> Tensor:
+    """The logits (B, N, V) after these rows in a run over a trace's tokens."""
+    if isinstance(model, Bert):
+        return model.head(model(*model.inputs(trace.source_tokens), run)[:, list(rows)])
     source_ids, target_ids = ids(model, trace.source_tokens), ids(model, trace.target_tokens)
     memory = model.encode(source_ids, run)  # (B, S, d_model)
     states = model.decoder(
         target_ids, memory, model.target_mask(target_ids, run), model.source_mask(source_ids), run
     )  # (B, T, d_model)
     # Not by the output layer itself: one laid out for decoding has no gradient.
-    logits = F.linear(states[:, list(objective.rows)], model.output.weight)  # (B, N, V)
-    chosen = torch.tensor([token.id for token in objective.tokens], device=logits.device)
-    chosen = chosen[None, :, None].expand(len(logits), -1, 1)  # (B, N, 1)
-    return logits.log_softmax(dim=-1).gather(-1, chosen).sum(dim=(1, 2))
+    return F.linear(states[:, list(rows)], model.output.weight)
 
 
 def ids(model: Transformer, tokens: Sequence[Token]) -> Tensor:
@@ -136,7 +180,7 @@ def ids(model: Transformer, tokens: Sequence[Token]) -> Tensor:
 
 @torch.inference_mode()
 def contributions(
-    model: Transformer, trace: Trace, site: Site, head: int, query: int, edits: Changes
+    model: Transformer | Bert, trace: Trace, site: Site, head: int, query: int, edits: Changes
 ) -> Tensor:
     """What each key adds to the query's residual stream through one head: (K, d_model).
 
@@ -152,7 +196,7 @@ def contributions(
 
 
 def gradient_times_attention(
-    model: Transformer,
+    model: Transformer | Bert,
     trace: Trace,
     site: Site,
     head: int,
@@ -197,8 +241,9 @@ def rollout(trace: Trace, site: Site) -> Tensor:
 
 def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
     """The first layers' mixing multiplied, or all layers': (T, T)."""
-    weights = trace.weights(kind)[:layers].mean(dim=1)  # (layers, T, T)
-    identity = torch.eye(weights.size(-1), device=weights.device)
+    sites = sorted(site for site in trace.attention if site.kind == kind)[:layers]
+    weights = [trace.attention[site].weights[0].mean(dim=0) for site in sites]  # each (T, T)
+    identity = torch.eye(len(weights[0]), device=weights[0].device)
     mixed = identity
     for layer in weights:
         step = 0.5 * layer + 0.5 * identity
@@ -209,7 +254,7 @@ def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
 
 @torch.inference_mode()
 def removals(
-    model: Transformer,
+    model: Transformer | Bert,
     trace: Trace,
     site: Site,
     head: int,

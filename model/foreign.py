@@ -117,12 +117,20 @@ class ForeignModel:
 
         A long one is cut at `max_tokens`, and keeps its end token where it has one.
         """
-        with self.tokenizing:
-            ids = self.tokenizer(**texts)["input_ids"]
+        ids = self.ids(**texts)
         if len(ids) > self.max_tokens:
             end = ids[-1:] if ids[-1] in self.tokenizer.all_special_ids else []
             ids = ids[: self.max_tokens - len(end)] + end
         return torch.tensor([ids], device=self.model.device)
+
+    def ids(self, **texts: str) -> list[int]:
+        """The ids of all of a text, or of a `text_target`."""
+        with self.tokenizing:
+            return self.tokenizer(**texts)["input_ids"]
+
+    def is_cut(self, **texts: str) -> bool:
+        """Whether there is more text, or `text_target`, than the model is given to read."""
+        return len(self.ids(**texts)) > self.max_tokens
 
     def decoder_ids(self, source_ids: Tensor, target: str | None) -> Tensor:
         """What the decoder reads (1, T): the start token and the target, without its end."""

@@ -17,7 +17,8 @@ def lay_out(model: Transformer) -> Transformer:
     and a self-attention's query, key and value are one product. An output layer tied to the
     embedding becomes a copy of it.
     """
-    set_weight(model.output, model.output.weight)
+    if model.config.tie_embeddings:
+        set_weight(model.output, model.output.weight)
     for layer in model.encoder.layers:
         layer.attention.fused = fuse(layer.attention)
     for layer in model.decoder.layers:

@@ -79,10 +79,15 @@ class Positions(nn.Module):
         size = config.max_positions, config.d_model
         if config.positions == "learned":
             self.table = nn.Parameter(torch.empty(size))
-            nn.init.normal_(self.table, std=config.d_model**-0.5)
+            self.draw_weights()
         else:
             table = sinusoids(*size) if config.positions == "sinusoidal" else torch.zeros(size)
             self.register_buffer("table", table, persistent=False)
+
+    def draw_weights(self, generator: torch.Generator | None = None) -> None:
+        """Draw a learned table anew, its vectors of unit length on average."""
+        if self.kind == "learned":
+            nn.init.normal_(self.table, std=self.table.size(1) ** -0.5, generator=generator)
 
     def forward(self, start: int, end: int, edit: PositionEdit = UNMOVED) -> Tensor:
         """The vectors (end - start, d_model) of the tokens start to end - 1.

@@ -78,12 +78,16 @@ class PositionEdit:
 
 @dataclass(frozen=True)
 class EmbeddingRecord:
-    """How the input of a side's first layer came to be, fields in the order computed."""
+    """How the input of a side's first layer came to be, fields in the order computed.
+
+    BERT does not scale, but adds a vector for the sentence a token belongs to, and norms the sum.
+    """
 
     tokens: Tensor  # (B, T, d_model)
     scaled: Tensor  # (B, T, d_model): times sqrt(d_model)
     positions: Tensor  # (T, d_model): of the places the tokens stand at
-    states: Tensor  # (B, T, d_model): the sum, which the first layer reads
+    states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
+    segments: Tensor | None = None  # (B, T, d_model), in BERT only
 
 
 class Block(NamedTuple):

@@ -90,20 +90,34 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        source_tokens = token_embedding(config.source_vocab_size, config.d_model)
+        source_tokens = nn.Embedding(config.source_vocab_size, config.d_model)
         target_tokens = (
             source_tokens
             if config.tie_embeddings
-            else token_embedding(config.target_vocab_size, config.d_model)
+            else nn.Embedding(config.target_vocab_size, config.d_model)
         )
         self.encoder = Encoder(config, source_tokens)
         self.decoder = Decoder(config, target_tokens)
         self.output = Linear(config.d_model, config.target_vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = target_tokens.weight
+        self.draw_weights()
+
+    def draw_weights(self, generator: torch.Generator | None = None) -> None:
+        """Draw all weights anew, as before a training, from torch's own generator or another.
+
+        Token vectors have unit length on average, so that they can be the output layer's too. Norms
+        are left alone: nothing about them is random.
+        """
+        sides = (self.encoder.embedding, self.decoder.embedding)
+        tables = [*(side.tokens.weight for side in sides), self.output.weight]
+        for table in dict.fromkeys(tables):  # a tied one is drawn once
+            nn.init.normal_(table, std=self.config.d_model**-0.5, generator=generator)
+        for side in sides:
+            side.positions.draw_weights(generator)
         for module in self.modules():
             if isinstance(module, nn.Linear) and module is not self.output:
-                nn.init.xavier_uniform_(module.weight)
+                nn.init.xavier_uniform_(module.weight, generator=generator)
                 nn.init.zeros_(module.bias)
 
     @property
@@ -153,13 +167,6 @@ class Transformer(nn.Module):
             return look_ahead_mask(target_ids.size(1), run.cache.length, target_ids.device)
         look_ahead = look_ahead_mask(target_ids.size(1), device=target_ids.device)
         return look_ahead & padding_mask(target_ids, self.config.pad_id)
-
-
-def token_embedding(vocab_size: int, d_model: int) -> nn.Embedding:
-    """An embedding whose vectors have unit length on average, so that it can be the output too."""
-    embedding = nn.Embedding(vocab_size, d_model)
-    nn.init.normal_(embedding.weight, std=d_model**-0.5)
-    return embedding
 
 
 def final_norm(config: TransformerConfig) -> nn.Module:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.anatomy import attention_of
+from model.bert import Bert
 from model.explain import ids
 from model.layers import Residual
 from model.lens import stream_norms
@@ -83,7 +84,7 @@ class Projections:
 
 @torch.inference_mode()
 def separate_heads(
-    model: Transformer, site: Site, inputs: Tensor, memory: Tensor
+    model: Transformer | Bert, site: Site, inputs: Tensor, memory: Tensor
 ) -> tuple[Projections, Projections, float]:
     """A site's projections by a small matrix (D, d_model) for each head, and by one for all heads.
 
@@ -149,7 +150,7 @@ NormOrder = Literal["pre", "post"]
 
 @torch.inference_mode()
 def norm_orders(
-    model: Transformer, trace: Trace, edits: Changes | None = None
+    model: Transformer | Bert, trace: Trace, edits: Changes | None = None
 ) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
     """The stream's norms, as in `stream_norms`, with the norm before each sublayer and after it.
 
@@ -161,19 +162,40 @@ def norm_orders(
     trained = model.config.norm
     other: NormOrder = "post" if trained == "pre" else "pre"
     run = Run(edits or {}, Trace())
-    encoder, decoder = in_order(model.encoder, other), in_order(model.decoder, other)
-    source_ids, target_ids = ids(model, trace.source_tokens), ids(model, trace.target_tokens)
-    memory_mask = model.source_mask(source_ids)
-    memory = encoder(source_ids, memory_mask, run)
-    decoder(target_ids, memory, model.target_mask(target_ids), memory_mask, run)
+    run_in_order(model, trace, other, run)
     return {
-        order: {side: stream_norms(made, side) for side in ("encoder", "decoder")}
+        order: {side: stream_norms(made, side) for side in made.embedding}
         for order, made in ((trained, trace), (other, run.trace))
     }
 
 
+def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run: Run) -> None:
+    """A run over a trace's tokens with the norms before the sublayers or after the sums."""
+    if isinstance(model, Bert):
+        twin_in_order(model, order)(*model.inputs(trace.source_tokens), run)
+        return
+    encoder, decoder = in_order(model.encoder, order), in_order(model.decoder, order)
+    source_ids, target_ids = ids(model, trace.source_tokens), ids(model, trace.target_tokens)
+    memory_mask = model.source_mask(source_ids)
+    memory = encoder(source_ids, memory_mask, run)
+    decoder(target_ids, memory, model.target_mask(target_ids), memory_mask, run)
+
+
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
-    """A stack with the same weights, its norms before the sublayers or after the sums.
+    """A stack with the same weights, its norms before the sublayers or after the sums."""
+    twin = twin_in_order(stack, order)
+    # Pre-norm ends with a norm; weights that were trained without one get one without gain.
+    embedding = twin.embedding.tokens.weight
+    twin.norm = (
+        nn.Identity()
+        if order == "post"
+        else nn.LayerNorm(embedding.size(1), device=embedding.device)
+    )
+    return twin
+
+
+def twin_in_order(stack: nn.Module, order: NormOrder) -> nn.Module:
+    """A copy with the same weights and the norms of its sublayers in this order.
 
     The modules are new, so that the model of all visitors stays as it is; the weights are shared.
     """
@@ -182,13 +204,6 @@ def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
     for module in twin.modules():
         if isinstance(module, Residual):
             module.norm_first = order == "pre"
-    # Pre-norm ends with a norm; weights that were trained without one get one without gain.
-    embedding = twin.embedding.tokens.weight
-    twin.norm = (
-        nn.Identity()
-        if order == "post"
-        else nn.LayerNorm(embedding.size(1), device=embedding.device)
-    )
     return twin
 
 
@@ -203,7 +218,7 @@ class Activations:
 
 
 @torch.inference_mode()
-def pre_activations(model: Transformer, trace: Trace, side: Side, layer: int) -> Tensor:
+def pre_activations(model: Transformer | Bert, trace: Trace, side: Side, layer: int) -> Tensor:
     """What a feed-forward's first layer computes, before the activation: (T, d_ff)."""
     stack = model.encoder if side == "encoder" else model.decoder
     inputs = trace.residual[Block(side, layer, "feed_forward")].inputs

@@ -16,6 +16,7 @@ from model.tokenizer import END_ID
 from model.trace import Site
 from pages.shared import address, branches, history, scene
 from pages.shared.branches import Branch
+from pages.shared.captions import site_words
 from pages.shared.cells import follow, open_inside
 from pages.shared.controls import choose_head, choose_layer
 from pages.shared.frame import open_page
@@ -28,6 +29,7 @@ from pages.shared.loading import (
     translator,
 )
 from pages.shared.pictures import chips, picked, show
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.steps import candidates_of, player_of, tree_of
 from pages.shared.words import DECODING_WORDS, stopped
@@ -107,7 +109,8 @@ def player(asked: Asked, decoding: Decoding) -> None:
         layer, head = choose_layer("decoder"), choose_head()
     start = node[0] if node else asked.branch.step
     picture = player_of(decoding, path, layer=layer - 1, head=head, start=start)
-    show(picture, "player", lambda: answer(asked, decoding, path))
+    save = f"Decoding, layer {layer}, {site_words('cross', layer, head).rpartition(', ')[2]}"
+    show(picture, "player", lambda: answer(asked, decoding, path), save=save)
     follow()
     st.caption(DECODING_WORDS["player"])
 
@@ -160,7 +163,7 @@ def force(
 def tree(decoding: Decoding) -> None:
     """The beam, whose texts show their steps when they are clicked."""
     st.subheader("The beam")
-    show(tree_of(decoding, st.session_state.node), "tree", open_node)
+    show(tree_of(decoding, st.session_state.node), "tree", open_node, save="The beam")
     st.caption(DECODING_WORDS["tree"])
     if st.session_state.node:
         st.button("Back to the text that was returned", on_click=close_node)
@@ -203,7 +206,7 @@ def what_if(asked: Asked, edits: Edits) -> None:
                 continue
             row = chips(made.target_tokens, original.target_tokens)
             label = f"{branch.name}: {made.score:.3f} nats, {stopped(made)}"
-            show(token_strip(made.text, row, label=label), f"branch-{place}")
+            show(token_strip(made.text, row, label=label), f"branch-{place}", save=branch.name)
 
 
 def teacher_forcing(asked: Asked, decoding: Decoding, edits: Edits) -> None:
@@ -228,7 +231,9 @@ def teacher_forcing(asked: Asked, decoding: Decoding, edits: Edits) -> None:
         [token.text for token in wanted],
         names,
     )
-    show(picture, "forced")
+    reference = target or translated(asked.sentence).text
+    about(asked.sentence, target=reference, edits=edits)
+    show(picture, "forced", save="Teacher forcing")
     with st.container(horizontal=True):
         st.metric("The reference, forced", f"{log_probabilities.sum():.3f} nats")
         st.metric("The free run", f"{decoding.translation.score:.3f} nats")
@@ -237,7 +242,7 @@ def teacher_forcing(asked: Asked, decoding: Decoding, edits: Edits) -> None:
     st.caption(DECODING_WORDS["teacher forcing"])
 
 
-@st.fragment
+@address.fragment
 def decoding_page(sentence: str) -> None:
     """Everything under the sentence box."""
     edits = history.edits()
@@ -245,6 +250,14 @@ def decoding_page(sentence: str) -> None:
         st.info(DECODING_WORDS["edits in force"])
     asked, decoding = decode_or_explain(sentence, edits)
     st.text(f"Shown: {asked.branch.name}, {stopped(decoding.translation)}.")
+    how = {
+        name: getattr(asked.strategy, name, asked.longest)
+        for name in OPTIONS[asked.strategy.strategy]
+    }
+    words = ", ".join(f"{BOXES[name][0].lower()} {value}" for name, value in how.items())
+    forced = "" if asked.branch == Branch() else f", forced: {asked.branch.name}"
+    place = f"Decoded by {asked.strategy.strategy}, {words}{forced}"
+    about(sentence, target=decoding.translation.text, edits=edits, place=place)
     player(asked, decoding)
     if asked.strategy.strategy == "beam":
         tree(decoding)

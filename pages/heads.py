@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import streamlit as st
 
@@ -13,9 +11,11 @@ from model.patterns import DEFINITIONS, badges
 from model.scoring import trace_log_probabilities
 from model.trace import Kind, Site, Trace
 from pages.shared import address, history, scene
+from pages.shared.captions import site_words
 from pages.shared.cells import attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.frame import open_page
+from pages.shared.head_switches import Place, head_switches
 from pages.shared.loading import (
     at_sites,
     tokens_of,
@@ -25,22 +25,13 @@ from pages.shared.loading import (
     weights_of,
 )
 from pages.shared.pictures import picked, show
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.words import HEAD_WORDS
-from viz import attention_heatmap, head_effects, switchboard
+from viz import attention_heatmap, head_effects
+from viz.numbers import Numbers
 
-Place = tuple[Kind, int, int]  # kind, layer and head, from 0
 MAP_HEIGHT = 380  # pixels
-
-
-def heads_of(kind: Kind, layer: int | None = None, head: int | None = None) -> list[Place]:
-    """The heads meant by a kind, a layer and a head; None stands for all."""
-    layers, heads = shape(kind)
-    return [
-        (kind, one, other)
-        for one in (range(layers) if layer is None else [layer])
-        for other in (range(heads) if head is None else [head])
-    ]
 
 
 def shape(kind: Kind) -> tuple[int, int]:
@@ -61,60 +52,9 @@ def selected() -> Place:
     return st.session_state.kind, st.session_state.layer - 1, number
 
 
-def set_gates(places: list[Place], value: float) -> None:
-    """Put the same gate on all these heads."""
-    edits = history.edits()
-    gates = {place: gate for place, gate in edits.gates.items() if place not in places}
-    if value != 1:
-        gates |= dict.fromkeys(places, value)
-    history.change(replace(edits, gates=gates))
-
-
-def switch_heads() -> None:
-    """Switch what was clicked on the board: off if all of it was on, else on."""
-    kind, layer, head = picked("switchboard")
-    places = heads_of(kind, layer, head)
-    gates = history.edits().gates
-    set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0)
-    if head is not None:
-        select(kind, layer, head)
-
-
 def choose_effect() -> None:
     """Show the head whose effect was clicked."""
     select(*picked("effects"))
-
-
-def fade() -> None:
-    """Carry the fader over to the selected head."""
-    set_gates([selected()], st.session_state.fader)
-
-
-def reset() -> None:
-    """Switch every head on, and leave the masks as they are."""
-    history.change(replace(history.edits(), gates={}))
-
-
-def board(edits: Edits) -> None:
-    """The switches, and the fader of the selected head."""
-    kind, layer, head = selected()
-    gates = {}
-    for name in scene.KINDS:
-        gates[name] = np.ones(shape(name))
-        for place in heads_of(name):
-            gates[name][place[1:]] = edits.gates.get(place, 1)
-    show(
-        switchboard(gates, labels=scene.KINDS, selected=(kind, layer, head)),
-        "switchboard",
-        switch_heads,
-    )
-    st.caption(HEAD_WORDS["board"])
-    st.session_state.fader = float(edits.gates.get((kind, layer, head), 1))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        label = f"Gate of {scene.KINDS[kind]}, layer {layer + 1}, head {head + 1}"
-        st.slider(label, 0.0, 1.0, step=0.05, key="fader", on_change=fade, width=320)
-        st.button("Undo", on_click=history.undo, disabled=not history.can_undo())
-        st.button("All heads on", on_click=reset, disabled=not edits.gates)
 
 
 def consequence(sentence: str, before: Trace, after: Trace, edits: Edits) -> None:
@@ -142,11 +82,18 @@ def head_in_detail(trace: Trace) -> None:
         " ".join(f":blue-badge[{name} {value:.2f}]" for name, value in found)
         or "No badge: this head follows none of the patterns below on this sentence."
     )
+    queries, keys = tokens_of(trace, kind)
     figure = attention_heatmap(
-        weights[layer, head], *tokens_of(trace, kind), height=MAP_HEIGHT, clickable=True
+        weights[layer, head], queries, keys, height=MAP_HEIGHT, clickable=True
     )
     place = kind, layer, head
-    attention_map(figure, "map", lambda *cell: open_inside(*place, *cell, changed=True))
+    attention_map(
+        figure,
+        "map",
+        lambda *cell: open_inside(*place, *cell, changed=True),
+        save=site_words(kind, layer + 1, str(head + 1)),
+        numbers={"weight": Numbers(weights[layer, head], {"query": queries, "key": keys})},
+    )
     st.page_link("app.py", label="See it among the others on the Attention page")
     with st.expander("What the badges mean"):
         st.caption(HEAD_WORDS["badges"])
@@ -179,19 +126,20 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
         measured = sentence, edits
         st.session_state.measured = measured, effects
     if measured == (sentence, edits):
-        with place:
+        with place.container():
             picture = head_effects(effects, labels=scene.KINDS, selected=selected())
-            show(picture, "effects", choose_effect)
+            show(picture, "effects", choose_effect, save="Effect of removing each head")
 
 
-@st.fragment
+@address.fragment
 def heads(sentence: str) -> None:
     """Everything under the sentence box."""
     edits = history.edits()
     if edits.changes_masks:
         st.info(HEAD_WORDS["masks in force"])
     before, after = traced(sentence), traced(sentence, edits=edits)
-    board(edits)
+    about(sentence, target=translated(sentence).text, edits=edits)
+    head_switches({kind: shape(kind) for kind in scene.KINDS}, selected(), select)
     output, detail = st.columns(2, gap="medium")
     with output:
         st.subheader("What it does to the output")

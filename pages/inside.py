@@ -6,14 +6,24 @@ import streamlit as st
 
 from model.anatomy import block_of, take_apart
 from model.edits import Edits
+from model.explain import choose_objective
 from model.trace import Site
 from pages.shared import address, history, scene
-from pages.shared.controls import choose_head, choose_kind, choose_layer
+from pages.shared.captions import site_words
+from pages.shared.controls import choose_head, choose_kind, choose_layer, choose_token
 from pages.shared.frame import open_page
-from pages.shared.loading import tokens_of, traced, translator, weights_of
+from pages.shared.loading import (
+    at_sites,
+    tokens_of,
+    traced,
+    translated,
+    translator,
+    weights_of,
+)
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.story import tell
-from pages.shared.views import Cell, beyond, stream, switches, words
+from pages.shared.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
 
 
 def choose(sentence: str) -> Cell:
@@ -35,39 +45,50 @@ def choose(sentence: str) -> Cell:
     edits = history.edits() if st.session_state.changed else Edits()
     trace = traced(sentence, target, edits, pad_to)
     queries, keys = tokens_of(trace, kind)
-    for name, tokens in (("query", queries), ("key", keys)):
-        st.session_state[name] = min(st.session_state[name], len(tokens))
-    query, key = st.session_state.query - 1, st.session_state.key - 1
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        heads = st.container(
+            width="content"
+        )  # the head depends on the cell, which is chosen beside it
+        query = choose_token("Query: the token that looks", queries, "query")
+        key = choose_token("Key: the token looked at", keys, "key")
     if st.session_state.head in scene.SUMMARIES:
         strongest = weights_of(trace, kind)[layer - 1, :, query, key].argmax()
         st.session_state.head = str(strongest + 1)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with heads:
         head = choose_head(summaries=False)
-        for label, name, tokens in (
-            ("Query: the token that looks", "query", queries),
-            ("Key: the token looked at", "key", keys),
-        ):
-            st.selectbox(
-                label,
-                range(1, len(tokens) + 1),
-                key=name,
-                format_func=lambda place, tokens=tokens: f"{place}: {tokens[place - 1]}",
-                width=240,
-            )
-    return Cell(trace, edits, Site(kind, layer - 1), int(head) - 1, query, key)
+    changes = at_sites(edits, trace)
+    place = f"{site_words(kind, layer, head)}, query {query + 1}, key {key + 1}"
+    padded = f"; both sides padded to {pad_to} tokens" if pad_to else ""
+    about(sentence, target=target or translated(sentence).text, edits=edits, place=place + padded)
+    site = Site(kind, layer - 1)
+    return Cell(translator().model, trace, changes, site, int(head) - 1, query, key)
 
 
-@st.fragment
+def stream(cell: Cell) -> None:
+    """What the decoder would already write after each layer, and how the streams grow."""
+    decoder_lens(cell)
+    stream_lengths(cell.trace, ("encoder", "decoder"))
+
+
+@address.fragment
 def inside(sentence: str) -> None:
     """Everything under the sentence box."""
     cell = choose(sentence)
-    model, place = translator().model, (cell.query, cell.key)
-    part = take_apart(model, cell.trace, cell.site, cell.head, *place, cell.changes)
+    place = cell.query, cell.key
+    part = take_apart(cell.model, cell.trace, cell.site, cell.head, *place, cell.changes)
     st.metric("Weight", f"{part.weights[cell.key]:.4f}")
     embedding = cell.trace.embedding[block_of(cell.site).side]
     sections = (
-        lambda: tell(part, embedding, cell.site.layer, cell.head, place, cell.key_tokens),
-        lambda: beyond(cell),
+        lambda: tell(
+            part,
+            embedding,
+            cell.site.layer,
+            cell.head,
+            place,
+            cell.key_tokens,
+            cell.model.config.norm,
+        ),
+        lambda: beyond(cell, choose_objective(cell.trace, cell.site, cell.query)),
         lambda: switches(cell, part),
         lambda: stream(cell),
         lambda: words(sentence),

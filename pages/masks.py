@@ -12,18 +12,22 @@ from model.masks import masked_softmax
 from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
 from pages.shared import address, history, models, scene
+from pages.shared.captions import site_words
 from pages.shared.cells import OpenCell, attention_map, open_inside
 from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.controls import choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
-from pages.shared.pictures import PLOTLY, picked, show
+from pages.shared.pictures import picked, show, show_plotly
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
 from viz import attention_heatmap, mask_matrix
+from viz.numbers import Numbers
 
 Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
 SCOPES = ("everywhere", "this layer", "this head")
+AXES = ("query", "key")
 STAGE_HEIGHT = 380  # pixels
 
 
@@ -98,21 +102,28 @@ def trained_masks(trace: Trace) -> None:
     for column, (name, picture) in zip(st.columns(3), pictures.items(), strict=True):
         with column:
             st.markdown(MASK_WORDS[name])
-            show(picture, f"trained-{name}")
+            show(picture, f"trained-{name}", save=f"Mask as trained, {name}")
 
 
-def matrix(before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens) -> None:
+def matrix(
+    before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens, save: str
+) -> None:
     """The mask in force, to be changed by hand."""
     trained, visible = (
         record.masked_scores[0, head].isfinite().cpu().numpy() for record in (before, after)
     )
     picture = mask_matrix(visible, *tokens, trained=trained, editable=True, label="Mask in force")
-    show(picture, "matrix", edit_cells)
+    show(picture, "matrix", edit_cells, save=f"Mask in force, {save}")
     st.caption(MASK_WORDS["edit"])
 
 
 def stages(
-    before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens, open_cell: OpenCell
+    before: AttentionRecord,
+    after: AttentionRecord,
+    head: int,
+    tokens: Tokens,
+    save: str,
+    open_cell: OpenCell,
 ) -> None:
     """The way from scores to weights of one head, and what the changes did to it."""
     blocked = after.masked_scores[0, head].isneginf().cpu().numpy()
@@ -120,23 +131,29 @@ def stages(
     difference = weights - before.weights[0, head].cpu().numpy()
     size = {"height": STAGE_HEIGHT, "clickable": True}
     raw = {"name": "score", "maximum": None, "diverging": True, **size}
+    masked = after.masked_scores[0, head].cpu().numpy()
     figures = {
-        "1. Scores: q·k / √d": attention_heatmap(scores, *tokens, **raw),
-        "2. Masked scores: −∞ where blocked": attention_heatmap(
-            scores, *tokens, blocked=blocked, **raw
+        "1. Scores: q·k / √d": (scores, attention_heatmap(scores, *tokens, **raw)),
+        "2. Masked scores: −∞ where blocked": (
+            masked,
+            attention_heatmap(scores, *tokens, blocked=blocked, **raw),
         ),
-        "3. Weights: the softmax of each row": attention_heatmap(
-            weights, *tokens, blocked=blocked, **size
+        "3. Weights: the softmax of each row": (
+            weights,
+            attention_heatmap(weights, *tokens, blocked=blocked, **size),
         ),
-        "4. Weights minus those as trained": attention_heatmap(
-            difference, *tokens, **{**raw, "name": "change"}
+        "4. Weights minus those as trained": (
+            difference,
+            attention_heatmap(difference, *tokens, **{**raw, "name": "change"}),
         ),
     }
     columns = [*st.columns(2), *st.columns(2)]
-    for column, (title, figure) in zip(columns, figures.items(), strict=True):
+    for column, (title, (values, figure)) in zip(columns, figures.items(), strict=True):
         with column:
             st.markdown(f"**{title}**")
-            attention_map(figure, title, open_cell)
+            stage = title.partition(" ")[2].partition(":")[0]
+            numbers = {stage.lower(): Numbers(values, dict(zip(AXES, tokens, strict=True)))}
+            attention_map(figure, title, open_cell, save=f"{stage}, {save}", numbers=numbers)
 
 
 def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
@@ -167,7 +184,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
     st.caption(MASK_WORDS["cheating"])
 
 
-def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens) -> None:
+def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens, save: str) -> None:
     """The same mask by three ways, with one row blocked completely."""
     queries, _ = tokens
     choice, picture = st.columns(2, gap="medium")
@@ -192,11 +209,14 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens) -> None
         st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
         st.caption(BLOCKING[method])
     with picture:
-        figure = attention_heatmap(weights.cpu().numpy(), *tokens, height=STAGE_HEIGHT)
-        st.plotly_chart(figure, key="blocking", config=PLOTLY)
+        values = weights.cpu().numpy()
+        figure = attention_heatmap(values, *tokens, height=STAGE_HEIGHT)
+        numbers = {"weight": Numbers(values, dict(zip(AXES, tokens, strict=True)))}
+        blocked = f"Row {row + 1} blocked with {method}, {save}"
+        show_plotly(figure, "blocking", save=blocked, numbers=numbers)
 
 
-@st.fragment
+@address.fragment
 def masks(sentence: str) -> None:
     """Everything under the sentence box."""
     edits, config = history.edits(), translator().model.config
@@ -213,6 +233,9 @@ def masks(sentence: str) -> None:
     tokens_read = max(len(plain.source_tokens), len(plain.target_tokens))
     pad_to = switches(edits, tokens_read)
     before, after = traced(sentence, target, pad_to=pad_to), traced(sentence, target, edits, pad_to)
+    run = {"target": target or translation.text}
+    run["changes"] = f"both sides padded to {pad_to} tokens" if pad_to else ""
+    about(sentence, edits=edits, **run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind("mask_kind")
         layer = choose_layer(kind)
@@ -224,10 +247,11 @@ def masks(sentence: str) -> None:
     site = Site(kind, layer - 1)
     records = before.attention[site], after.attention[site]
     tokens = tokens_of(after, kind)
+    words = site_words(kind, layer, str(head))
     mask, output = st.columns([6, 5], gap="medium")
     with mask:
         st.subheader("The mask in force")
-        matrix(*records, head - 1, tokens)
+        matrix(*records, head - 1, tokens, words)
     with output:
         st.subheader("What it does to the output")
         consequence(sentence, before, after, pad_to)
@@ -236,17 +260,20 @@ def masks(sentence: str) -> None:
         *records,
         head - 1,
         tokens,
+        words,
         lambda *cell: open_inside(
             *site, head - 1, *cell, changed=True, pad_to=pad_to, target=target
         ),
     )
     st.subheader("The masks as trained")
+    about(sentence, **run)
     trained_masks(before)
     if not models.chosen().is_own:
         st.subheader("Why the decoder may not look ahead")
         why_not_look_ahead(sentence, target or translation.text)
     st.subheader("Why −∞ and nothing else")
-    ways_of_blocking(records[1], head - 1, tokens)
+    about(sentence, edits=edits, **run)
+    ways_of_blocking(records[1], head - 1, tokens, words)
     address.publish()
 
 

@@ -5,46 +5,47 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from model.history import History
-from model.translator import PRETRAINED
+from pages.shared import address
 from pages.shared.controls import choose_kind
 from pages.shared.frame import open_page
-from pages.shared.models import DEFAULT
 from pages.shared.pictures import show
-from viz import head_grid, training_curves
+from pages.shared.recorded import FOLDER, recorded_training
+from pages.shared.saving import about
+from pages.shared.scene import KINDS
+from viz import attention_film, training_curves
 
-FOLDER = PRETRAINED / DEFAULT
+CURVES = {  # the log's columns, and what they are called
+    "valid_loss": "Loss on unseen pairs, in nats a token",
+    "bleu": "BLEU on unseen pairs",
+    "learning_rate": "Learning rate",
+}
 
 
-@st.cache_resource
-def history() -> History:
-    """The attention recorded while the model was trained; not to be modified."""
-    return History.from_file(FOLDER / "history.safetensors")
-
-
-@st.fragment
+@address.fragment
 def heads_over_time() -> None:
-    """All heads on an example sentence, at a step of the training."""
-    recorded = history()
+    """All heads on an example sentence, at steps of the training."""
+    recorded = recorded_training()
     numbers = range(len(recorded.sentences))
-    choices, picture = st.columns([2, 3], gap="medium")
-    with choices:
+    sentence, kinds = st.columns([3, 2], gap="medium")
+    with sentence:
         number = st.selectbox("Sentence", numbers, format_func=recorded.sentences.__getitem__)
+    with kinds:
         kind = choose_kind("history_kind", default="cross")
-        step = st.select_slider("Training step", recorded.steps, value=recorded.steps[-1])
-        st.caption(
-            "The decoder reads the finished model's translation at every step, so that the maps "
-            "can be compared. At step 0 nothing is learned yet."
-        )
-    weights = recorded.weights[number][kind][recorded.steps.index(step)].numpy()
-    with picture:
-        show(head_grid(weights, *recorded.tokens(number, kind)), "history")
+    weights = recorded.weights[number][kind].numpy()  # (steps, layers, heads, Q, K)
+    film = attention_film(weights, recorded.steps, *recorded.tokens(number, kind), selected=(1, 2))
+    about(recorded.sentences[number])
+    show(film, "history", save=f"{KINDS[kind]} over the training")
+    st.caption(
+        "The decoder reads the finished model's translation at every step, so that the maps can be "
+        "compared. At step 0 nothing is learned yet."
+    )
 
 
 open_page("The model")
 st.markdown((FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2])
 st.subheader("How it learned")
-curves = training_curves(pd.read_csv(FOLDER / "log.csv"))
-for column, curve in zip(st.columns(len(curves)), curves, strict=True):
-    column.altair_chart(curve)
+log = pd.read_csv(FOLDER / "log.csv")
+curves = {title: (log["step"], log[column]) for column, title in CURVES.items()}
+about(model="en-fr")
+show(training_curves({"en-fr": curves}), "curves", save="Training curves")
 heads_over_time()

@@ -11,6 +11,7 @@ from model.positions import sinusoids
 from model.scoring import trace_log_probabilities
 from model.trace import PositionEdit, Side, Trace
 from pages.shared import address, history, models, scene
+from pages.shared.captions import site_words
 from pages.shared.comparison import CHANGED, TRAINED, compare_translations
 from pages.shared.controls import choose_head, choose_kind, choose_layer
 from pages.shared.frame import open_page
@@ -23,7 +24,7 @@ from pages.shared.loading import (
     translator,
     weights_of,
 )
-from pages.shared.pictures import PLOTLY, chips, show
+from pages.shared.pictures import chips, show, show_altair, show_plotly
 from pages.shared.position_runs import (
     LEARNED,
     SHIFTS,
@@ -36,8 +37,10 @@ from pages.shared.position_runs import (
 )
 from pages.shared.position_tables import LONGEST, learned_section, sinusoid_section
 from pages.shared.position_words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
+from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
+from viz.numbers import Numbers, counted
 
 SHIPPED = {models.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
 
@@ -89,7 +92,15 @@ def mode_controls(before: Trace) -> tuple[PositionEdit, PositionEdit]:
     return edits["encoder"], edits["decoder"]
 
 
-@st.fragment
+def position_words(edit: PositionEdit) -> str:
+    """What a change of positions is, in words."""
+    if edit.off:
+        return "off"
+    order = " ".join(map(str, edit.order)) if edit.order else ""
+    return f"shuffled to {order}" if order else f"shifted by {edit.shift}"
+
+
+@address.fragment
 def sentence_section(sentence: str) -> None:
     """The model with its positions changed: translation and attention."""
     if history.edits() != Edits():
@@ -103,6 +114,12 @@ def sentence_section(sentence: str) -> None:
     except ValueError as error:
         st.warning(str(error))
         return
+    changes = "; ".join(
+        f"positions of the {side} {position_words(edit)}"
+        for side, edit in zip(("encoder", "decoder"), edits, strict=True)
+        if edit != PositionEdit()
+    )
+    about(sentence, target=translated(sentence).text, changes=changes)
     compare_translations(translated(sentence), moved)
     score, edited = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
     changed = edits != (PositionEdit(), PositionEdit())
@@ -119,12 +136,12 @@ def sentence_section(sentence: str) -> None:
     for column, (title, trace) in zip(columns, ((TRAINED, before), (CHANGED, after)), strict=True):
         with column:
             st.markdown(f"**Weights {title}**")
-            figure = attention_heatmap(
-                one_head(weights_of(trace, kind)[layer - 1], head),
-                *tokens_of(trace, kind),
-                blocked=blocked_cells(trace, kind),
-            )
-            st.plotly_chart(figure, key=f"weights {title}", config=PLOTLY)
+            weights = one_head(weights_of(trace, kind)[layer - 1], head)
+            queries, keys = tokens_of(trace, kind)
+            figure = attention_heatmap(weights, queries, keys, blocked=blocked_cells(trace, kind))
+            numbers = {"weight": Numbers(weights, {"query": queries, "key": keys})}
+            save = f"{site_words(kind, layer, head)}, {title}"
+            show_plotly(figure, f"weights {title}", save=save, numbers=numbers)
     st.caption(SENTENCE_WORDS["same target"])
     st.subheader("Shuffle the words")
     shuffle_section(sentence)
@@ -138,7 +155,9 @@ def shuffle_section(sentence: str) -> None:
     if len(made.order) < 3:
         st.info(SENTENCE_WORDS["one word"])
         return
-    show(token_strip("", chips(made.tokens), label="The words shuffled"), "shuffled")
+    strip = token_strip("", chips(made.tokens), label="The words shuffled")
+    about(sentence)
+    show(strip, "shuffled", save="The words shuffled")
     left, middle, right = st.columns(3)
     left.metric("Largest difference without positions", f"{made.without_positions.max():.1e}")
     middle.metric("Largest difference with positions", f"{made.with_positions.max():.3f}")
@@ -155,7 +174,7 @@ def shuffle_section(sentence: str) -> None:
     )
 
 
-@st.fragment
+@address.fragment
 def token_section(sentence: str) -> None:
     """How embedding, scaling and position add up for one token."""
     trace = traced(sentence)
@@ -189,12 +208,17 @@ def token_section(sentence: str) -> None:
     }
     for column, (name, vector) in zip(st.columns(4), vectors.items(), strict=True):
         column.metric(f"Length: {name}", f"{vector.norm():.3f}")
-    figure = vector_strips({name: vector.cpu().numpy() for name, vector in vectors.items()})
-    st.plotly_chart(figure, key="strips", config=PLOTLY)
+    values = {name: vector.cpu().numpy() for name, vector in vectors.items()}
+    stacked = np.stack(list(values.values()))
+    axes = {"vector": list(values), "dimension": counted(stacked.shape[1], 0)}
+    about(sentence, target=translated(sentence).text)
+    save = f"Embedding and position of token {place} of the {side}"
+    numbers = {"value": Numbers(stacked, axes)}
+    show_plotly(vector_strips(values), "strips", save=save, numbers=numbers)
     st.caption(TOKEN_WORDS.format(scale=scale))
 
 
-@st.fragment
+@address.fragment
 def beyond_section(sentence: str) -> None:
     """Positions that were never trained: the sinusoid goes on, the learned table ends."""
     st.subheader("The tables")
@@ -213,13 +237,16 @@ def beyond_section(sentence: str) -> None:
     ended = np.full(LONGEST, np.nan, dtype=np.float32)
     ended[:positions] = table[:, dimension]
     lines = {"sinusoidal": sinusoids(LONGEST, d_model)[:, dimension].numpy(), "learned": ended}
-    st.altair_chart(position_lines(lines))
+    about(model="")
+    show_altair(position_lines(lines), "tables", save=f"Positions in dimension {dimension}")
     st.subheader("Your sentence, k positions on")
     st.caption(BEYOND_WORDS["shift"])
     model = models.chosen()
     compared = {model.key: model.title} if model.is_own else SHIPPED
     lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in compared.items()}
-    st.altair_chart(position_lines(lines, SHIFTS, x="k", y="nats a token"))
+    about(sentence, model=", ".join(compared.values()))
+    chart = position_lines(lines, SHIFTS, x="k", y="nats a token")
+    show_altair(chart, "shifts", save="Log-probability by how far all positions are shifted")
     if not model.is_own:
         st.caption(
             BEYOND_WORDS["honest"].format(
@@ -237,7 +264,8 @@ def beyond_section(sentence: str) -> None:
             st.warning(f"{words.capitalize()}: {error}")
         else:
             strip = token_strip(moved.text, chips(moved.target_tokens), label=words.capitalize())
-            show(strip, f"moved {name}")
+            about(sentence, model=words, changes=f"all positions shifted by {shift}")
+            show(strip, f"moved {name}", save="Translation at other positions")
 
 
 open_page("Positions")

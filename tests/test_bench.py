@@ -1,9 +1,16 @@
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from bench.random_heads import random_weights
 from bench.report import Case, compare_times, report
+from tests.pages.pictures import canvas_pictures
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_the_ratio_is_ours_over_the_peers():
@@ -23,8 +30,52 @@ def test_cases_are_printed_and_written_as_json(tmp_path, capsys):
     path = tmp_path / "cases.json"
     report([Case("long name of a case", 30.0, 4.0, "ms", 7.5)], path)
     heading, line = capsys.readouterr().out.splitlines()
-    assert line.split()[-4:] == ["30.00", "4.00", "ms", "7.50"]
+    assert line.split()[-4:] == ["30.00", "4.00", "ms", "7.5000"]
     assert len(heading) == len(line)
     assert json.loads(path.read_text()) == [
         {"case": "long name of a case", "ours": 30.0, "peer": 4.0, "unit": "ms", "ratio": 7.5}
     ]
+
+
+def test_a_note_is_printed_and_written_where_there_is_one(tmp_path, capsys):
+    path = tmp_path / "cases.json"
+    report([Case("long", 1.0, 4.0, "s", 0.25, "given up after 4 s"), Case("x", 1, 1, "s", 1)], path)
+    assert capsys.readouterr().out.splitlines()[1].endswith("0.2500  given up after 4 s")
+    first, second = json.loads(path.read_text())
+    assert first["note"] == "given up after 4 s"
+    assert "note" not in second
+
+
+def test_all_heads_are_drawn_beside_bertviz_by_a_click():
+    page = AppTest.from_file(ROOT / "bench" / "pages" / "all_heads.py", default_timeout=60)
+    page.query_params["tokens"] = "8"
+    page.run()
+    assert not canvas_pictures(page)
+    page.button[0].click().run()
+    assert not page.exception
+    (grid, maps), (lines, weights) = canvas_pictures(page)
+    assert len(grid["strongest"]) == 144
+    assert len(maps) == 144 * 8 * 8
+    assert weights == random_weights(8)[0, 0].tobytes()
+    assert len(lines["queries"]) == 8
+
+
+def test_a_case_of_pictures_names_view_tokens_and_quantity():
+    bench = pytest.importorskip("bench.pictures", exc_type=ModuleNotFoundError)
+    mine = {"seconds": 0.5, "bytes": 2.0, "hover ms": 20.0}
+    made = bench.cases_of("model_view", 128, mine, {"seconds": 100.0, "bytes": 100.0}, "stopped")
+    assert [(case.case, case.unit, case.ratio, case.note) for case in made] == [
+        ("model view 128 seconds", "s", 0.005, "stopped"),
+        ("model view 128 bytes", "MB", 0.02, ""),
+    ]
+
+
+def test_the_peers_page_has_every_weight_and_asks_only_for_scripts_there_are(tmp_path):
+    peer = pytest.importorskip("bench.bertviz_pages", exc_type=ModuleNotFoundError)
+    peer.build("model_view", 3, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert f'"attn": {json.dumps(random_weights(3).tolist())}' in page
+    # A path of requirejs is written without its .js.
+    asked = re.findall(r"https://cdnjs[^'\"]+/([^'\"]+)", page)
+    served = {name.removesuffix(".js") for name in peer.SCRIPTS}
+    assert {name.removesuffix(".js") for name in asked} == served

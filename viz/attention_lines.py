@@ -8,6 +8,7 @@ import numpy as np
 
 from viz.arrays import head_weights
 from viz.canvas import CanvasPicture
+from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
 
@@ -25,4 +26,7 @@ def attention_lines(
     check_sizes(weights, query_tokens, key_tokens)
     header = {"queries": list(query_tokens), "keys": list(key_tokens)}
     height = 40 + 26 * max(len(query_tokens), len(key_tokens))
-    return CanvasPicture.pack("attention_lines", header, weights.astype("<f4"), height=height)
+    numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
+    return CanvasPicture.pack(
+        "attention_lines", header, weights.astype("<f4"), height=height, numbers=numbers
+    )

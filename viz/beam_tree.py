@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from viz.canvas import CanvasPicture
+from viz.numbers import Numbers
 
 
 @dataclass(frozen=True)
@@ -39,4 +42,14 @@ def beam_tree(
         "selected": list(selected) if selected else None,
     }
     tallest = max((len(leaves) for leaves in steps), default=0)
-    return CanvasPicture.pack("beam_tree", header, height=100 + 26 * tallest)
+    columns = ("log_probability", "score", "kept", "ended", "best")
+    numbers = {
+        f"step {number}": Numbers(
+            np.array([float(getattr(leaf, name)) for leaf in leaves for name in columns]).reshape(
+                len(leaves), len(columns)
+            ),
+            {"text": [leaf.text for leaf in leaves], "of it": columns},
+        )
+        for number, leaves in enumerate(steps, start=1)
+    }
+    return CanvasPicture.pack("beam_tree", header, height=100 + 26 * tallest, numbers=numbers)

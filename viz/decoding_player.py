@@ -9,6 +9,7 @@ import numpy as np
 
 from viz.canvas import CanvasPicture
 from viz.colors import SEQUENTIAL
+from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
 
@@ -63,4 +64,10 @@ def decoding_player(
     }
     parts = (self_attention, cross_attention, visible)
     array = np.concatenate([np.asarray(part, np.float32).ravel() for part in parts])
-    return CanvasPicture.pack("decoding_player", header, array, height=640)
+    read, source = {"query": read_tokens, "key": read_tokens}, {"query": read_tokens}
+    numbers = {
+        "self-attention": Numbers(self_attention, read),
+        "cross-attention": Numbers(cross_attention, source | {"source": source_tokens}),
+        "visible": Numbers(visible, read),
+    }
+    return CanvasPicture.pack("decoding_player", header, array, height=640, numbers=numbers)

@@ -9,6 +9,7 @@ from plotly.colors import sample_colorscale
 
 from viz.canvas import CanvasPicture
 from viz.colors import DIVERGING
+from viz.numbers import Numbers, counted
 
 SCALE = list(reversed(DIVERGING))  # a loss is red
 
@@ -41,7 +42,13 @@ def head_effects(
         "selected": list(selected) if selected else None,
     }
     layers = sum(len(values) for values in effects.values())
-    return CanvasPicture.pack("head_effects", header, height=120 + 40 * layers)
+    numbers = {
+        labels[name]: Numbers(
+            values, {"layer": counted(values.shape[0]), "head": counted(values.shape[1])}
+        )
+        for name, values in effects.items()
+    }
+    return CanvasPicture.pack("head_effects", header, height=120 + 40 * layers, numbers=numbers)
 
 
 def color(change: float, limit: float) -> str | None:

@@ -31,7 +31,9 @@ def attention_heatmap(
     The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
     largest value there is. Without `key_tokens` the queries look at each other. `blocked` cells
     are crossed out instead of coloured; `height` is in pixels. A `clickable` map has a point in
-    every cell, so that a click finds it. Raises ValueError where the tokens do not fit the weights.
+    every cell, so that a click finds it. Beyond 64 tokens on an axis cells touch, have neither
+    points nor crosses, and their tokens are read by pointing. Raises ValueError where the tokens
+    do not fit the weights.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -50,8 +52,7 @@ def attention_heatmap(
             colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
             hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
             hoverongaps=False,
-            xgap=1 if len(key_tokens) <= MOST_LABELS else 0,
-            ygap=1 if len(query_tokens) <= MOST_LABELS else 0,
+            **gaps(values),
         )
     )
     if blocked is not None and blocked.any():
@@ -59,8 +60,9 @@ def attention_heatmap(
     if clickable and max(values.shape) <= MOST_LABELS:
         figure.add_trace(cell_points(values, name))
         figure.update_layout(hovermode="closest", hoverdistance=-1)
-    figure.update_xaxes(title="key: looked at", side="top", tickangle=-45, **axis(key_tokens))
-    figure.update_yaxes(title="query: looking", autorange="reversed", **axis(query_tokens))
+    keys, queries = axis("key: looked at", key_tokens), axis("query: looking", query_tokens)
+    figure.update_xaxes(side="top", tickangle=-45, **keys)
+    figure.update_yaxes(autorange="reversed", **queries)
     figure.update_layout(
         height=height or int(np.clip(140 + 26 * len(query_tokens), 320, 640)),
         margin={"l": 8, "r": 8, "t": 32, "b": 8},
@@ -80,19 +82,27 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str], *, height: int 
 
 
 def crosses(blocked: np.ndarray) -> go.Heatmap:
-    """Grey cells with a cross where `blocked` [query, key] is True, and nothing elsewhere."""
+    """Grey cells with a cross where `blocked` [query, key] is True, and nothing elsewhere.
+
+    Cells too small for a cross are only grey.
+    """
+    written = {"text": np.where(blocked, "×", ""), "texttemplate": "%{text}"}
     return go.Heatmap(
         z=np.where(blocked, 1.0, np.nan).astype(np.float32),
         colorscale=[[0, "rgba(128,128,128,0.18)"], [1, "rgba(128,128,128,0.18)"]],
         showscale=False,
-        text=np.where(blocked, "×", ""),
-        texttemplate="%{text}",
         textfont={"color": "gray"},
         hovertemplate="query %{y}<br>key %{x}<br>blocked<extra></extra>",
         hoverongaps=False,
-        xgap=1,
-        ygap=1,
+        **gaps(blocked),
+        **(written if max(blocked.shape) <= MOST_LABELS else {}),
     )
+
+
+def gaps(cells: np.ndarray) -> dict:
+    """Pixels between cells [query, key], none where there are many."""
+    queries, keys = cells.shape
+    return {"xgap": int(keys <= MOST_LABELS), "ygap": int(queries <= MOST_LABELS)}
 
 
 def cell_points(values: np.ndarray, name: str) -> go.Scatter:
@@ -113,15 +123,18 @@ def cell_points(values: np.ndarray, name: str) -> go.Scatter:
     )
 
 
-def axis(tokens: Sequence[str]) -> dict:
+def axis(title: str, tokens: Sequence[str]) -> dict:
     """An axis of positions labelled with tokens, so that repeated tokens stay apart."""
     labels = plotly_labels(tokens)
+    many = len(labels) > MOST_LABELS
     return {
+        "title": f"{title} ({len(labels)}: point to read, drag to zoom in)" if many else title,
         "tickmode": "array",
         "tickvals": list(range(len(labels))),
         "ticktext": labels,
-        # Hidden rather than off: what one points at is named by its tick.
-        "tickfont": {"size": 1, "color": "rgba(0,0,0,0)"} if len(labels) > MOST_LABELS else {},
+        # Ticks that are not shown still name what one points at.
+        "showticklabels": not many,
+        "ticks": "" if many else None,
         "automargin": True,
         "showgrid": False,
         "zeroline": False,

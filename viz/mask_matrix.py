@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viz.canvas import CanvasPicture
+from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
 # What a cell is, as the browser part reads it.
@@ -39,4 +40,8 @@ def mask_matrix(
         "label": label,
     }
     height = 120 + 22 * len(query_tokens)
-    return CanvasPicture.pack("mask_matrix", header, states.astype(np.uint8), height=height)
+    axes = {"query": query_tokens, "key": key_tokens}
+    numbers = {"visible": Numbers(visible, axes), "visible as trained": Numbers(trained, axes)}
+    return CanvasPicture.pack(
+        "mask_matrix", header, states.astype(np.uint8), height=height, numbers=numbers
+    )

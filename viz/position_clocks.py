@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viz.canvas import CanvasPicture
+from viz.numbers import Numbers, counted
 
 
 def position_clocks(
@@ -33,6 +34,15 @@ def position_clocks(
         "offset": offset,
         "positions": positions - offset,
     }
+    axes = {
+        "position": counted(positions, 0),
+        "pair": [str(pair) for pair in pairs],
+        "hand": ["sine", "cosine"],
+    }
     return CanvasPicture.pack(
-        "position_clocks", header, hands.astype("<f4"), height=170 * -(-clocks // 3) + 110
+        "position_clocks",
+        header,
+        hands.astype("<f4"),
+        height=170 * -(-clocks // 3) + 110,
+        numbers={"hands": Numbers(hands, axes)},
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import altair as alt
 
 # Okabe and Ito's colours, which all eyes can tell apart, without those too pale for white paper.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f8c8d", "#a6761d")
@@ -30,6 +32,9 @@ def position_lines(
     largest number around some of the lines. Raises ValueError for more lines than there are
     colours, and where a line does not fit the places.
     """
+    import altair as alt
+    import pandas as pd
+
     if len(lines) > MOST_LINES:
         raise ValueError(f"{len(lines)} lines are more than the {MOST_LINES} colours.")
     places = range(max(map(len, lines.values()))) if places is None else places
@@ -80,6 +85,9 @@ def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> al
 
     A line across marks the number of positions that are looked at.
     """
+    import altair as alt
+    import pandas as pd
+
     pairs = np.arange(len(lengths))
     rows = pd.DataFrame(
         {

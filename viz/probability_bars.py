@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import altair as alt
 
 COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
 
@@ -17,6 +19,9 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> a
     Bars stand in the order of the text, from top to bottom. Raises ValueError where a run's
     probabilities do not fit the tokens.
     """
+    import altair as alt
+    import pandas as pd
+
     for name, probabilities in runs.items():
         if len(probabilities) != len(tokens):
             raise ValueError(

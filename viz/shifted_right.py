@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viz.canvas import CanvasPicture
+from viz.numbers import Numbers
 
 
 def shifted_right(
@@ -44,4 +45,8 @@ def shifted_right(
         ],
     }
     array = np.stack([probabilities, favourite_probabilities]).astype(np.float32)
-    return CanvasPicture.pack("shifted_right", header, array, height=220)
+    numbers = {
+        "probability": Numbers(array[0], {"wanted": wanted_tokens}),
+        "largest probability": Numbers(array[1], {"finds likeliest": favourite_tokens}),
+    }
+    return CanvasPicture.pack("shifted_right", header, array, height=220, numbers=numbers)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 import numpy as np
+
+Pair = tuple[int | None, int | None]  # a place in either of two lists; None where it has none
 
 LONGEST_LABEL = 16
 WORD_JOINER = "\u2060"
@@ -20,6 +23,26 @@ def check_sizes(
             raise ValueError(
                 f"The weights have {weights.shape[axis]} {name} but there are {len(tokens)} tokens."
             )
+
+
+def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
+    """Two lists of tokens as one: pairs of the places of equal tokens, in the order of both.
+
+    A token without a counterpart stands alone, those of `first` before those of `second`. With
+    the lists changed over, the pairs are the same, changed over.
+    """
+    # The matcher's answer can depend on which list comes first.
+    swapped = list(second) < list(first)
+    lists = (second, first) if swapped else (first, second)
+    pairs: list[Pair] = []
+    one, other = 0, 0
+    for block in SequenceMatcher(None, *lists, autojunk=False).get_matching_blocks():
+        start, end = (block.b, block.a) if swapped else (block.a, block.b)
+        pairs += [(place, None) for place in range(one, start)]
+        pairs += [(None, place) for place in range(other, end)]
+        pairs += [(start + step, end + step) for step in range(block.size)]
+        one, other = start + block.size, end + block.size
+    return pairs
 
 
 def shorten(token: str) -> str:

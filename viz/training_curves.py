@@ -1,30 +1,58 @@
-"""How a training went."""
+"""How trainings went: their loss and other numbers at each step, run beside run."""
 
 from __future__ import annotations
 
-import altair as alt
-import pandas as pd
+from collections.abc import Mapping, Sequence
 
-TITLES = {
-    "valid_loss": "loss on unseen pairs",
-    "bleu": "BLEU on unseen pairs",
-    "learning_rate": "learning rate",
-}
+import numpy as np
+
+from viz.canvas import CanvasPicture
+from viz.numbers import Numbers
+from viz.position_lines import COLORS, MOST_LINES
+
+Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 
 
-def training_curves(log: pd.DataFrame) -> list[alt.Chart]:
-    """The loss, the BLEU score and the learning rate against the training step, a chart each.
+def training_curves(
+    runs: Mapping[str, Mapping[str, Line]],
+    *,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+) -> CanvasPicture:
+    """A panel for each thing measured, and in it a line for each run; the last run is drawn bold.
 
-    `log` has the columns step, valid_loss, bleu and learning_rate, one row each time of scoring.
+    `runs` holds by the run's name, then by the panel's title, the steps and the numbers at them,
+    neither of which need be the same for all. `limits` are the ends of the vertical axis of some
+    panels; the others fit their numbers. Drawn again, as while a training goes on, it keeps what
+    the visitor points at. Raises ValueError for more runs than there are colours, and where a line
+    does not fit its steps.
     """
-    return [
-        alt.Chart(log)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("step:Q", title="step"),
-            y=alt.Y(f"{column}:Q", title=title, scale=alt.Scale(zero=column != "valid_loss")),
-            tooltip=["step:Q", alt.Tooltip(f"{column}:Q", format=".4~g")],
+    if len(runs) > MOST_LINES:
+        raise ValueError(f"{len(runs)} runs are more than the {MOST_LINES} colours.")
+    panels = list(dict.fromkeys(title for lines in runs.values() for title in lines))
+    lines, numbers = [], []
+    for run, (name, measured) in enumerate(runs.items()):
+        for title, (steps, values) in measured.items():
+            if len(steps) != len(values):
+                raise ValueError(
+                    f"{title} of {name} has {len(values)} numbers but there are {len(steps)} steps."
+                )
+            lines.append({"run": run, "panel": panels.index(title), "count": len(steps)})
+            numbers += [np.asarray(steps, "<f4"), np.asarray(values, "<f4")]
+    header = {
+        "runs": list(runs),
+        "panels": [
+            {"title": title, "limits": list((limits or {}).get(title, ())) or None}
+            for title in panels
+        ],
+        "lines": lines,
+        "colors": list(COLORS),
+    }
+    body = np.concatenate(numbers) if numbers else None
+    measured = {
+        f"{title}: {name}": Numbers(
+            np.asarray(values, np.float32), {"step": [f"{step:g}" for step in steps]}
         )
-        .properties(height=220)
-        for column, title in TITLES.items()
-    ]
+        for name, lines in runs.items()
+        for title, (steps, values) in lines.items()
+    }
+    return CanvasPicture.pack("training_curves", header, body, height=280, numbers=measured)

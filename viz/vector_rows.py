@@ -9,6 +9,7 @@ import numpy as np
 
 from viz.canvas import CanvasPicture
 from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers, counted
 
 DECIMALS = 4
 
@@ -73,7 +74,10 @@ def vector_rows(
     }
     array = np.nan_to_num(stacked, nan=np.nan, neginf=np.nan).astype(np.float32)
     height = 40 + 30 * len(rows) + (60 if columns is not None else 0)
-    return CanvasPicture.pack("vector_rows", header, array, height=height)
+    axis = {"dimension": counted(lengths[0], 0)} if columns is None else {"key": list(columns)}
+    rows_of = {"vector": [row.label for row in rows]}
+    numbers = {"value": Numbers(stacked.astype(np.float32), rows_of | axis)}
+    return CanvasPicture.pack("vector_rows", header, array, height=height, numbers=numbers)
 
 
 def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
+from functools import wraps
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from model.config import TransformerConfig
 from model.edit_text import read_edits, write_edits
 from pages.shared import history, models, scene
 from pages.shared.loading import translator
 from pages.shared.scene import Scene
+
+Section = Callable[..., None]
 
 # For so long after it was written, the browser may still ask with the address before.
 UNDERWAY = 1.0  # seconds
@@ -30,7 +35,7 @@ def restore(page: str) -> None:
         apply(asked, page, everywhere="sentence" not in st.session_state)
         arrived(asked)
     keep_to_the_model()
-    _keep()
+    keep()
 
 
 def gone_to() -> dict[str, str] | None:
@@ -124,8 +129,25 @@ def in_talk() -> bool:
     return st.session_state.get("slide") is not None
 
 
-def _keep() -> None:
+def keep() -> None:
     """Hold on to the choices: Streamlit forgets values of widgets that a page does not draw."""
     for name in scene.CHECKS:
-        if name in st.session_state:
-            st.session_state[name] = st.session_state[name]
+        # What this run has drawn already is not to be set, and is not forgotten.
+        with suppress(StreamlitAPIException):
+            if name in st.session_state:
+                st.session_state[name] = st.session_state[name]
+
+
+def fragment(section: Section, run_every: float | None = None) -> Section:
+    """A part of a page that reruns alone, every so many seconds if wanted; use it as a decorator.
+
+    Unlike Streamlit's own it holds on to the choices: after a run of a fragment Streamlit forgets,
+    at the next change of page, what only the run of the whole page has held on to.
+    """
+
+    @wraps(section)
+    def kept(*args: object) -> None:
+        keep()
+        section(*args)
+
+    return st.fragment(kept, run_every=run_every)

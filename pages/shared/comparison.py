@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from model import Translation
 from model.scoring import trace_log_probabilities
 from model.trace import Trace
 from pages.shared.loading import following
-from pages.shared.pictures import chips, show
+from pages.shared.pictures import chips, show, show_altair
 from viz import probability_bars, token_strip
 
 TRAINED, CHANGED = "as trained", "with your changes"
 
 
-def compare_translations(before: Translation, after: Translation) -> None:
+def compare_translations(
+    before: Translation, after: Translation, labels: tuple[str, str] = (TRAINED, CHANGED)
+) -> None:
     """Both translations, the differences marked in each."""
-    for label, shown, other in ((TRAINED, before, after), (CHANGED, after, before)):
+    for label, shown, other in zip(labels, (before, after), (after, before), strict=True):
         row = chips(shown.target_tokens, other.target_tokens)
-        show(token_strip(shown.text, row, label=f"Translation {label}"), label)
+        strip = token_strip(shown.text, row, label=f"Translation {label}")
+        show(strip, label, save=f"Translation {label}")
 
 
-def compare_probabilities(before: Trace, after: Trace) -> None:
+def compare_probabilities(
+    before: Trace, after: Trace, labels: tuple[str, str] = (TRAINED, CHANGED)
+) -> None:
     """How likely each token of the target is, in two runs over the same target."""
     runs = {
         label: trace_log_probabilities(trace).exp().cpu().numpy()
-        for label, trace in ((TRAINED, before), (CHANGED, after))
+        for label, trace in zip(labels, (before, after), strict=True)
     }
-    st.altair_chart(
-        probability_bars(runs, [token.text for token in following(before)]), key="probabilities"
-    )
+    bars = probability_bars(runs, [token.text for token in following(before)])
+    show_altair(bars, "probabilities", save="Probability of each token of the target")

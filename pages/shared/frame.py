@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address, presenter, share
+from pages.shared import address, presenter, saving, share
+from pages.shared.pictures import show
+from viz import keyboard
 
 # Every page of the app: its file, its name, what it is for.
 PAGES = (
     ("app.py", "Attention", "What every head looks at, on your sentence"),
     ("pages/masks.py", "Masks", "Change what attention may see, and what that does"),
     ("pages/heads.py", "Heads", "Switch heads off, and see which of them matter"),
+    ("pages/compare.py", "Compare", "Two sentences, heads, models or trainings, side by side"),
     ("pages/inside.py", "Inside a head", "Why a weight is what it is, number by number"),
     ("pages/positions.py", "Positions", "How a token knows its place, and what happens without"),
     ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
+    ("pages/training.py", "Training", "Watch attention being learned, from random weights"),
+    ("pages/bert.py", "BERT and others", "Other models' heads: a BERT to change, any to look at"),
     ("pages/talk.py", "Talk", "Make a list of scenes, and present it"),
     ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
 )
@@ -24,8 +29,24 @@ SIDEBAR_WIDTH = 220  # pixels
 STYLE = """
 .stAppHeader { background: transparent; }
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
+.stApp [data-testid="stCaptionContainer"] { opacity: 0.8; }
+.stApp [data-testid="stCaptionContainer"] code { color: inherit; }
+.stElementContainer:has(.text-alternative) {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
+.stMultiSelect :has(> span[title]) { background-color: #1f6f8b; }
+.stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+/* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
+[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
+:hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
+[class*="st-key-save-"]:is(:hover, :focus-within, .open) { opacity: 1; }
+[class*="st-key-save-"].open { z-index: 50; }
+/* Fingers do not hover: there it always shows, in a row of its own. */
+@media (hover: none) {
+  [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; opacity: 1; }
+}
 @media (min-width: 641px) {
   .stMainBlockContainer > .stVerticalBlock { position: relative; }
   .st-key-tour { position: absolute; top: 0; right: 0; width: auto; }
@@ -50,6 +71,7 @@ def open_page(name: str) -> None:
         st.title(name)
     address.restore(name)
     address.note()
+    saving.about(model="")
 
 
 def sidebar(name: str) -> None:
@@ -60,3 +82,4 @@ def sidebar(name: str) -> None:
         for file, title, purpose in PAGES:
             st.page_link(file, label=title, help=purpose)
         share.tools(name)
+        show(keyboard(), "keyboard")

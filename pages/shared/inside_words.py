@@ -8,6 +8,11 @@ STEPS = {
         "then adds to this vector; in layer {layer} the head reads what the layers before made of "
         "it, through the block's layer norm where the norm comes first."
     ),
+    "input of BERT": (
+        "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
+        "its position, normed. Each layer then adds to this vector and norms it again; in layer "
+        "{layer} the head reads what the layers before made of it."
+    ),
     "projections": (
         "Three linear maps of this head, each a part of a larger matrix, turn what is read into a "
         "query for the token that looks, and a key and a value for the token looked at."
@@ -36,9 +41,13 @@ STEPS = {
         "projection maps them back to d_model numbers. Because it is linear, each head's part can "
         "be told apart: the parts and the bias sum to what the block computes."
     ),
-    "residual": (
+    "residual, pre-norm": (
         "What the block computes is added to the vector that came in. A pre-norm model, such as "
-        "the shipped one, has normed the input; a post-norm model norms this sum."
+        "this one, has normed the input; a post-norm model norms this sum."
+    ),
+    "residual, post-norm": (
+        "What the block computes is added to the vector that came in, and the sum is normed. "
+        "A pre-norm model norms the input instead, and leaves the sum as it is."
     ),
 }
 

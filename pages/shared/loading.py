@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 
 import numpy as np
 import streamlit as st
@@ -15,10 +14,10 @@ from model.scoring import trace_log_probabilities
 from model.strategies import Strategy
 from model.tokenizer import END_ID, PAD_ID, Token
 from model.trace import AttentionEdit, Kind, Site, Trace
-from pages.shared import models
+from pages.shared import limits, models
 
 UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
-RUNS_KEPT = 32  # of all visitors together
+RUNS_KEPT = limits.RUNS  # of all visitors together
 
 
 def translator(name: str | None = None) -> Translator:
@@ -32,7 +31,7 @@ def translator(name: str | None = None) -> Translator:
 
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _loaded(name: str) -> Translator:
-    torch.set_num_threads(min(4, os.cpu_count() or 1))
+    torch.set_num_threads(limits.THREADS)
     loaded = load(name)
     # What is loaded stays: later collections need not look at it again.
     gc.collect()
@@ -40,9 +39,14 @@ def _loaded(name: str) -> Translator:
     return loaded
 
 
-def translated(sentence: str, edits: Edits = Edits(), pad_to: int | None = None) -> Translation:
-    """The translation of a sentence, with what a visitor changed; not to be modified."""
-    return _translated(models.chosen().key, sentence, edits, pad_to)
+def translated(
+    sentence: str, edits: Edits = Edits(), pad_to: int | None = None, *, name: str | None = None
+) -> Translation:
+    """The translation of a sentence, with what a visitor changed; not to be modified.
+
+    By the model of that name, or without one by the model that the visitor has chosen.
+    """
+    return _translated(name or models.chosen().key, sentence, edits, pad_to)
 
 
 # Streamlit takes an argument left out and its default given for two different calls, so the cached
@@ -56,31 +60,36 @@ def _translated(name: str, sentence: str, edits: Edits, pad_to: int | None) -> T
 
 
 def traced(
-    sentence: str, target: str = "", edits: Edits = Edits(), pad_to: int | None = None
+    sentence: str,
+    target: str = "",
+    edits: Edits = Edits(),
+    pad_to: int | None = None,
+    *,
+    name: str | None = None,
 ) -> Trace:
     """Every head while the decoder reads `target`; not to be modified.
 
     Without a target it reads the translation by the model as trained, edits or not, so that
-    runs with and without edits can be compared cell by cell.
+    runs with and without edits can be compared cell by cell. For `name` see `translated`.
     """
-    return _traced(models.chosen().key, sentence, target, edits, pad_to)
+    return _traced(name or models.chosen().key, sentence, target, edits, pad_to)
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
 def _traced(name: str, sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
     model = translator(name)
-    read = target or translated(sentence)
+    read = target or translated(sentence, name=name)
     if edits == Edits():
         return model.trace(sentence, read, pad_to=pad_to)
-    changed = at_sites(edits, traced(sentence, target, pad_to=pad_to))
+    changed = at_sites(edits, traced(sentence, target, pad_to=pad_to, name=name), name)
     return model.trace(sentence, read, edits=changed, pad_to=pad_to)
 
 
-def at_sites(edits: Edits, trace: Trace) -> dict[Site, AttentionEdit]:
-    """A visitor's edits as the model takes them, for the tokens of a trace."""
+def at_sites(edits: Edits, trace: Trace, name: str | None = None) -> dict[Site, AttentionEdit]:
+    """A visitor's edits as the model takes them, for the tokens of a trace by it."""
     longest = max(len(trace.source_tokens), len(trace.target_tokens))
     length = sum(token.id != PAD_ID for token in trace.target_tokens)
-    return edits.at_sites(translator().model.config, longest, length)
+    return edits.at_sites(translator(name).model.config, longest, length)
 
 
 def decoded(

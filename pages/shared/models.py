@@ -28,6 +28,11 @@ class Choice:
     target: str = "French"
 
     @property
+    def asks_for(self) -> str:
+        """What it is given to read; "an" goes before it."""
+        return "input" if self.is_own else f"{self.source} sentence"
+
+    @property
     def is_own(self) -> bool:
         """Whether it is a visitor's own, which no other visitor has."""
         return self.key.startswith(OWN)
@@ -73,7 +78,7 @@ def use_model(
     `source` and `target` name the two sides, as English and French do.
     """
     before = chosen()
-    choice = Choice(f"{OWN}{uuid4().hex}", title, examples, source, target)
+    choice = Choice(f"{OWN}{uuid4().hex[:12]}", title, examples, source, target)
     kept = dict(list(_own().items())[-(MOST - 1) :])
     st.session_state.own_models = {**kept, choice.key: (choice, translator)}
     st.session_state.model = choice.key

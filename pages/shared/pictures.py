@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from difflib import SequenceMatcher
+import html
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
+from model.pieces import Piece
 from model.tokenizer import Token
+from pages.shared.saving import Picture, file_asked_for, formats_of, said
 from viz import CanvasPicture, Chip
-from viz.canvas import markup, script, stylesheet
+from viz.canvas import caption_html, markup, script, stylesheet
+from viz.numbers import Numbers, from_chart, largest
+from viz.save_menu import save_menu
+from viz.tokens import aligned
 
-PLOTLY = {"displaylogo": False}  # for every chart of Plotly's
+if TYPE_CHECKING:
+    import altair as alt
 
 
 @cache
@@ -23,15 +31,78 @@ def component(name: str) -> Callable:
     )
 
 
-def show(picture: CanvasPicture, key: str, on_pick: Callable[[], None] | None = None) -> None:
-    """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`."""
+def show(
+    picture: CanvasPicture,
+    key: str,
+    on_pick: Callable[[], None] | None = None,
+    *,
+    save: str | None = None,
+) -> None:
+    """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
+
+    Where `save` says what it shows, it can be saved.
+    """
     options = {"on_picked_change": on_pick} if on_pick else {}
     component(picture.name)(data=picture.data, key=key, **options)
+    if save:
+        offer(Picture(save, key, picture.numbers, picture.to_html))
 
 
-def picked(key: str) -> list | None:
+def show_plotly(
+    figure: go.Figure,
+    key: str,
+    *,
+    save: str,
+    numbers: Mapping[str, Numbers],
+    on_select: Callable[[], None] | None = None,
+) -> None:
+    """Draw a chart of Plotly's, which can be saved with its numbers; `save` says what it shows."""
+    image = {"filename": said().file_name(save), "scale": 2}
+    config = {"displaylogo": False, "toImageButtonOptions": image}
+    options = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
+    st.plotly_chart(figure, key=key, config=config, **options)
+    words = html.escape(f"{save}. {largest(numbers)}")
+    st.html(f'<p class="text-alternative">{words}</p>')
+
+    def to_html(title: str, caption: str) -> str:
+        page = figure.to_html(include_plotlyjs=True, config=config)
+        head = f"<head><title>{html.escape(title)}</title>"
+        page = page.replace("<head>", head, 1)
+        start, end, rest = page.rpartition("</body>")
+        return f"{start}{caption_html(caption)}{end}{rest}"
+
+    offer(Picture(save, key, numbers, to_html))
+
+
+def show_altair(chart: alt.TopLevelMixin, key: str, *, save: str) -> None:
+    """Draw a chart of Altair's, which can be saved with its numbers; `save` says what it shows."""
+    st.altair_chart(chart, key=key)
+    offer(Picture(save, key, from_chart(chart)))
+
+
+def offer(picture: Picture) -> None:
+    """The menu that saves the picture just drawn."""
+    key = f"save-{picture.key}"
+
+    def ask() -> None:
+        st.session_state.file_asked_for = picture_key, picked(key, "wanted")
+
+    picture_key = picture.key  # alone, so that the session does not keep the numbers
+    run = said()
+    menu = save_menu(
+        run.file_name(picture.what),
+        run.caption(picture.what),
+        picture.what,
+        formats_of(picture),
+        made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),
+        file=file_asked_for(picture),
+    )
+    component(menu.name)(data=menu.data, key=key, on_wanted_change=ask)
+
+
+def picked(key: str, name: str = "picked") -> Any:
     """What was clicked in the picture with this key."""
-    return st.session_state[key].picked
+    return st.session_state[key][name]
 
 
 def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
@@ -48,14 +119,21 @@ def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> lis
     return made
 
 
+def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
+    """Pieces as chips, those of one word joined; coloured by their `segments` where wanted."""
+    kinds = {"written": "piece"}
+    return [
+        Chip(
+            piece.text,
+            index > 0 and pieces[index - 1].word == piece.word,
+            kinds.get(piece.role, piece.role),
+            segment=piece.segment if segments else None,
+        )
+        for index, piece in enumerate(pieces)
+    ]
+
+
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
     """The places in `after` of tokens that were put in or replaced."""
-    matcher = SequenceMatcher(
-        None, [token.id for token in before], [token.id for token in after], autojunk=False
-    )
-    return {
-        place
-        for tag, _, _, start, end in matcher.get_opcodes()
-        if tag != "equal"
-        for place in range(start, end)
-    }
+    pairs = aligned([token.text for token in before], [token.text for token in after])
+    return {place for counterpart, place in pairs if counterpart is None}

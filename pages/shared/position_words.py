@@ -54,13 +54,19 @@ LEARNED_WORDS = {
         "rows that sentences reach. This one belongs to a small model trained here with "
         "d_model 128. The sinusoids beside it have the same width. Colours and axes are shared."
     ),
+    "of BERT": (
+        "A BERT that is loaded on the page BERT and others learned this table, one row a position. "
+        "The sinusoids beside it have the same width. Colours and axes are shared."
+    ),
+    "to BERT": "BERT learns its positions too: load one, and its table can be chosen here",
+    "unknown": "A checkpoint does not say how often each of its positions was trained.",
     "reached": (
         "How many of the {pairs:,} training pairs have a token at each position. No sentence goes "
         "beyond position {last}: from there on the rows are as random as they began."
     ),
     "norms": (
-        "Every sinusoidal row has the length √(d_model / 2) = 8. Learned rows begin near 1, and "
-        "grow where there is something to learn."
+        "Every sinusoidal row has the length √(d_model / 2) = {length:.4g}. Learned rows begin "
+        "short, and grow where there is something to learn."
     ),
     "by offset": (
         "Dot products by distance: the line is the mean over all pairs of positions so far apart, "

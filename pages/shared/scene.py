@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from model.config import TransformerConfig
 from model.edit_text import read_edits
+from model.selection import BETWEEN
 from model.strategies import NAMES as STRATEGIES
 from model.strategies import Name as StrategyName
 from model.trace import Kind
@@ -28,6 +30,27 @@ PICTURES = ("heatmap", "lines")
 INSIDE_TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Words")
 POSITION_TABS = ("Sinusoids", "Learned", "Your sentence", "One token", "Beyond training")
 POSITION_MODES = ("as trained", "off", "shuffled", "shifted")
+# The choices of the page BERT and others; what depends on its model is checked there.
+LONGEST_TEXT = 4_000  # characters: room for 512 tokens
+LONGEST_NAME = 300
+BERT_CHOICES = {
+    "bert_special": ("shown", "hidden"),
+    "bert_rows": ("as in the run", "scaled to 1"),
+    "bert_units": ("pieces", "words"),
+}
+BERT_FIRST = "The cat did not cross the street."
+BERT_SECOND = "It was too tired."
+# The sides of the page Compare: what they begin with, and the edits of one that a link holds.
+COMPARED = (
+    "kind=encoder&layer=3&head=3",
+    "sentence=The+animal+didn%27t+cross+the+street+because+it+was+too+wide."
+    "&kind=encoder&layer=3&head=3",
+)
+LONGEST_SIDE = 4_000
+LONGEST_SIDE_EDITS = 300
+SNAPSHOT = r"(en-fr|toy)\.\d{1,9}"  # of whose training, and at which step
+A_LAYER_OR_HEAD = rf"[1-9]\d?|{'|'.join(SUMMARIES)}"
+PLACES = r"\d{1,3}(,\d{1,3}){0,511}"
 # The numbers a visitor may choose: lowest and highest.
 RANGES = {
     "beam_size": (1, 8),
@@ -76,6 +99,17 @@ def text_up_to(longest: int) -> Check:
     return lambda text, config: text[:longest]
 
 
+def like(pattern: str) -> Check:
+    """A text that is empty or follows a pattern."""
+
+    def check(text: str, config: TransformerConfig) -> str:
+        if text and not re.fullmatch(pattern, text, re.ASCII):
+            raise ValueError(f"{text} is not like {pattern}.")
+        return text
+
+    return check
+
+
 def switch(text: str, config: TransformerConfig) -> bool:
     """On or off."""
     return one_of(("on", "off"))(text, config) == "on"
@@ -113,6 +147,7 @@ def choice(default: object, check: Check, *, on: tuple[str, ...] = ()) -> Any:
 
 
 MASKS, INSIDE, POSITIONS, DECODING = ("Masks",), ("Inside a head",), ("Positions",), ("Decoding",)
+ATTENTION, BERT, COMPARE = ("Attention",), ("BERT and others",), ("Compare",)
 
 
 @dataclass(frozen=True)
@@ -127,8 +162,8 @@ class Scene:
     kind: Kind = choice("cross", one_of(KINDS))
     layer: int = choice(2, layer_number)
     head: str = choice("mean", head_name)
-    picture: str = choice("heatmap", one_of(PICTURES), on=("Attention",))
-    own_scale: bool = choice(False, switch, on=("Attention",))
+    picture: str = choice("heatmap", one_of(PICTURES), on=ATTENTION)
+    own_scale: bool = choice(False, switch, on=ATTENTION + BERT)
     edits: str = choice("", edit_text)
     mask_kind: Kind = choice("decoder", one_of(KINDS), on=MASKS)
     head_number: int = choice(1, head_number, on=MASKS)
@@ -142,6 +177,12 @@ class Scene:
     top_p: float = choice(1.0, number(*RANGES["top_p"]), on=DECODING)
     seed: int = choice(0, number(*RANGES["seed"]), on=DECODING)
     longest: int = choice(64, number(*RANGES["longest"]), on=DECODING)  # tokens
+    compare_a: str = choice(COMPARED[0], text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_a_edits: str = choice("", text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_b: str = choice(COMPARED[1], text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_b_edits: str = choice("", text_up_to(LONGEST_SIDE), on=COMPARE)
+    compare_own: bool = choice(False, switch, on=COMPARE)
+    compare_snapshot: str = choice("", like(SNAPSHOT), on=COMPARE)  # within a side
     query: int = choice(1, number(1, 256), on=INSIDE)
     key: int = choice(1, number(1, 256), on=INSIDE)
     inside_tab: str = choice(INSIDE_TABS[0], one_of(INSIDE_TABS), on=INSIDE)
@@ -154,6 +195,21 @@ class Scene:
     positions_decoder: str = choice("as trained", one_of(POSITION_MODES), on=POSITIONS)
     positions_shift: int = choice(1, number(*RANGES["positions_shift"]), on=POSITIONS)
     positions_seed: int = choice(0, number(0, 9_999), on=POSITIONS)
+    bert_name: str = choice("", text_up_to(LONGEST_NAME), on=BERT)
+    bert_first: str = choice(BERT_FIRST, text_up_to(LONGEST_TEXT), on=BERT)
+    bert_second: str = choice(BERT_SECOND, text_up_to(LONGEST_TEXT), on=BERT)
+    bert_target: str = choice("", text_up_to(LONGEST_TEXT), on=BERT)
+    bert_kind: Kind = choice("encoder", one_of(KINDS), on=BERT)
+    bert_layer: str = choice("1", like(A_LAYER_OR_HEAD), on=BERT)
+    bert_head: str = choice("mean", like(A_LAYER_OR_HEAD), on=BERT)
+    bert_picture: str = choice("heatmap", one_of(PICTURES), on=BERT)
+    bert_between: str = choice("all", one_of(BETWEEN), on=BERT)
+    bert_special: str = choice("shown", one_of(BERT_CHOICES["bert_special"]), on=BERT)
+    bert_rows: str = choice("as in the run", one_of(BERT_CHOICES["bert_rows"]), on=BERT)
+    bert_units: str = choice("pieces", one_of(BERT_CHOICES["bert_units"]), on=BERT)
+    bert_masked: str = choice("", like(PLACES), on=BERT)  # places of tokens, from 0
+    bert_query: int = choice(1, number(1, 512), on=BERT)
+    bert_key: int = choice(1, number(1, 512), on=BERT)
 
     def parameters(self, page: str) -> dict[str, str]:
         """What of a page's choices differs from the defaults, as an address holds it."""
@@ -197,7 +253,9 @@ def written(value: object) -> str:
 
 def fits(name: str, value: object) -> bool:
     """Whether an address can hold a choice: no empty sentence, and no endless edits."""
-    return value != "" if name == "sentence" else name != "edits" or len(value) <= LONGEST_EDITS
+    if name.endswith("edits"):
+        return len(value) <= (LONGEST_EDITS if name == "edits" else LONGEST_SIDE_EDITS)
+    return name != "sentence" or value != ""
 
 
 def head_names(heads: int) -> tuple[str, ...]:

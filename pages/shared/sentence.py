@@ -11,7 +11,7 @@ from pages.shared.pictures import chips, show
 from pages.shared.words import notes
 from viz import token_strip
 
-EMPTY = "Type an {source} sentence above, or pick one of the examples."
+EMPTY = "Type an {asked} above, or pick one of the examples."
 
 
 def sentence_box() -> str | None:
@@ -19,10 +19,10 @@ def sentence_box() -> str | None:
     model = models.chosen()
     box, choice = st.columns([3, 1], gap="small")
     sentence = box.text_input(
-        f"{model.source.capitalize()} sentence",
+        model.asks_for[0].upper() + model.asks_for[1:],
         key="sentence",
         max_chars=scene.LONGEST_SENTENCE,
-        placeholder=f"Type an {model.source} sentence and press Enter",
+        placeholder=f"Type an {model.asks_for} and press Enter",
     )
     choices = models.choices()
     choice.selectbox(
@@ -44,7 +44,7 @@ def sentence_box() -> str | None:
         st.session_state.readable = sentence
         return sentence
     readable = st.session_state.get("readable")
-    words = EMPTY.format(source=model.source)
+    words = EMPTY.format(asked=model.asks_for)
     st.info(words if readable is None else f"{words} Until then the last sentence stays:")
     if readable is None:
         address.publish()
@@ -60,12 +60,16 @@ def show_translation(translation: Translation) -> None:
     with source:
         count = len(translation.source_tokens)
         label = f"{model.source.capitalize()}, as the encoder reads it: {count} tokens"
-        show(token_strip("", chips(translation.source_tokens), label=label), "source")
+        show(
+            token_strip("", chips(translation.source_tokens), label=label),
+            "source",
+            save="Tokens read",
+        )
     with target:
         count = len(translation.target_tokens)
         label = f"{model.target.capitalize()}, as the decoder wrote it: {count} tokens"
         strip = token_strip(translation.text, chips(translation.target_tokens), label=label)
-        show(strip, "target")
+        show(strip, "target", save="Tokens written")
     for note in notes(translation):
         st.info(note)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,12 @@ import streamlit as st
 import torch
 
 from model.anatomy import Anatomy, block_of, read_at
-from model.edits import Edits
-from model.explain import NOTES, Explanation, explain
+from model.bert import Bert
+from model.explain import NOTES, Explanation, Objective, explain_by
 from model.lens import lens, stream_norms
 from model.similarity import Similarity, in_sentence, word_similarity
-from model.trace import AttentionEdit, Site, Trace
+from model.trace import Changes, Side, Site, Trace
+from model.transformer import Transformer
 from model.variants import (
     NORM_ORDER_NOTE,
     activations,
@@ -26,10 +28,11 @@ from model.variants import (
     width_sweep,
 )
 from pages.shared.inside_words import SWITCH_WORDS, TAB_WORDS, VIEWS
-from pages.shared.loading import at_sites, tokens_of, translator
-from pages.shared.pictures import PLOTLY, show
+from pages.shared.loading import tokens_of, translator
+from pages.shared.pictures import show, show_altair, show_plotly
 from pages.shared.story import numbers
 from viz import Row, position_lines, vector_rows, word_heatmap
+from viz.numbers import Numbers
 
 TEMPERATURES = [round(0.1 * step, 1) for step in range(1, 51)]
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
@@ -40,17 +43,13 @@ DIMENSIONS_SHOWN = 64  # of a feed-forward layer's many
 class Cell:
     """One weight of one run: what every tab is about. Everything counts from 0."""
 
+    model: Transformer | Bert
     trace: Trace
-    edits: Edits
+    changes: Changes  # the visitor's, as the run had them
     site: Site
     head: int
     query: int
     key: int
-
-    @property
-    def changes(self) -> dict[Site, AttentionEdit]:
-        """The visitor's edits as the run had them."""
-        return at_sites(self.edits, self.trace)
 
     @property
     def key_tokens(self) -> list[str]:
@@ -58,32 +57,39 @@ class Cell:
         return tokens_of(self.trace, self.site.kind)[1]
 
 
-def beyond(cell: Cell) -> None:
-    """The same query's keys in five ways."""
+def beyond(
+    cell: Cell, objective: Objective | None, missing: Mapping[str, str] | None = None
+) -> None:
+    """The same query's keys in five ways, with the effects on an objective.
+
+    `missing` says of views that cannot be had why not.
+    """
     st.caption(TAB_WORDS["beyond"])
-    found = explained(cell)
-    token = " ".join(token.text for token in found.objective.tokens)
-    st.text(f"Effects are on {found.objective.description}: {token}")
-    parts = {field: numbers(getattr(found, field)) for field in VIEWS}
+    missing = missing or {}
+    found = explained(cell, objective, "removals" not in missing)
+    if objective and "gradient_times_attention" not in missing:
+        token = " ".join(token.text for token in objective.tokens)
+        st.text(f"Effects are on {objective.description}: {token}")
     rows = [
-        Row(label, parts[field], probabilities=field == "weights") for field, label in VIEWS.items()
+        Row(label, numbers(getattr(found, field)), probabilities=field == "weights")
+        for field, label in VIEWS.items()
+        if field not in missing
     ]
-    show(
-        vector_rows(rows, columns=cell.key_tokens, marked=[cell.key], own_scales=True), "five-views"
-    )
+    picture = vector_rows(rows, columns=cell.key_tokens, marked=[cell.key], own_scales=True)
+    show(picture, "five-views", save="Five views of the query's keys")
     for field, label in VIEWS.items():
-        st.markdown(f"**{label}**: {NOTES[field]}")
+        st.markdown(f"**{label}**: {missing.get(field, NOTES[field])}")
 
 
-def explained(cell: Cell) -> Explanation:
+def explained(cell: Cell, objective: Objective | None, close: bool) -> Explanation:
     """The five views of a cell, kept for as long as the session stays at its query."""
     query = (id(cell.trace), cell.site, cell.head, cell.query)
     kept = st.session_state.get("explained")
     if kept is None or kept[0] != query:
         with st.spinner("Closing one cell after the other …"):
-            parts = (cell.trace, cell.site, cell.head, cell.query, cell.changes)
+            parts = (cell.site, cell.head, cell.query, objective, cell.changes, close)
             # The trace is kept too, so that its id is not given to another one.
-            kept = query, explain(translator().model, *parts), cell.trace
+            kept = query, explain_by(cell.model, cell.trace, *parts), cell.trace
         st.session_state.explained = kept
     return kept[1]
 
@@ -104,7 +110,11 @@ def softmax_switches(cell: Cell, part: Anatomy) -> None:
         Row("weights of the run", numbers(part.weights), probabilities=True),
         Row(f"with q·k × {factor:.4f}", numbers(weights), probabilities=True),
     ]
-    show(vector_rows(rows, columns=cell.key_tokens, marked=[cell.key]), "rescaled")
+    show(
+        vector_rows(rows, columns=cell.key_tokens, marked=[cell.key]),
+        "rescaled",
+        save="Weights at another scale",
+    )
     record = cell.trace.attention[cell.site]
     visible = part.masked_scores.isfinite()
     factors = np.linspace(0, 1, 101)  # 1 is no scale at all
@@ -112,24 +122,29 @@ def softmax_switches(cell: Cell, part: Anatomy) -> None:
     if len(keys):
         sweep = scale_sweep(part.query, keys, factors.tolist())
         left, right = st.columns(2)
-        entropy = {"entropy, nats": numbers(sweep.entropy)}
-        left.altair_chart(position_lines(entropy, factors, x="factor", y="nats", height=220))
-        largest = {"largest weight": numbers(sweep.largest)}
-        right.altair_chart(position_lines(largest, factors, x="factor", y="weight", height=220))
+        with left:
+            lines = {"entropy, nats": numbers(sweep.entropy)}
+            chart = position_lines(lines, factors, x="factor", y="nats", height=220)
+            show_altair(chart, "entropy", save="Entropy by the scale's factor")
+        with right:
+            lines = {"largest weight": numbers(sweep.largest)}
+            chart = position_lines(lines, factors, x="factor", y="weight", height=220)
+            show_altair(chart, "largest", save="Largest weight by the scale's factor")
     st.caption(SWITCH_WORDS["scale"])
     widths = {
         f"{quantity}, {name}": numbers(getattr(sweep, quantity))
         for name, sweep in width_sweep(WIDTHS, keys=16).items()
         for quantity in ("entropy", "largest")
     }
-    st.altair_chart(position_lines(widths, WIDTHS, x="width of the head", y="", height=240))
+    chart = position_lines(widths, WIDTHS, x="width of the head", y="", height=240)
+    show_altair(chart, "widths", save="Entropy and largest weight by the width of a head")
     st.caption(SWITCH_WORDS["width"])
 
 
 def switches(cell: Cell, part: Anatomy) -> None:
     """What the parts of the architecture do to the visitor's own numbers."""
     softmax_switches(cell, part)
-    model, block = translator().model, block_of(cell.site)
+    model, block = cell.model, block_of(cell.site)
     st.subheader("Small projections for each head, or one fused")
     inputs = read_at(cell.trace, cell.site)
     _, fused, difference = separate_heads(model, cell.site, *inputs)
@@ -145,7 +160,7 @@ def switches(cell: Cell, part: Anatomy) -> None:
         Row("layer norm", numbers(layer.states[cell.query])),
         Row("batch norm", numbers(batch.states[cell.query])),
     ]
-    show(vector_rows(rows), "norms")
+    show(vector_rows(rows), "norms", save="Layer norm and batch norm")
     if len(layer.changes):
         with st.container(horizontal=True):
             for name, normed in (("Layer norm", layer), ("Batch norm", batch)):
@@ -159,7 +174,8 @@ def switches(cell: Cell, part: Anatomy) -> None:
         f"{order}-norm": numbers(torch.stack([norm[cell.query] for _, norm in sides[block.side]]))
         for order, sides in orders.items()
     }
-    st.altair_chart(position_lines(lines, x="sublayer", y="length of the stream", height=240))
+    chart = position_lines(lines, x="sublayer", y="length of the stream", height=240)
+    show_altair(chart, "orders", save="Length of the stream with either order of norms")
     st.caption(f"{SWITCH_WORDS['order']} {NORM_ORDER_NOTE}")
 
     st.subheader("ReLU or GELU")
@@ -173,7 +189,7 @@ def switches(cell: Cell, part: Anatomy) -> None:
             ("GELU", found.gelu),
         )
     ]
-    show(vector_rows(rows), "activations")
+    show(vector_rows(rows), "activations", save="ReLU and GELU")
     with st.container(horizontal=True):
         st.metric("Zeros after ReLU, all tokens", f"{found.relu_zeros:.1%}")
         st.metric("Zeros after GELU, all tokens", f"{found.gelu_zeros:.1%}")
@@ -185,8 +201,8 @@ def shape_of(tensor: torch.Tensor) -> str:
     return " × ".join(map(str, tensor.shape))
 
 
-def stream(cell: Cell) -> None:
-    """What the decoder would already write after each layer, and how its stream grows."""
+def decoder_lens(cell: Cell) -> None:
+    """What the decoder would already write after each layer."""
     st.caption(TAB_WORDS["lens"])
     model = translator()
     table = lens(model.model, cell.trace, top=1)
@@ -203,16 +219,21 @@ def stream(cell: Cell) -> None:
         for place, name in enumerate(names)
     }
     st.dataframe(pd.DataFrame(rows, index=table.labels))
+
+
+def stream_lengths(trace: Trace, sides: Sequence[Side]) -> None:
+    """How long the vectors of the residual stream are, block by block."""
     st.subheader("The length of the stream")
-    sides = {"encoder": cell.trace.source_tokens, "decoder": cell.trace.target_tokens}
-    for column, (side, tokens) in zip(st.columns(2), sides.items(), strict=True):
-        norms = torch.stack([norm for _, norm in stream_norms(cell.trace, side)])  # (N, T)
+    for column, side in zip(st.columns(2), sides, strict=False):
+        norms = torch.stack([norm for _, norm in stream_norms(trace, side)])  # (N, T)
         lines = {
-            "mean over tokens": numbers(norms[:, : len(tokens)].mean(dim=1)),
+            "mean over tokens": numbers(norms.mean(dim=1)),
             "largest": numbers(norms.max(dim=1).values),
         }
-        column.markdown(f"**{side.title()}**")
-        column.altair_chart(position_lines(lines, x="sublayer", y="length", height=240))
+        with column:
+            st.markdown(f"**{side.title()}**")
+            chart = position_lines(lines, x="sublayer", y="length", height=240)
+            show_altair(chart, f"stream {side}", save=f"Length of the {side}'s stream")
 
 
 def words(sentence: str) -> None:
@@ -235,6 +256,9 @@ def compare(title: str, found: Similarity, key: str) -> None:
         (left, "Embeddings", found.embeddings),
         (right, "After the encoder", found.outputs),
     ):
-        column.markdown(f"**{name}**")
-        figure = word_heatmap(numbers(values), found.words)
-        column.plotly_chart(figure, key=f"{key} {name}", config=PLOTLY)
+        with column:
+            st.markdown(f"**{name}**")
+            figure = word_heatmap(numbers(values), found.words)
+            cosines = Numbers(numbers(values), {"word": found.words, "other word": found.words})
+            save = f"Similarity of words, {title}, {name}".lower().capitalize()
+            show_plotly(figure, f"{key} {name}", save=save, numbers={"cosine": cosines})

@@ -10,8 +10,10 @@ HOW_TO_READ = {
     "heatmap": (
         "Each row is a token that looks (its query), each column a token it may look at (its key). "
         "The brighter a cell, the more of that token's value is taken. "
-        "Point at a cell to read its weight; click it to see how the weight comes about."
+        "Point at a cell to read its weight"
     ),
+    "clickable": "; click it to see how the weight comes about.",
+    "not clickable": ".",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
         "thicker, the larger the weight. Point at a token to see its lines alone with their "

@@ -226,3 +226,13 @@ def test_a_link_can_be_copied_by_hand_without_permission(page, server):
     box = page.get_by_label("The link")
     expect(box).to_have_value(re.compile(r"head=3"))
     assert box.evaluate("box => box.selectionEnd - box.selectionStart === box.value.length")
+
+
+def test_the_next_slide_of_the_same_page_stays_alone_on_the_screen(page, server):
+    assert TALK[5].page == TALK[6].page
+    open_slide(page, server, 6)
+    page.keyboard.press("ArrowRight")
+    see(page, 7)
+    page.wait_for_timeout(2_500)  # longer than a page stays as it is between two slides
+    expect(page.get_by_label("English sentence")).to_be_hidden()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()

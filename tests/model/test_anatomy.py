@@ -2,9 +2,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from model import load_bert
 from model.anatomy import attention_of, take_apart
 from model.edits import CellEdit, Edits
-from model.trace import KINDS, Run, Site, Trace
+from model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 3]])
 TARGETS = torch.tensor([[2, 14, 15, 16, 17]])
@@ -75,3 +76,31 @@ def test_a_place_that_is_not_there_is_refused(run):
     model, trace, _ = run
     with pytest.raises(IndexError):
         take_apart(model, trace, Site("cross", 0), 2, 5, 0)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("layer", [0, 2])
+@pytest.mark.parametrize(("query", "key"), [(0, 0), (3, 7)])
+def test_every_part_sums_to_the_whole_in_a_bert(layer, query, key, make_bert_folder):
+    reader = load_bert(make_bert_folder())
+    site, head = Site("encoder", layer), 1
+    edits = {site: AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0]))}
+    reading = reader.trace("the cat was playing.", "it sat!", masked=[3], edits=edits)
+    record = reading.attention[site]
+    part = take_apart(reader.model, reading, site, head, query, key, edits)
+    attention = reader.model.layers[layer].attention
+    rows = slice(6 * head, 6 * head + 6)
+    close(
+        part.query, part.query_input @ attention.query.weight[rows].T + attention.query.bias[rows]
+    )
+    close(part.products.sum() * part.scale, record.scores[0, head, query, key])
+    close(part.masked_scores.softmax(-1), part.weights)
+    close(part.weighted_values.sum(0) * part.gate, part.head)
+    close(part.contributions.sum(0) + part.bias, part.residual.change[0, query])
+    norm = reader.model.layers[layer].attention_residual.norm
+    summed = part.residual.states[0, query] + part.residual.change[0, query]
+    close(norm(summed), part.residual.outputs[0, query])
+    embedding = reading.embedding["encoder"]
+    summed = embedding.tokens + embedding.segments + embedding.positions
+    close(reader.model.norm(summed), embedding.states)
+    close(embedding.states, reading.residual[Block("encoder", 0, "self")].states)

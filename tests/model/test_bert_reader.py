@@ -31,7 +31,7 @@ def headless(make_bert_folder):
 @pytest.mark.parametrize("first", [FIRST, "[MASK] cat [SEP] zebra ☃", "  a\tdog \n", "[PAD] [CLS]"])
 def test_ids_and_segments_are_those_of_transformers(first, second, reader, folder):
     theirs = AutoTokenizer.from_pretrained(folder)(first, second)
-    ids, segments = reader.inputs(reader.read(first, second))
+    ids, segments = reader.model.inputs(reader.read(first, second))
     assert ids.tolist() == [theirs["input_ids"]]
     assert segments.tolist() == [theirs["token_type_ids"]]
 
@@ -116,7 +116,7 @@ def test_nobody_looks_at_padding_and_it_changes_nothing(reader):
 def test_predictions_are_transformers_probabilities(reader, folder):
     found = reader.predict(FIRST, SECOND, masked=[2, 12], top=4)
     assert list(found) == [2, 12]
-    ids, segments = reader.inputs(reader.read(FIRST, SECOND, masked=[2, 12]))
+    ids, segments = reader.model.inputs(reader.read(FIRST, SECOND, masked=[2, 12]))
     with torch.inference_mode():
         logits = BertForMaskedLM.from_pretrained(folder)(ids, token_type_ids=segments).logits
     for place, predictions in found.items():

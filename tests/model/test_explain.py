@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import attention
+from model import attention, load_bert
 from model.anatomy import attention_of
 from model.explain import (
     NOTES,
@@ -12,8 +12,10 @@ from model.explain import (
     choose_objective,
     contributions,
     explain,
+    explain_by,
     gradient_times_attention,
     log_probability,
+    masked_words,
     removals,
     rollout,
 )
@@ -264,3 +266,68 @@ def test_a_model_laid_out_for_decoding_is_explained_alike(make_model):
         found = explain(laid_out, record(laid_out, {}), site, 0, 1)
         for name in NOTES:
             assert_close(getattr(found, name), getattr(expected, name), atol=2e-5, rtol=0)
+
+
+BERT_TEXT = "the cat was playing.", "it sat!"
+BERT_EDITS = {Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0]))}
+
+
+@pytest.fixture(scope="module")
+def bert(make_bert_folder):
+    return load_bert(make_bert_folder())
+
+
+def likelihood_of_masked(reader, reading, text):
+    """The objective, by way of the predictions that the page shows."""
+    rows = [row for row, token in enumerate(reading.source_tokens) if token.id == reader.mask_id]
+    found = reader.probabilities(reading, rows)
+    return sum(found[at, text[row].id].log().item() for at, row in enumerate(rows))
+
+
+def test_the_objective_of_a_bert_is_what_it_predicts_for_the_masked_words(bert):
+    reading, text = bert.trace(*BERT_TEXT, masked=[2, 4]), bert.read(*BERT_TEXT)
+    objective = masked_words(reading, text)
+    assert objective.rows == (2, 4)
+    assert [token.text for token in objective.tokens] == ["cat", "play"]
+    with torch.inference_mode():
+        found = log_probability(bert.model, reading, objective, Run())
+    assert found.item() == pytest.approx(likelihood_of_masked(bert, reading, text), abs=1e-4)
+    assert masked_words(bert.trace(*BERT_TEXT), text) is None
+
+
+@pytest.mark.parametrize("edits", [{}, BERT_EDITS], ids=["as trained", "with heads switched"])
+@pytest.mark.parametrize("layer", [0, 2])
+def test_the_five_views_of_a_bert(bert, layer, edits):
+    site, head, query = Site("encoder", layer), 1, 3
+    text = bert.read(*BERT_TEXT)
+    reading = bert.trace(*BERT_TEXT, masked=[2], edits=edits)
+    objective = masked_words(reading, text)
+    found = explain_by(bert.model, reading, site, head, query, objective, edits)
+    whole = likelihood_of_masked(bert, reading, text)
+    closed = torch.zeros(4, len(text), len(text), dtype=torch.bool)
+    for key in (0, 5):
+        block = closed.clone()
+        block[head, query, key] = True
+        edit = replace(edits.get(site, AttentionEdit()), block=block)
+        again = bert.trace(*BERT_TEXT, masked=[2], edits={**edits, site: edit})
+        change = likelihood_of_masked(bert, again, text) - whole
+        assert found.removals[key].item() == pytest.approx(change, abs=1e-4)
+    vectors = contributions(bert.model, reading, site, head, query, edits)
+    assert_close(found.value_norms, vectors.norm(dim=-1))
+    # One more gate on the head scales all its weights at once, so the parts sum to its gradient.
+    gates = torch.ones(1, 4).requires_grad_()
+    with torch.enable_grad():
+        gate = edits[site].gate if site in edits else torch.ones(4)
+        run = Run({**edits, site: AttentionEdit(gate=gates * gate)})
+        result = log_probability(bert.model, reading, objective, run).sum()
+        (gradient,) = torch.autograd.grad(result, gates)
+    parts = [
+        explain_by(bert.model, reading, site, head, row, objective, edits, close=False)
+        for row in range(len(text))
+    ]
+    total = sum(part.gradient_times_attention.sum() for part in parts)
+    assert total.item() == pytest.approx(gradient[0, head].item(), abs=1e-4)
+    assert parts[0].removals is None
+    assert_close(found.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
+    without = explain_by(bert.model, reading, site, head, query, None, edits)
+    assert without.gradient_times_attention is without.removals is None

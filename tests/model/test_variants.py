@@ -5,6 +5,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from model import load_bert
 from model.anatomy import attention_of, read_at
 from model.layout import lay_out
 from model.lens import stream_norms
@@ -196,3 +197,22 @@ def test_relu_is_zero_below_zero_and_gelu_is_not():
     normal = torch.distributions.Normal(0, 1)
     assert_close(both.gelu, inner * normal.cdf(inner), atol=1e-6, rtol=0)
     assert both.gelu[0, 1] < 0
+
+
+@torch.inference_mode()
+def test_the_norm_orders_of_a_bert_share_its_weights(make_bert_folder):
+    reader = load_bert(make_bert_folder())
+    reading = reader.trace("the cat sat.")
+    orders = norm_orders(reader.model, reading)
+    assert list(orders) == ["post", "pre"]
+    assert [list(sides) for sides in orders.values()] == [["encoder"], ["encoder"]]
+    trained, other = (sides["encoder"] for sides in orders.values())
+    for (name, found), (same, expected) in zip(
+        trained, stream_norms(reading, "encoder"), strict=True
+    ):
+        assert name == same
+        assert_close(found, expected)
+    # Both read the same first vector, and part from there.
+    assert_close(other[0][1], trained[0][1])
+    assert (other[1][1] - trained[1][1]).abs().max() > 1e-3
+    assert not reader.model.layers[0].attention_residual.norm_first

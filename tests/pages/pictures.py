@@ -6,11 +6,25 @@ import struct
 
 import numpy as np
 
+SAVE_MENU = "headlight_save_menu"
+
 
 def canvas_pictures(app):
     """The header and the bytes of each canvas picture on the page, in order."""
+    return bidi_parts(app, lambda name: name != SAVE_MENU)
+
+
+def save_menus(app):
+    """The header and the bytes of each picture's menu that saves it, in order."""
+    return bidi_parts(app, lambda name: name == SAVE_MENU)
+
+
+def bidi_parts(app, wanted):
+    """The header and the bytes of each browser part with a wanted name."""
     found = []
     for part in app.get("bidi_component"):
+        if not wanted(part.proto.component_name):
+            continue
         data = part.proto.bytes
         (length,) = struct.unpack("<I", data[:4])
         found.append((json.loads(data[4 : 4 + length]), data[4 + length :]))

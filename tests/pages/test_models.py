@@ -52,7 +52,7 @@ def test_every_page_takes_a_model_of_the_visitors_own(page, open_app):
     app = open_app(page, layer="3", head="8")  # which it does not have
     assert not app.exception
     assert not app.error
-    assert app.text_input(key="sentence").label == "Input sentence"
+    assert app.text_input(key="sentence").label == "Input"
     assert app.text_input(key="sentence").value == OWN.examples[0]
 
 

@@ -9,6 +9,7 @@ from model import PositionEdit, Site, load
 from model.permutation import permutation_differences, shuffled
 from model.positions import rotation, sinusoids
 from model.scoring import trace_log_probabilities
+from pages.shared.bert_models import shelf
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +77,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
 
 def test_the_learned_table_has_the_sinusoids_axes(open_tab):
     app = open_tab("Learned")
-    app.segmented_control(key="positions_side").set_value("decoder").run()
+    app.selectbox(key="positions_side").set_value("decoder").run()
     sinusoidal, _, learned, _ = heatmaps(app)
     table = load("en-fr-learned").model.decoder.embedding.positions.table.detach().numpy()
     np.testing.assert_allclose(learned[0], table[:64], atol=1e-6)
@@ -195,3 +196,23 @@ def test_without_a_sentence_the_page_asks_for_one_and_shows_the_sinusoids(open_t
 def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
     app = open_tab(tab, sentence=text)
     assert not app.error
+
+
+def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
+    shelf().loaded.values.clear()
+    assert [link.proto.page for link in open_tab("Learned").get("page_link")][-1] == "bert"
+
+
+def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_bert_folder):
+    name = str(make_bert_folder())
+    reader = shelf().ask(name).result.result().model
+    app = open_tab("Learned")
+    app.selectbox(key="positions_side").set_value(f"BERT: {name}").run()
+    assert not app.exception
+    table = reader.model.positions.table.detach().numpy()
+    found = [values for values, *_ in heatmaps(app)]
+    assert found[0].shape == found[2].shape == table.shape
+    np.testing.assert_allclose(found[0], sinusoids(*table.shape), atol=1e-6)
+    np.testing.assert_allclose(found[2], table, atol=1e-6)
+    np.testing.assert_allclose(found[3], table @ table.T, atol=1e-4)
+    assert "does not say how often" in " ".join(caption.value for caption in app.caption)

@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 from model import load
 from model.edit_text import write_edits
 from model.edits import CellEdit, Edits
-from pages.shared.scene import CHECKS, LONGEST_SENTENCE, Scene, head_names, read_scene
+from pages.shared.scene import CHECKS, LONGEST_SENTENCE, LONGEST_TEXT, Scene, head_names, read_scene
 
 CONFIG = load("en-fr").model.config
-PAGES = ("Attention", "Masks", "Heads", "Inside a head", "Positions", "Decoding")
+PAGES = (
+    "Attention", "Masks", "Heads", "Inside a head", "Positions", "Decoding", "BERT and others",
+    "Compare",
+)  # fmt: skip
 CHOSEN = {
     "model": "en-fr-learned",
     "sentence": "Hi <b>",
@@ -32,6 +35,12 @@ CHOSEN = {
     "top_p": 0.9,
     "seed": 17,
     "longest": 20,
+    "compare_a": "head=5",
+    "compare_a_edits": "gate.cross.2.8.0",
+    "compare_b": "sentence=Hi+%3Cb%3E",
+    "compare_b_edits": "look-ahead.off",
+    "compare_own": True,
+    "compare_snapshot": "toy.20",
     "query": 3,
     "key": 256,
     "inside_tab": "Words",
@@ -44,6 +53,21 @@ CHOSEN = {
     "positions_decoder": "shifted",
     "positions_shift": 512,
     "positions_seed": 4,
+    "bert_name": "./my bert",
+    "bert_first": "A <b>.",
+    "bert_second": "",
+    "bert_target": "Le [SEP]",
+    "bert_kind": "cross",
+    "bert_layer": "max",
+    "bert_head": "12",
+    "bert_picture": "lines",
+    "bert_between": "first to second",
+    "bert_special": "hidden",
+    "bert_rows": "scaled to 1",
+    "bert_units": "words",
+    "bert_masked": "3,12",
+    "bert_query": 512,
+    "bert_key": 2,
 }
 
 
@@ -106,7 +130,20 @@ def test_an_address_has_only_what_matters_on_its_page():
         {"temperature": "-1"},
         {"top_p": "inf"},
         {"longest": "0"},
+        {"compare_own": "yes"},
+        {"compare_snapshot": "en-fr"},
+        {"compare_snapshot": "fr-en.1"},
+        {"compare_snapshot": "toy.1; 2"},
         {"inside_tab": "Cellar"},
+        {"bert_layer": "0"},
+        {"bert_layer": "median"},
+        {"bert_head": "1; 2"},
+        {"bert_between": "sideways"},
+        {"bert_rows": "scaled to 2"},
+        {"bert_masked": "1,,2"},
+        {"bert_masked": "1,\u0662"},
+        {"bert_masked": ",".join("1" * 600)},
+        {"bert_query": "513"},
     ],
 )
 def test_what_makes_no_sense_is_left_at_its_default_and_told(parameters):
@@ -125,9 +162,11 @@ def test_any_address_is_a_scene(parameters):
 def test_a_sentence_too_long_for_the_box_is_cut():
     scene, _ = read_scene({"sentence": "a" * 100_000}, CONFIG)
     assert len(scene.sentence) == LONGEST_SENTENCE
+    scene, _ = read_scene({"bert_first": "a" * 100_000}, CONFIG)
+    assert len(scene.bert_first) == LONGEST_TEXT
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES[:-1])
 def test_the_address_of_thirty_words_with_edits_is_below_2000_characters(page):
     thirty = " ".join(["we", "don't", "walk", "to", "school", "déjà"] * 5)
     block = tuple(CellEdit("decoder", q, k, False) for q in range(3, 20) for k in range(0, q, 2))

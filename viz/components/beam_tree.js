@@ -20,6 +20,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
   plane.append(canvas);
   sheet.append(plane);
+  scrollable(sheet, "Texts of the beam");
 
   steps.forEach((leaves, step) => {
     const x = ACROSS * step;

@@ -2,7 +2,6 @@ const LABEL = 130; // pixels for the tokens beside the alignment
 const TOP = 84; // pixels for the tokens above it
 const LARGEST = 24; // pixels of a cell's side
 const SMALLEST = 9;
-const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
 
 /** Draw one step of a decoding at a time; buttons, a slider and a clock move between them. */
 export default function draw({ data, parentElement, setTriggerValue }) {
@@ -19,46 +18,14 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   // A new choice of head leaves the visitor at the step; another decoding begins at its start.
   const identity = JSON.stringify([read, texts, header.start]);
   if (root.identity !== identity) Object.assign(root, { identity, step: header.start });
-  root.speed ??= 1;
-  clearInterval(root.clock);
   const focused = root.querySelector(":focus")?.dataset.name;
 
-  const buttons = {
-    first: ["|◀", "First step", () => go(0)],
-    back: ["◀", "Step back", () => go(root.step - 1)],
-    play: ["", "", () => (root.playing ? pause() : play())],
-    forward: ["▶", "Step forward", () => go(root.step + 1)],
-    last: ["▶|", "Last step", () => go(steps - 1)],
-  };
-  for (const [name, [sign, label, act]] of Object.entries(buttons)) {
-    const attributes = { type: "button", "aria-label": label, "data-name": name };
-    buttons[name] = element("button", name, sign, attributes);
-    buttons[name].onclick = () => {
-      if (name !== "play") pause();
-      act();
-    };
-  }
-  const slider = element("input", "slider", "", {
-    type: "range",
-    min: 0,
-    max: steps - 1,
-    "aria-label": "Step",
-    "data-name": "slider",
+  const player = transport(root, {
+    count: () => steps,
+    place: () => root.step,
+    words: () => `step ${root.step + 1} of ${steps}`,
+    go,
   });
-  slider.oninput = () => {
-    pause();
-    go(Number(slider.value));
-  };
-  const speed = element("select", "speed", "", { "aria-label": "Speed", "data-name": "speed" });
-  speed.append(...SPEEDS.map((value) => element("option", "", `${value} step${value === 1 ? "" : "s"}/s`, { value })));
-  speed.value = root.speed;
-  speed.onchange = () => {
-    root.speed = Number(speed.value);
-    if (root.playing) play();
-  };
-  const counter = element("span", "counter");
-  const controls = element("div", "controls");
-  controls.append(...Object.values(buttons), slider, counter, speed);
 
   const typed = element("input", "typed", "", {
     placeholder: "or type what to write here, and press Enter",
@@ -72,7 +39,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
       setTriggerValue("picked", [root.step, typed.value]);
     }
   };
-  typed.onfocus = pause;
+  typed.onfocus = player.pause;
 
   const text = element("p", "text", "", { "aria-live": "polite" });
   const seen = element("div", "seen");
@@ -86,45 +53,24 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const reading = element("p", "reading");
   const sheet = element("div", "sheet");
   sheet.append(canvas);
+  scrollable(sheet, "Alignment");
   alignment.append(
     element("p", "heading", "The alignment so far: a row for each step, over the source"),
     sheet,
     reading,
   );
-  root.replaceChildren(controls, text, panes);
+  root.replaceChildren(player.controls, text, panes);
   root.querySelector(`[data-name="${focused}"]`)?.focus();
 
   function go(step) {
-    root.step = Math.max(0, Math.min(steps - 1, step));
-    render();
-  }
-  function play() {
-    clearInterval(root.clock);
-    if (root.step === steps - 1) go(0);
-    root.playing = true;
-    root.clock = setInterval(() => {
-      if (root.step < steps - 1) go(root.step + 1);
-      else pause();
-    }, 1000 / root.speed);
-    render();
-  }
-  function pause() {
-    if (!root.playing) return;
-    clearInterval(root.clock);
-    root.playing = false;
+    root.step = step;
     render();
   }
 
   function render() {
     const { step } = root;
     const chosen = bars[step].find((bar) => bar.chosen);
-    const sign = root.playing ? "⏸ Pause" : "▶ Play";
-    buttons.play.textContent = sign;
-    buttons.play.ariaLabel = root.playing ? "Pause" : "Play";
-    buttons.first.disabled = buttons.back.disabled = step === 0;
-    buttons.forward.disabled = buttons.last.disabled = step === steps - 1;
-    slider.value = step;
-    counter.textContent = `step ${step + 1} of ${steps}`;
+    player.update();
     text.replaceChildren(
       element("span", "", texts[step]),
       element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${chosen?.text ?? ""}`),
@@ -154,9 +100,8 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     });
     cell.onclick = () => setTriggerValue("picked", [root.step, { kind, key }]);
     const [red, green, blue] = channels(colors[Math.round(Math.min(1, weight) * 255)]);
-    const bright = red * 0.299 + green * 0.587 + blue * 0.114 > 128;
     cell.style.background = `rgb(${red},${green},${blue})`;
-    cell.style.color = bright ? "#111" : "#fff";
+    cell.style.color = inkOn(red, green, blue);
     return cell;
   }
 
@@ -196,7 +141,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   canvas.onclick = (event) => {
     const cell = cellUnder(event);
     if (cell === null) return;
-    pause();
+    player.pause();
     go(cell.row);
   };
   function cellUnder(event) {
@@ -207,14 +152,14 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     return inside ? { row, key } : null;
   }
 
-  if (root.playing) play();
+  player.resume();
   const forget = onWidth(root, () => {
     side = Math.floor((alignment.clientWidth - LABEL - TOP / 2) / source.length);
     side = Math.max(SMALLEST, Math.min(LARGEST, side));
     render();
   });
   return () => {
-    clearInterval(root.clock);
+    player.stop();
     forget();
   };
 }
@@ -238,7 +183,7 @@ function table(tokens, rows, last = tokens.length) {
   }
   const sheet = element("div", "sheet");
   sheet.append(body);
-  return sheet;
+  return scrollable(sheet, "Weights of this step");
 }
 
 function maskCell(seen) {
@@ -252,7 +197,7 @@ function empty() {
 
 /** A candidate as a button: its probability as a bar, and a tick for what it was drawn with. */
 function barButton(bar, pick) {
-  const button = element("button", bar.chosen ? "bar chosen" : "bar", "", {
+  const button = element("button", bar.chosen ? "control bar chosen" : "control bar", "", {
     type: "button",
     "aria-label": `Force “${bar.text}”, probability ${bar.probability.toFixed(4)}`,
     "aria-pressed": String(bar.chosen),

@@ -3,17 +3,32 @@ const LEFT = 24; // pixels for the row labels
 const GAP = 5;
 const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 
-/** Draw every map on one canvas, with a button over each. */
+/** Draw every map on one canvas, with a button over each; the same maps as before stay as they are. */
 export default function draw({ data, parentElement, setTriggerValue }) {
-  const { header, array } = unpack(data);
   const root = parentElement.querySelector(".head-grid");
+  const { header, array } = unpack(data);
+  const { selected, ...rest } = header;
+  const words = JSON.stringify(rest);
+  root.pick = (place) => setTriggerValue("picked", place);
+  if (root.words === words && root.array.every((level, at) => level === array[at])) {
+    root.observer.observe(root);
+  } else {
+    Object.assign(root, { words, array });
+    build(root, rest, array);
+  }
+  root.select(selected);
+  return () => root.observer.disconnect();
+}
+
+/** Fill the root with the maps, and give it the function `select`. */
+function build(root, header, array) {
   const { queries, keys, rows, columns, strongest } = header;
   const colors = colorTable(header.colors);
-  const selected = header.selected ?? [0, 0];
   const focused = root.querySelector(".map:focus")?.dataset.index;
 
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
   const reading = element("p", "reading");
+  const note = element("p", "note");
   const rowLabels = rows.map((text) => element("span", "label", text.replace("layer ", "L")));
   const columnLabels = columns.map((text) =>
     element("span", "label column", text.replace("head ", "")),
@@ -21,18 +36,15 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const buttons = strongest.map(([query, key, weight], index) => {
     const row = Math.floor(index / columns.length);
     const column = index % columns.length;
-    const chosen = row === selected[0] && column === selected[1];
     const text =
       `${rows[row]}, ${columns[column]}: largest weight ${weight.toFixed(3)}, ` +
       `from “${queries[query]}” to “${keys[key]}”`;
     const button = element("button", "map", "", {
       type: "button",
       "aria-label": text,
-      "aria-pressed": String(chosen && header.selected !== null),
-      tabindex: chosen ? "0" : "-1",
       "data-index": index,
     });
-    button.onclick = () => setTriggerValue("picked", [row, column]);
+    button.onclick = () => root.pick([row, column]);
     button.onpointerenter = button.onfocus = () => (reading.textContent = text);
     button.onkeydown = (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns.length, ArrowUp: -columns.length };
@@ -43,31 +55,45 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     };
     return button;
   });
-  reading.textContent = buttons[selected[0] * columns.length + selected[1]].ariaLabel;
-  root.replaceChildren(canvas, ...rowLabels, ...columnLabels, ...buttons, reading);
+  root.replaceChildren(canvas, ...rowLabels, ...columnLabels, ...buttons, reading, note);
   if (focused !== undefined) buttons[focused]?.focus();
 
-  const small = document.createElement("canvas");
-  small.width = keys.length;
-  small.height = queries.length;
-  const pixels = new ImageData(keys.length, queries.length);
-  const target = new Uint32Array(pixels.data.buffer);
+  root.select = (place) => {
+    const [row, column] = place ?? [0, 0];
+    buttons.forEach((button, index) => {
+      const chosen = index === row * columns.length + column;
+      button.ariaPressed = String(chosen && place !== null);
+      button.tabIndex = chosen ? 0 : -1;
+      if (chosen) reading.textContent = button.ariaLabel;
+    });
+  };
 
-  return onWidth(root, (width) => {
+  const [cellRows, cellColumns] = header.cells;
+  const small = document.createElement("canvas");
+  const smallContext = small.getContext("2d");
+
+  onWidth(root, (width) => {
     const side = (width - LEFT - GAP * (columns.length - 1)) / columns.length;
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
     const tall = Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length));
     const context = fitCanvas(canvas, width, TOP + rows.length * (tall + GAP));
-    const smallContext = small.getContext("2d");
+    const sharpness = context.getTransform().a; // pixels of the screen to one of the page
+    small.width = Math.min(cellColumns, Math.max(1, Math.round(side * sharpness)));
+    small.height = Math.min(cellRows, Math.max(1, Math.round(tall * sharpness)));
+    note.textContent = sharing(queries.length / small.height, keys.length / small.width);
+    const pixels = new ImageData(small.width, small.height);
+    const target = new Uint32Array(pixels.data.buffer);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.imageSmoothingEnabled = false;
     buttons.forEach((button, index) => {
       const x = LEFT + (index % columns.length) * (side + GAP);
       const y = TOP + Math.floor(index / columns.length) * (tall + GAP);
-      const first = index * target.length;
-      for (let at = 0; at < target.length; at++) target[at] = colors[array[first + at]];
+      const first = index * cellRows * cellColumns;
+      const map = array.subarray(first, first + cellRows * cellColumns);
+      const levels = largest(map, cellRows, cellColumns, small.height, small.width);
+      levels.forEach((level, at) => (target[at] = colors[level]));
       smallContext.putImageData(pixels, 0, 0);
-      // Cells larger than a pixel stay sharp; smaller ones are averaged rather than dropped.
-      context.imageSmoothingEnabled = side < keys.length;
-      context.drawImage(small, x, y, side, tall);
+      context.drawImage(small, ...[x, y, side, tall].map((at) => Math.round(at * sharpness)));
       Object.assign(button.style, {
         left: `${x}px`,
         top: `${y}px`,
@@ -85,4 +111,25 @@ export default function draw({ data, parentElement, setTriggerValue }) {
       label.style.top = "2px";
     });
   });
+}
+
+/** A map [rows, columns] as [height, width], no more of either; the largest of joined cells stays. */
+function largest(map, rows, columns, height, width) {
+  const joined = new Uint8Array(height * width);
+  const places = Array.from({ length: columns }, (_, at) => Math.floor((at * width) / columns));
+  for (let row = 0, cell = 0; row < rows; row++) {
+    const first = Math.floor((row * height) / rows) * width;
+    for (let column = 0; column < columns; column++, cell++) {
+      const place = first + places[column];
+      if (map[cell] > joined[place]) joined[place] = map[cell];
+    }
+  }
+  return joined;
+}
+
+/** What to say of maps with so many queries and keys in a pixel. */
+function sharing(...inPixel) {
+  if (Math.max(...inPixel) === 1) return "";
+  const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));
+  return `About ${queries} × ${keys} weights share a dot of these maps, which shows the largest.`;
 }

@@ -32,6 +32,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const sheet = element("div", "sheet");
   sheet.append(canvas);
+  scrollable(sheet, "Mask");
   root.replaceChildren(sheet, reading);
 
   let side = LARGEST;

@@ -48,5 +48,7 @@ export default function draw({ data, parentElement }) {
       return cell;
     }),
   );
-  parentElement.querySelector(".shifted-right").replaceChildren(body);
+  const root = parentElement.querySelector(".shifted-right");
+  root.replaceChildren(body);
+  scrollable(root, "The target, and itself shifted right");
 }

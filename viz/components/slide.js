@@ -16,7 +16,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const main = document.querySelector("[data-testid=stMain]");
   root.forget?.();
   window.headlightDeafen?.();
-  dress(header.style);
+  dress(header.style); // last: forgetting the slide before undresses the page
   let gone = false; // keys are heard until the next slide listens
   let at = number; // runs ahead of the page while the next slide is on its way
 

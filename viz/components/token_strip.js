@@ -1,13 +1,29 @@
-/** Write a text and its tokens. */
-export default function draw({ data, parentElement }) {
+/** Write a text and its tokens; where they can be clicked, a click answers with a token's place. */
+export default function draw({ data, parentElement, setTriggerValue }) {
   const { header } = unpack(data);
+  const root = parentElement.querySelector(".token-strip");
+  const focused = root.querySelector("button:focus")?.dataset.place;
+  const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
-  for (const { text, joined, kind, changed } of header.chips) {
+  header.chips.forEach(({ text, joined, kind, changed, segment }, place) => {
     // The pieces of one word stay together where a line breaks.
     if (!joined || !chips.lastChild) chips.append(element("span", "word"));
-    chips.lastChild.append(element("span", `chip ${kind}${changed ? " changed" : ""}`, text));
-  }
+    const clickable = header.clickable && kind !== "special";
+    const chip = element(clickable ? "button" : "span", `chip ${kind}`, text);
+    chip.classList.toggle("changed", changed);
+    if (segment !== null) chip.classList.add(`segment-${segment}`);
+    if (clickable) {
+      chip.type = "button";
+      chip.dataset.place = place;
+      chip.setAttribute("aria-pressed", String(kind === "mask"));
+      chip.onclick = () => setTriggerValue("picked", place);
+    }
+    chips.lastChild.append(chip);
+  });
   const parts = [element("div", "label", header.label)];
   if (header.text) parts.push(element("p", "text", header.text));
-  parentElement.querySelector(".token-strip").replaceChildren(...parts, chips);
+  root.replaceChildren(...parts, chips);
+  chips.scrollTop = scrolled;
+  scrollable(chips, "Tokens");
+  if (focused) chips.querySelector(`[data-place="${focused}"]`)?.focus();
 }

@@ -76,8 +76,7 @@ export default function draw({ data, parentElement }) {
         context.fillRect(place * side, 0, side - gap, HEIGHT);
         context.globalAlpha = 1;
         if (side < READABLE) continue;
-        const bright = hidden || red * 0.299 + green * 0.587 + blue * 0.114 > 128;
-        context.fillStyle = hidden ? style.color : bright ? "#111" : "#fff";
+        context.fillStyle = hidden ? style.color : inkOn(red, green, blue);
         context.fillText(row.texts[place], (place + 0.5) * side, HEIGHT / 2 + 1, side - 4);
       }
       context.strokeStyle = style.getPropertyValue("--st-orange-text-color") || "#b45309";

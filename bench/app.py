@@ -1,0 +1,256 @@
+"""python -m bench.app: from a click to new pixels, beside a bare page that draws one small chart.
+
+Both pages are open in one headless Chromium, served by two servers of the same configuration, and
+are clicked in turns with real input events. The clock is the page's own: it begins at the event and
+ends at a frame on which every picture named by the case differs from what it was before, and which
+has been drawn. The times are medians.
+
+- `sentence`: Enter after another sentence, until the translation, the maps of all heads and the one
+  in large are new. Each sentence is new to the server. Bare: Enter in a text input.
+- `head`: another head, until its heatmap is new. Bare: the same control.
+- `mask cell`: a click that closes a cell, or opens it again, until mask, weights and probabilities
+  are new. Each state is new to the server. Bare: a button.
+- `head off`: a head is switched off, until the switchboard, the translation's probabilities and the
+  map of the head are new. Each is new to the server. Bare: a button.
+- `step`: a decoding step, until text and weights are new. Bare: a button.
+- `start`: from `streamlit run` to the first picture of the default sentence in a browser that is
+  open already. Bare: the same page, which imports torch.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+from bench.browser import SCRIPT, browsing, serving
+from bench.report import Case, options_of, report
+from tests.browser.install import chromium_path
+
+BARE = "bench/pages/bare.py"
+CHART = ".stPlotlyChart .main-svg"
+GRID = ".head-grid canvas"
+DRAWN_GRID = f"{GRID}[style*=width]"
+TRANSLATION = ".token-strip .text"
+WEIGHTS = f"[class*=st-key-3--Weights] {CHART}"
+IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+SETTLED = 300  # milliseconds of rest before a click
+WARMING = 2  # clicks
+LIMIT = 60  # seconds for anything
+LONGEST = 90  # seconds for the clicks of a case
+SENTENCE = "My brother bought three old bicycles yesterday."
+MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/components/mask_matrix.js
+
+# What a picture shows, as a text: its elements, and its canvases in small. A changed cell of a
+# canvas changes some of 128 x 128 points, since drawing it smaller takes means.
+WATCH = """
+const small = document.createElement("canvas");
+small.width = small.height = 128;
+const brush = small.getContext("2d", { willReadFrequently: true });
+const points = (canvas) => {
+  brush.clearRect(0, 0, 128, 128);
+  if (canvas.width && canvas.height) brush.drawImage(canvas, 0, 0, 128, 128);
+  return brush.getImageData(0, 0, 128, 128).data.reduce((sum, value, place) =>
+    (31 * sum + value * (place % 251 + 1)) | 0, 0);
+};
+window.look = (selector) => find(selector).map((node) =>
+  (node.localName === "canvas" ? [node] : [...node.querySelectorAll("canvas")]).map(points).join() +
+  (node.localName === "canvas" ? "" : node.outerHTML)).join();
+window.watch = (pictures) => {
+  const before = pictures.map(look);
+  let begin;
+  const note = (event) => begin ??= event.timeStamp;
+  for (const kind of ["pointerup", "keydown"]) addEventListener(kind, note, true);
+  const changed = (picture, place) => ![before[place], ""].includes(look(picture));
+  window.watched = until(() => begin && pictures.every(changed)).then(() => {
+    for (const kind of ["pointerup", "keydown"]) removeEventListener(kind, note, true);
+    return performance.now() - begin;
+  });
+};
+window.after = (time) => new Promise((_, reject) => setTimeout(reject, time, "too late"));
+"""
+
+
+@dataclass(frozen=True)
+class Click:
+    """A click on a page that is ready for it, and what is to change then."""
+
+    path: str  # of the page, with its parameters
+    pictures: tuple[str, ...]  # selectors
+    act: Callable[[Page, int], None]  # makes the click with a number
+    prepare: Callable[[Page, int], None] = lambda page, number: None  # before the clock begins
+
+
+def sentence_of(number: int) -> str:
+    """A sentence of its own for each number, all of the same words."""
+    words = ["red", "old", "small", "black", "new", "good", "big", "white"]
+    first, second = divmod(number, len(words))
+    return f"The {words[first % len(words)]} car is near the {words[second]} house."
+
+
+def fill(page: Page, number: int) -> None:
+    """Type a sentence without entering it."""
+    page.get_by_role("textbox").first.fill(sentence_of(number))
+
+
+def enter(page: Page, number: int) -> None:
+    """Enter the sentence that was typed."""
+    page.get_by_role("textbox").first.press("Enter")
+
+
+def choose_head(page: Page, number: int) -> None:
+    """Choose one head after the other."""
+    page.get_by_role("radio", name=str(number % 8 + 1), exact=True).last.click()
+
+
+def change(page: Page, number: int) -> None:
+    """Click the button of the bare page."""
+    page.get_by_role("button", name="Change").click()
+
+
+def close_cell(page: Page, number: int) -> None:
+    """Close one cell after the other of the mask, row by row below the first."""
+    size = page.evaluate("find('canvas.editable')[0].getBoundingClientRect().width")
+    tokens = page.evaluate("find('.stPlotlyChart')[0].querySelectorAll('.ytick').length")
+    places = [(query, key) for query in range(2, tokens) for key in range(1, query)]
+    query, key = places[number % len(places)]
+    side = (size - MATRIX_LABEL - MATRIX_SLANT) / tokens
+    position = {"x": MATRIX_LABEL + side * (key + 0.5), "y": MATRIX_LABEL + side * (query + 0.5)}
+    page.locator("canvas.editable").click(position=position)
+
+
+def switch_off(page: Page, number: int) -> None:
+    """Switch one head of the cross-attention off after the other."""
+    page.locator(".switchboard .head").nth(48 + number % 24).click()
+
+
+def step(page: Page, number: int) -> None:
+    """Step forward to the end, and back again."""
+    forward = page.get_by_role("button", name="Step forward")
+    (forward if number % 10 < 5 else page.get_by_role("button", name="Step back")).click()
+
+
+def ready(page: Page, pictures: Sequence[str]) -> None:
+    """Wait until the pictures are drawn and the server has nothing left to do."""
+    page.wait_for_function(f"(pictures) => {IDLE} && pictures.every(look)", arg=pictures)
+    page.wait_for_timeout(SETTLED)
+
+
+def one_click(page: Page, click: Click, number: int) -> float:
+    """Milliseconds from the input event to the pictures' new pixels."""
+    ready(page, click.pictures)
+    click.prepare(page, number)
+    page.evaluate("(pictures) => watch(pictures)", click.pictures)
+    click.act(page, number)
+    try:
+        return page.evaluate(f"Promise.race([watched, after({1000 * LIMIT})])")
+    except Error as error:
+        raise RuntimeError(
+            f"Click {number} on {click.path} did not change every picture."
+        ) from error
+
+
+def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> Case:
+    """A case: its click and the bare page's, in turns; the first of each warm up."""
+    pages = [open_page(browser) for _ in addresses]
+    for page, address, click in zip(pages, addresses, CASES[case], strict=True):
+        page.goto(address + click.path)
+    times: tuple[list[float], list[float]] = ([], [])
+    begin = time.monotonic()
+    for number in range(most + WARMING):
+        if time.monotonic() - begin > LONGEST and number >= WARMING + 2:
+            break
+        for page, click, taken in zip(pages, CASES[case], times, strict=True):
+            taken.append(one_click(page, click, number))
+    for page in pages:
+        page.context.close()
+    print(f"{case} measured", file=sys.stderr)
+    return case_of(case, *(taken[WARMING:] for taken in times), unit="ms")
+
+
+def start(browser: Browser, script: str, path: str, picture: str) -> float:
+    """Seconds from the command that starts the server to a picture in the browser."""
+    page = open_page(browser)
+    begin = time.perf_counter()
+    with serving(script) as address:
+        page.goto(address + path)
+        page.evaluate("(picture) => until(() => find(picture).length)", picture)
+        seconds = time.perf_counter() - begin
+        page.context.close()
+    return seconds
+
+
+def starts(browser: Browser, most: int) -> Case:
+    """The case `start`, both sides in turns; the first of each warms up the disk."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(most + 1):
+        times[0].append(start(browser, "app.py", "", DRAWN_GRID))
+        times[1].append(start(browser, BARE, "?torch", CHART))
+    return case_of("start", *(taken[1:] for taken in times), unit="s")
+
+
+def case_of(case: str, ours: list[float], bare: list[float], unit: str) -> Case:
+    """The medians of both sides, and in the note how far their ratio varied from pair to pair."""
+    low, _, high = quantiles([one / other for one, other in zip(ours, bare, strict=True)], n=4)
+    note = f"{len(ours)} pairs, half of them {low:.2f} to {high:.2f}"
+    return Case(case, median(ours), median(bare), unit, median(ours) / median(bare), note)
+
+
+def open_page(browser: Browser) -> Page:
+    """A page with a cache of its own, tall enough to show all that is watched."""
+    page = browser.new_context(viewport={"width": 1280, "height": 1600}).new_page()
+    page.set_default_timeout(1000 * LIMIT)
+    page.add_init_script(SCRIPT + WATCH)
+    return page
+
+
+AT = urlencode({"sentence": SENTENCE})
+PROBABILITIES = ".stVegaLiteChart svg"
+BUTTON = Click("/", (CHART,), change)
+BARE_HEAD = Click("/", (CHART,), choose_head)
+BARE_SENTENCE = Click("/", (CHART,), enter, fill)
+CASES = {
+    "sentence": (
+        Click("/", (TRANSLATION, GRID, CHART), enter, fill),
+        BARE_SENTENCE,
+    ),
+    "head": (Click(f"/?{AT}&head=8", (CHART,), choose_head), BARE_HEAD),
+    "mask cell": (
+        Click(f"/masks?{AT}&layer=1", ("canvas.editable", WEIGHTS, PROBABILITIES), close_cell),
+        BUTTON,
+    ),
+    "head off": (
+        Click(f"/heads?{AT}", (".switchboard", PROBABILITIES, CHART), switch_off),
+        BUTTON,
+    ),
+    "step": (Click(f"/decoding?{AT}", (".decoding-player",), step), BUTTON),
+}
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = options_of()
+    names = [*CASES, "start"]
+    parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="CASE")
+    parser.add_argument("--clicks", type=int, default=24, help="measured clicks of each case")
+    parser.add_argument("--starts", type=int, default=5, help="measured starts")
+    options = parser.parse_args()
+    chromium_path()  # before Playwright starts: it starts one of its own to look
+    cases = []
+    with sync_playwright() as playwright, browsing(playwright) as browser:
+        clicked = [case for case in options.cases if case in CASES]
+        if clicked:
+            with serving("app.py") as ours, serving(BARE) as bare:
+                cases += [clicks(browser, (ours, bare), case, options.clicks) for case in clicked]
+        if "start" in options.cases:
+            cases.append(starts(browser, options.starts))
+    report(cases, options.json)
+
+
+if __name__ == "__main__":
+    main()

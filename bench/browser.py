@@ -1,0 +1,129 @@
+"""What benches in a browser share: a server of a page, a Chromium, its clock and its memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, Playwright
+
+from tests.browser.install import LAUNCH_ARGS, chromium_path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# `shown()` ends when what was changed before it has reached the screen: a frame that changes
+# something is begun only after the one before it was drawn in full, so a mark changes in each of
+# the frames after. `until` looks at the begin of each frame, and so waits for one frame less.
+# `find` looks into the parts of a Streamlit page too.
+SCRIPT = """
+const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+window.shown = async (frames = 3) => {
+  const mark = document.createElement("div");
+  mark.style.cssText = "position: fixed; top: 0; left: 0; width: 1px; height: 1px";
+  document.body.append(mark);
+  for (let count = 0; count < frames; count++) {
+    mark.style.background = count % 2 ? "red" : "green";
+    await frame();
+  }
+  mark.remove();
+};
+window.find = (selector, root = document) => [
+  ...root.querySelectorAll(selector),
+  ...[...root.querySelectorAll("*")].flatMap((node) =>
+    node.shadowRoot ? find(selector, node.shadowRoot) : []),
+];
+window.until = async (condition) => {
+  while (!condition()) await frame();
+  await shown(2);
+};
+"""
+
+
+@contextlib.contextmanager
+def serving(page: str) -> Iterator[str]:
+    """Serve a Streamlit page with the app's configuration; yields its address."""
+    with server(page) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
+    """Serve a Streamlit page, with options for `streamlit run`; yields address and process id."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", page, "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    command += ["--logger.level", "warning", *options]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(2400):
+            with contextlib.suppress(urllib.error.URLError):
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=5)
+                break
+            if process.poll() is not None:
+                raise RuntimeError("The server of the page did not start; its messages are above.")
+            time.sleep(0.05)
+        yield address, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def browsing(playwright: Playwright) -> Iterator[Browser]:
+    """A Chromium of its own, so that its memory is that of one page."""
+    browser = playwright.chromium.launch(executable_path=chromium_path(), args=LAUNCH_ARGS)
+    try:
+        yield browser
+    finally:
+        browser.close()
+
+
+def process_id(browser: Browser) -> int:
+    """The browser's own process."""
+    session = browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    return next(process["id"] for process in processes if process["type"] == "browser")
+
+
+def renderer_peak(browser_process: int) -> int:
+    """The most bytes that one page of the browser has held so far, read from Linux's /proc."""
+    parents, peaks = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # a process that has just ended
+            lines = (folder / "status").read_text().splitlines()
+            status = dict(line.split(":", 1) for line in lines)
+            parents[int(folder.name)] = int(status["PPid"])
+            if b"--type=renderer" in (folder / "cmdline").read_bytes():
+                peaks[int(folder.name)] = 1024 * int(status["VmHWM"].split()[0])
+
+    def belongs(process: int) -> bool:
+        return process == browser_process or (process in parents and belongs(parents[process]))
+
+    return max((peak for process, peak in peaks.items() if belongs(process)), default=0)
+
+
+def typical(measure: Callable[[], float], most: int = 5, seconds: float = 10) -> float:
+    """The median of several measurements; of fewer, at least one, where they take long."""
+    taken = []
+    begin = time.monotonic()
+    while not taken or (len(taken) < most and time.monotonic() - begin < seconds):
+        taken.append(measure())
+    return median(taken)

@@ -1,0 +1,19 @@
+"""A model's attention without a model: random weights that every picture of a bench draws."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LAYERS, HEADS = 12, 12
+
+
+def random_weights(tokens: int) -> np.ndarray:
+    """The same weights (LAYERS, HEADS, tokens, tokens) each time, in float32; rows sum to 1."""
+    shape = (LAYERS, HEADS, tokens, tokens)
+    weights = np.exp(2 * np.random.default_rng(0).standard_normal(shape, dtype=np.float32))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def names(tokens: int) -> list[str]:
+    """So many tokens."""
+    return [f"token{place}" for place in range(tokens)]

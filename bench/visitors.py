@@ -1,0 +1,161 @@
+"""Visitors without a browser: they speak Streamlit's protocol over its websocket, and check."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import struct
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import numpy as np
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+PATIENCE = 120  # seconds for one rerun
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What one action of a visitor took and brought."""
+
+    sentence: str
+    head: int  # from 1
+    action: str  # "sentence" or "head"
+    seconds: float  # from sending the action to the server's word that its rerun is over
+    bytes: int
+    tokens: list[str]  # the source tokens that the page shows
+    translation: str
+    weights: np.ndarray  # (query, key) of the head in large
+
+
+@dataclass
+class Visitor:
+    """A session on the Attention page; `async with` opens and closes its connection."""
+
+    address: str  # http://...
+    sentence: str = ""
+    head: int = 1
+    elements: dict[str, Element] = field(default_factory=dict)  # by the key of the app
+    ids: dict[str, str] = field(default_factory=dict)  # of widgets, by the key of the app
+    fragment: str = ""  # the part of the page that the choice of the head reruns
+    connection: ClientConnection | None = None
+
+    async def __aenter__(self) -> Visitor:
+        self.connection = await connect(
+            f"ws{self.address.removeprefix('http')}/_stcore/stream",
+            subprotocols=["streamlit"],
+            compression=None,
+            max_size=None,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.connection.close()
+
+    async def arrive(self) -> None:
+        """Open the page, and choose the first head."""
+        await self.rerun({}, "")
+        await self.switch(1)
+
+    async def edit(self, sentence: str) -> Rerun:
+        """Enter a sentence, which runs the whole page."""
+        self.sentence = sentence
+        return await self.act("sentence", sentence, "")
+
+    async def switch(self, head: int) -> Rerun:
+        """Choose a head, from 1, which runs the part of the page that shows it."""
+        self.head = head
+        return await self.act("head", str(head), self.fragment)
+
+    async def act(self, key: str, value: str, fragment: str) -> Rerun:
+        """Change a widget, and read what the page then shows."""
+        seconds, received = await self.rerun({key: value}, fragment)
+        tokens, translation = self.header("source")["chips"], self.header("target")["text"]
+        return Rerun(
+            self.sentence,
+            self.head,
+            key,
+            seconds,
+            received,
+            [chip["text"] for chip in tokens],
+            translation,
+            heatmap(self.elements["heatmap"].plotly_chart.spec),
+        )
+
+    def header(self, key: str) -> dict:
+        """What the header of a canvas picture says."""
+        return header_of(self.elements[key].bidi_component)
+
+    async def rerun(self, changed: Mapping[str, str], fragment: str) -> tuple[float, int]:
+        """Have the page run, with widgets changed; how long that took, and how many bytes came.
+
+        Raises RuntimeError where the page shows an error.
+        """
+        message = BackMsg()
+        message.rerun_script.query_string = ""
+        message.rerun_script.fragment_id = fragment
+        for key, value in changed.items():
+            state = message.rerun_script.widget_states.widgets.add(id=self.ids[key])
+            if key == "head":
+                state.string_array_value.data.append(value)
+            else:
+                state.string_value = value
+        begin = time.perf_counter()
+        await self.connection.send(message.SerializeToString())
+        received = 0
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                data = await self.connection.recv()
+                received += len(data)
+                if self.finished(ForwardMsg.FromString(data)):
+                    return time.perf_counter() - begin, received
+
+    def finished(self, message: ForwardMsg) -> bool:
+        """Take a message in; whether it says that a rerun is over."""
+        kind = message.WhichOneof("type")
+        if kind == "script_finished":
+            if message.script_finished not in FINISHED:
+                raise RuntimeError("A rerun did not finish.")
+            return True
+        if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self.take(message.delta.new_element, message.delta.fragment_id)
+        return False
+
+    def take(self, element: Element, fragment: str) -> None:
+        """Keep an element that the app has named; raises RuntimeError for an error."""
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            raise RuntimeError(f"The page shows an error: {element.exception.message}")
+        identity = getattr(getattr(element, kind), "id", "")
+        # Streamlit's ids are $$ID-, a hash without hyphens, and the key.
+        key = identity.removeprefix("$$ID-").partition("-")[2]
+        if key:
+            self.elements[key], self.ids[key] = element, identity
+        if key == "head":
+            self.fragment = fragment
+
+
+def header_of(part: BidiComponent) -> dict:
+    """The JSON header of a canvas picture."""
+    (length,) = struct.unpack_from("<I", part.bytes)
+    return json.loads(part.bytes[4 : 4 + length])
+
+
+def heatmap(spec: str) -> np.ndarray:
+    """The numbers (query, key) of a Plotly heatmap."""
+    values = json.loads(spec)["data"][0]["z"]
+    flat = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
+    return flat.reshape([int(side) for side in values["shape"].split(",")])

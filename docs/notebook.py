@@ -1,0 +1,79 @@
+# %% [markdown]
+# # Headlight in a notebook
+#
+# Open this file as a notebook (Jupyter with jupytext, VS Code, Colab's "open script"), or run it
+# from the project's folder: `python -m docs.notebook`. Every picture is the one the app draws; the
+# last expression of a cell shows itself.
+
+# %%
+import torch
+
+from model import AttentionEdit, Site, load
+from model.steps import stack_rows
+from viz import Bar, attention_heatmap, attention_lines, compared_maps, decoding_player, head_grid
+
+translator = load("en-fr")
+sentence = "The red car is faster than the blue car."
+translation = translator.translate(sentence)
+trace = translator.trace(sentence, translation)
+translation.text
+
+# %% [markdown]
+# All heads of the cross-attention, layers down and heads across. Rows are what the decoder has
+# read, columns what the encoder has.
+
+# %%
+site = Site("cross", 1)  # layers count from 0
+queries = [token.text for token in trace.query_tokens(site)]
+keys = [token.text for token in trace.key_tokens(site)]
+grid = head_grid(trace.weights("cross"), queries, keys)
+grid
+
+# %% [markdown]
+# One head in large, as a heatmap (a Plotly figure) and as lines.
+
+# %%
+weights = trace.attention[site].weights[0, 4]  # head 5 of layer 2: (queries, keys)
+heatmap = attention_heatmap(weights, queries, keys)
+heatmap
+
+# %%
+lines = attention_lines(weights, queries, keys)
+lines
+
+# %% [markdown]
+# The same head when its neighbours are removed from the layer, beside what it was: both runs read
+# the same target, so the maps can be subtracted.
+
+# %%
+gate = torch.zeros(8)
+gate[4] = 1
+changed = translator.trace(
+    sentence, translation, edits={Site("cross", 0): AttentionEdit(gate=gate)}
+)
+after = changed.attention[site].weights[0, 4]
+comparison = compared_maps(weights, after, (queries, keys), (queries, keys))
+comparison
+
+# %% [markdown]
+# Decoding, one token at a time. Press Play.
+
+# %%
+decoding = translator.steps(sentence)
+steps = list(decoding)
+player = decoding_player(
+    stack_rows([step.weights for step in steps], "decoder")[1].mean(0).numpy(),
+    stack_rows([step.weights for step in steps], "cross")[1].mean(0).numpy(),
+    stack_rows([step.visible for step in steps], "decoder")[1].float().amax(0).numpy() > 0,
+    [step.read[-1].text for step in steps],
+    keys,
+    texts=[*(step.text for step in steps), translation.text],
+    bars=[
+        [
+            Bar(one.token.text, one.probability, chosen=one.token.id == step.token.id)
+            for one in step.top(5)
+        ]
+        for step in steps
+    ],
+)
+player

@@ -1,0 +1,230 @@
+"""A checkpoint as one file, to be downloaded, and uploaded by anybody."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tempfile
+import unicodedata
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import tokenizers
+import torch
+from safetensors.torch import load
+from torch import Tensor
+
+from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS, assemble, save_checkpoint
+from model.config import CHOICES, TransformerConfig, refuse_outside
+from model.layout import lay_out
+from model.tokenizer import SPECIAL_TOKENS, Tokenizer
+from model.transformer import Transformer
+from model.translator import Translator
+
+MEGABYTE = 1024**2
+LARGEST_ARCHIVE = 25 * MEGABYTE
+LARGEST = {WEIGHTS: 64 * MEGABYTE, CONFIG: 16 * 1024, TOKENIZER: 4 * MEGABYTE}  # when unpacked
+LARGEST_DIRECTORY = 16 * 1024  # the list of files at the end of a zip file
+LARGEST_HEADER = MEGABYTE  # the list of tensors at the beginning of the weights
+
+BOUNDS: dict[str, tuple[float, float]] = {
+    "source_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
+    "target_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
+    "d_model": (2, 1_024),
+    "heads": (1, 32),
+    "encoder_layers": (1, 12),
+    "decoder_layers": (1, 12),
+    "d_ff": (1, 8_192),
+    "dropout": (0.0, 0.9),
+    "norm_epsilon": (1e-12, 0.1),
+    "max_positions": (2, 4_096),
+    "pad_id": (0, 0),
+}
+LONGEST_TOKEN = 100  # characters
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def pack_checkpoint(
+    model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype = torch.float32
+) -> bytes:
+    """A zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
+        save_checkpoint(Path(folder), model, tokenizer, dtype)
+        for name in (WEIGHTS, CONFIG, TOKENIZER):
+            # Without the time of day, so that the same model gives the same bytes.
+            entry = zipfile.ZipInfo(name)
+            archive.writestr(entry, (Path(folder) / name).read_bytes(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def unpack_checkpoint(data: bytes) -> Translator:
+    """A translator from a zip file of a checkpoint folder, whoever made it.
+
+    Nothing is written to disk, and no memory is taken that the file has not been checked for.
+    Raises ValueError with one sentence for anything but the three files of a checkpoint that fit
+    each other, within the bounds above.
+    """
+    files = read_files(data)
+    config = read_config(files[CONFIG])
+    tokenizer = read_tokenizer(files[TOKENIZER])
+    model = assemble(config, tokenizer, read_weights(files[WEIGHTS]), trusted=False)
+    refuse_overflow(model)
+    return Translator(lay_out(model), tokenizer)
+
+
+def read_files(data: bytes) -> dict[str, bytes]:
+    """The three files of a zipped checkpoint; raises ValueError for any other zip file."""
+    if len(data) > LARGEST_ARCHIVE:
+        raise ValueError(f"The file is larger than {LARGEST_ARCHIVE // MEGABYTE} MB.")
+    refuse_long_directory(data)
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except Exception as error:  # damaged files raise whatever their bytes led to
+        raise ValueError("The zip file is damaged.") from error
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    paths = [PurePosixPath(entry.filename) for entry in entries]
+    if len({path.parent for path in paths}) > 1 or any(
+        len(path.parts) > 2 or ".." in path.parts or path.is_absolute() for path in paths
+    ):
+        raise ValueError("The zip file has to hold one folder, or no folder, and nothing else.")
+    if sorted(path.name for path in paths) != sorted(LARGEST):
+        raise ValueError(f"The zip file has to hold exactly {', '.join(LARGEST)}.")
+    return {
+        path.name: read_file(archive, entry, path.name)
+        for path, entry in zip(paths, entries, strict=True)
+    }
+
+
+def refuse_long_directory(data: bytes) -> None:
+    """Raise ValueError where a zip file lists so many files that the list alone is a burden."""
+    # The last record of a plain zip file: its mark, then at byte 12 the size of the list.
+    if len(data) < 22 or data[-22:-18] != b"PK\5\6" or data[-2:] != b"\0\0":
+        raise ValueError("The file is not a zip file, or not a whole one.")
+    (size,) = struct.unpack("<I", data[-10:-6])
+    if size > LARGEST_DIRECTORY or data[-42:-38] == b"PK\6\7":
+        raise ValueError("The zip file lists too many files.")
+
+
+def read_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> bytes:
+    """One file of an archive, no larger than allowed; raises ValueError where it cannot be read."""
+    if entry.file_size > LARGEST[name]:
+        raise ValueError(f"{name} is larger than {LARGEST[name] // 1024} KB when unpacked.")
+    if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is encrypted, or compressed in an unusual way.")
+    try:
+        with archive.open(entry) as file:
+            return file.read(LARGEST[name])
+    except Exception as error:  # damaged files raise whatever their bytes led to
+        raise ValueError(f"{name} is damaged.") from error
+
+
+def read_json(data: bytes, name: str) -> dict:
+    """A JSON object; raises ValueError for anything else."""
+    try:
+        entries = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is not JSON.") from error
+    if not isinstance(entries, dict):
+        raise ValueError(f"{name} is not a JSON object.")
+    return entries
+
+
+def read_config(data: bytes) -> TransformerConfig:
+    """A config within bounds; raises ValueError for anything else."""
+    defaults = vars(TransformerConfig(0, 0))  # sizes that are out of bounds, so have to be given
+    given = defaults | read_json(data, CONFIG)
+    if given.keys() != defaults.keys():
+        raise ValueError(f"{CONFIG} may hold only the entries {', '.join(defaults)}.")
+    refuse_outside(given, BOUNDS)
+    for name, choices in CHOICES.items():
+        if given[name] not in choices:
+            raise ValueError(f"{name} has to be one of {', '.join(choices)}.")
+    for name in ("tie_embeddings", "look_ahead_mask"):
+        if not isinstance(given[name], bool):
+            raise ValueError(f"{name} has to be true or false.")
+    return TransformerConfig(**given)
+
+
+def read_tokenizer(data: bytes) -> Tokenizer:
+    """A tokenizer of one of our two kinds, with another vocabulary; ValueError for anything else.
+
+    Only vocabulary and merges are taken from the file: rules for splitting text are programs of
+    their own, which can be made to run for ever.
+    """
+    given = read_json(data, TOKENIZER)
+    given_model = given.get("model")
+    if not isinstance(given_model, dict):
+        raise ValueError(f"{TOKENIZER} has no model.")
+    vocabulary, merges = given_model.pop("vocab", None), given_model.pop("merges", None)
+    for own in (Tokenizer.train_characters([]), Tokenizer.train_byte_pairs([], 0)):
+        rules = json.loads(own.backend.to_str())
+        has_merges = "merges" in rules["model"]
+        del rules["model"]["vocab"]
+        rules["model"].pop("merges", None)
+        if rules == given and has_merges == (merges is not None):
+            break
+    else:
+        raise ValueError(f"{TOKENIZER} splits text in a way that no model here was trained with.")
+    refuse_vocabulary(vocabulary)
+    rules["model"]["vocab"] = vocabulary
+    if has_merges:
+        refuse_merges(merges, vocabulary)
+        rules["model"]["merges"] = merges
+    return Tokenizer(tokenizers.Tokenizer.from_str(json.dumps(rules)))
+
+
+def refuse_vocabulary(vocabulary: object) -> None:
+    """Raise ValueError for anything but tokens numbered from 0, the special ones first."""
+    if not isinstance(vocabulary, dict) or len(vocabulary) > BOUNDS["source_vocab_size"][1]:
+        raise ValueError(f"{TOKENIZER} has no vocabulary, or one that is too large.")
+    ids = list(vocabulary.values())
+    if any(type(index) is not int for index in ids) or sorted(ids) != list(range(len(ids))):
+        raise ValueError(f"The tokens of {TOKENIZER} are not numbered from 0 on.")
+    if any(vocabulary.get(token) != index for index, token in enumerate(SPECIAL_TOKENS)):
+        raise ValueError(f"The first tokens of {TOKENIZER} are not {', '.join(SPECIAL_TOKENS)}.")
+    for token in vocabulary:
+        # Control characters and halves of a character are no text that could be shown.
+        shown = all(unicodedata.category(character) not in ("Cc", "Cs") for character in token)
+        if not 0 < len(token) <= LONGEST_TOKEN or not shown:
+            raise ValueError(f"{TOKENIZER} has a token that is empty, too long or not text.")
+
+
+def refuse_merges(merges: object, vocabulary: dict[str, int]) -> None:
+    """Raise ValueError for anything but pairs of tokens that are a token together."""
+    if not isinstance(merges, list) or len(merges) > len(vocabulary):
+        raise ValueError(f"{TOKENIZER} has no merges, or too many.")
+    for pair in merges:
+        if (
+            not isinstance(pair, list)
+            or len(pair) != 2
+            or not all(isinstance(token, str) for token in pair)
+            or not {*pair, "".join(pair)} <= vocabulary.keys()
+        ):
+            raise ValueError(f"{TOKENIZER} merges what its vocabulary does not have.")
+
+
+def read_weights(data: bytes) -> dict[str, Tensor]:
+    """Tensors of finite floats from a safetensors file; raises ValueError for anything else."""
+    if int.from_bytes(data[:8], "little") > LARGEST_HEADER:
+        raise ValueError(f"{WEIGHTS} is not a safetensors file, or lists too many tensors.")
+    try:
+        weights = load(data)
+    except Exception as error:  # a header can ask for types that the library does not know
+        raise ValueError(f"{WEIGHTS} is not a safetensors file.") from error
+    for tensor in weights.values():
+        if tensor.dtype not in DTYPES:
+            raise ValueError(f"{WEIGHTS} has numbers of a type other than 16 or 32 bit floats.")
+        if not tensor.isfinite().all():
+            raise ValueError(f"{WEIGHTS} has weights that are infinite or not a number.")
+    return weights
+
+
+@torch.inference_mode()
+def refuse_overflow(model: Transformer) -> None:
+    """Raise ValueError where weights are so large that what the model computes is no number."""
+    read = min(model.config.source_vocab_size, model.config.max_positions)
+    ids = torch.arange(read)[None, -64:]
+    if not model(ids, ids).isfinite().all():
+        raise ValueError(f"{WEIGHTS} has weights so large that the model cannot compute.")

@@ -1,0 +1,181 @@
+"""BERT in the project's own layers, and the heads of other models of the transformers library."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.bert_reader import BertReader
+from model.edits import Edits
+from model.foreign import ForeignModel
+from model.trace import Kind
+from pages.shared import address, history, limits
+from pages.shared.bert_inside import inside
+from pages.shared.bert_models import HISTORY, Loaded, model_box
+from pages.shared.bert_runs import attended, layers_of, read
+from pages.shared.bert_text import (
+    masked_places,
+    parity,
+    predictions,
+    text_box,
+    text_boxes,
+    tokens_to_mask,
+)
+from pages.shared.bert_view import Run, Strongest, attention, choose_selection, chosen
+from pages.shared.bert_words import (
+    BERT_READING,
+    FOREIGN,
+    FOREIGN_KINDS,
+    LAST_TEXT,
+    LOADING,
+    PURPOSE,
+    SWITCHES,
+    TARGET,
+)
+from pages.shared.controls import choose_kind
+from pages.shared.frame import open_page
+from pages.shared.head_switches import head_switches
+from pages.shared.pictures import piece_chips, show
+from pages.shared.saving import about
+from viz import token_strip
+
+TABS = ("Attention", "Switch heads", "Inside a head")
+
+
+def select_head(kind: Kind, layer: int, head: int) -> None:
+    """Choose the head that is shown."""
+    st.session_state.update(bert_layer=str(layer + 1), bert_head=str(head + 1))
+
+
+def open_cell(cell: Strongest) -> None:
+    """Take a weight apart."""
+    layer, head, query, key = cell
+    select_head("encoder", layer, head)
+    st.session_state.update(bert_query=query + 1, bert_key=key + 1, bert_tab=TABS[2])
+
+
+@address.fragment
+def bert(loaded: Loaded, first: str, second: str) -> None:
+    """Everything that a BERT's own layers allow."""
+    reader: BertReader = loaded.model
+    masked = masked_places(reader, first, second)
+    edits = history.edits(HISTORY)
+    reading = read(loaded, first, second, masked, edits)
+    hidden = f"masked: {', '.join(str(place + 1) for place in masked)}" if masked else ""
+    about(" / ".join(filter(None, (first, second))), edits=edits, changes=hidden, model=loaded.name)
+    if any(piece.role == "mask" for piece in reading.source_tokens):
+        left, right = st.columns([3, 2], gap="medium")
+        with right:
+            predictions(loaded, first, second, masked, edits)
+    else:
+        left = st.container()
+    with left:
+        tokens_to_mask(loaded, first, second, reading)
+        parity(loaded, first, second)
+    pieces = reading.source_tokens
+    run = Run(layers_of(reading, "encoder"), pieces, pieces)
+
+    def all_attention() -> None:
+        paired = any(piece.segment for piece in pieces)
+        attention(run, choose_selection(run, paired), BERT_READING, open_cell)
+
+    def switches() -> None:
+        st.caption(SWITCHES)
+        layer = chosen(st.session_state.bert_layer, len(run.layers))[0]
+        head = chosen(st.session_state.bert_head, run.heads)[0]
+        shapes = {"encoder": (len(run.layers), run.heads)}
+        head_switches(shapes, ("encoder", layer, head), select_head, HISTORY)
+        if edits != Edits():
+            trained = read(loaded, first, second, masked)
+            change = (reading.states - trained.states).norm(dim=-1) / trained.states.norm(dim=-1)
+            st.metric(
+                "The last hidden states move by, on average over tokens",
+                f"{change.mean():.1%} of their length",
+            )
+
+    def weight() -> None:
+        inside(reader, reading, lambda: reader.read(first, second), run, edits)
+
+    tabs = st.tabs(TABS, key="bert_tab", on_change="rerun")
+    for tab, section in zip(tabs, (all_attention, switches, weight), strict=True):
+        if tab.open:
+            with tab:
+                section()
+    address.publish()
+
+
+@address.fragment
+def foreign(loaded: Loaded, text: str, target: str) -> None:
+    """The heads of a model that runs in the transformers library."""
+    model = loaded.model
+    found = attended(loaded, text, target or None)
+    about(text, target=target, model=loaded.name)
+    sides = {"Text": found.source_tokens, "What the decoder reads": found.target_tokens}
+    for label, pieces in sides.items():
+        if pieces:
+            label = f"{label}: {len(pieces)} tokens"
+            show(
+                token_strip("", piece_chips(pieces, False), label=label),
+                label,
+                save=f"Tokens read, {label}",
+            )
+    if model.is_cut(text=text):
+        st.info(f"The text is longer than the {model.max_tokens} tokens that this model is given.")
+    st.info(FOREIGN)
+    if st.session_state.bert_kind not in model.kinds:
+        st.session_state.bert_kind = model.kinds[0]
+    kind = choose_kind("bert_kind", model.kinds)
+    run = Run(layers_of(found, kind), found.query_tokens(kind), found.key_tokens(kind), kind)
+    attention(run, choose_selection(run, paired=False), FOREIGN_KINDS[kind], None)
+    address.publish()
+
+
+def show_model(loaded: Loaded) -> None:
+    """The boxes for the text, and all that the model shows of it."""
+    own = isinstance(loaded.model, BertReader)
+    if texts := readable(loaded, text_boxes(loaded.model) if own else foreign_boxes(loaded.model)):
+        (bert if own else foreign)(loaded, *texts)
+    else:
+        address.publish()
+
+
+def foreign_boxes(model: ForeignModel) -> tuple[str, str]:
+    """The box for the text, and one for what the decoder reads where the model has both sides."""
+    left, right = st.columns(2)
+    with left:
+        text = text_box("Text", "bert_first", "Type a text and press Enter")
+    if len(model.kinds) == 1:
+        return text, ""
+    with right:
+        return text, text_box(TARGET, "bert_target", "")
+
+
+def readable(loaded: Loaded, texts: tuple[str, str]) -> tuple[str, str] | None:
+    """The texts where the model can read them, else the last ones that it could, if any."""
+    first, second = texts
+    try:
+        if isinstance(loaded.model, BertReader):
+            loaded.model.read(first, second)
+        else:
+            attended(loaded, first, second or None)
+    except ValueError as error:
+        st.text(str(error))
+        number, texts = st.session_state.get("bert_readable", (None, None))
+        if number != loaded.number:
+            return None
+        st.info(LAST_TEXT)
+        st.text("\n".join(filter(None, texts)))
+        return texts
+    st.session_state.bert_readable = loaded.number, texts
+    return texts
+
+
+open_page("BERT and others")
+if not limits.OTHER_MODELS:
+    st.info(LOADING["off"])
+elif loaded := model_box():
+    show_model(loaded)
+else:
+    if st.session_state.bert_name:
+        st.info(LOADING["gone"])
+    st.markdown(PURPOSE)
+    address.publish()

@@ -1,0 +1,170 @@
+"""Models of the transformers library, loaded when a visitor asks and kept for all visitors."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Lock
+
+import streamlit as st
+
+from model.bert_reader import BertReader, load_bert
+from model.foreign import ForeignModel, load_foreign
+from model.hub import LoadingError, first_line, read_config
+from pages.shared import history, limits, scene
+from pages.shared.bert_words import LOADING
+from pages.shared.recent import Recent
+
+MODELS_KEPT = limits.MODELS  # of all visitors together
+HISTORY = "bert_history"  # of what a visitor changed in a BERT
+SUGGESTIONS = (
+    "google-bert/bert-base-uncased",
+    "prajjwal1/bert-tiny",
+    "google-bert/bert-base-multilingual-cased",
+    "openai-community/gpt2",
+    "google-t5/t5-small",
+    "Helsinki-NLP/opus-mt-en-fr",
+)
+numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model in memory; the `number` of its loading tells it from another of the same name."""
+
+    name: str
+    model: BertReader | ForeignModel
+    number: int = field(default_factory=lambda: next(numbers))
+
+
+class Job:
+    """A model being loaded: how far it is, and in the end the model or why there is none."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.share = 0.0  # of the bytes to download
+        self.result: Future[Loaded]
+
+    def progress(self, done: int, total: int) -> None:
+        """Note how far the download is; called from several threads."""
+        self.share = min(1.0, done / max(total, 1))
+
+    def load(self) -> Loaded:
+        """Load the model; raises LoadingError, whatever went wrong."""
+        try:
+            bert = read_config(self.name).model_type == "bert"
+            return Loaded(
+                self.name, (load_bert if bert else load_foreign)(self.name, self.progress)
+            )
+        except LoadingError:
+            raise
+        except Exception as error:  # such as too little memory
+            raise LoadingError(f"{self.name} could not be loaded: {first_line(error)}") from error
+
+
+class Shelf:
+    """The models in memory, and those on their way; one is loaded at a time."""
+
+    def __init__(self) -> None:
+        self.loaded: Recent[Loaded] = Recent(MODELS_KEPT)
+        self.jobs: dict[str, Job] = {}
+        self.lock = Lock()
+        self.worker = ThreadPoolExecutor(1, "loading")
+
+    def ask(self, name: str) -> Job:
+        """Have a model loaded; visitors who ask for the same one meanwhile share the job."""
+        with self.lock:
+            if name not in self.jobs:
+                job = self.jobs[name] = Job(name)
+                job.result = self.worker.submit(self.fill, job)
+            return self.jobs[name]
+
+    def fill(self, job: Job) -> Loaded:
+        """Load a model and keep it; what failed is not kept."""
+        try:
+            loaded = job.load()
+            self.loaded.put(job.name, loaded)
+            return loaded
+        finally:
+            with self.lock:
+                del self.jobs[job.name]
+
+
+@st.cache_resource(show_spinner=False)
+def shelf() -> Shelf:
+    """The shelf of this process."""
+    return Shelf()
+
+
+def model_box() -> Loaded | None:
+    """The box that asks for a model and loads it; returns the one to show, if there is one."""
+    st.session_state.setdefault("bert_wanted", st.session_state.bert_name)
+    loaded = shelf().loaded.get(st.session_state.bert_name)
+    if loaded:
+        st.text(f"Shown: {loaded.name}")
+    with st.expander("Another model") if loaded else st.container():
+        form = st.form("load", border=False)
+        row = form.container(horizontal=True, vertical_alignment="bottom")
+        row.text_input(
+            "Name on the Hugging Face Hub, or a folder on this computer",
+            key="bert_wanted",
+            persist_state="session",
+            max_chars=scene.LONGEST_NAME,
+            placeholder=SUGGESTIONS[0],
+        )
+        asked = row.form_submit_button("Load")
+        st.pills(
+            "Suggestions",
+            SUGGESTIONS,
+            key="bert_suggestion",
+            on_change=_take_suggestion,
+            label_visibility="collapsed",
+        )
+    if asked and (name := st.session_state.bert_wanted.strip()):
+        _load(name)
+    return loaded
+
+
+def _load(name: str) -> None:
+    """Load a model while a bar tells how far it is; what was shown stays where that fails."""
+    loaded = shelf().loaded.get(name) or _wait_for(shelf().ask(name))
+    if loaded is None:
+        return
+    history.forget(HISTORY)  # the heads switched were those of another model
+    if isinstance(loaded.model, ForeignModel):
+        st.session_state.bert_kind = loaded.model.kinds[-1]
+    st.session_state.update(bert_name=loaded.name, bert_masked="")
+    st.rerun()
+
+
+def _wait_for(job: Job) -> Loaded | None:
+    """The model of a job, while a bar tells how far it is; None after saying why there is none."""
+    bar = st.progress(0.0, LOADING["begin"])
+    while not job.result.done():
+        stage = "begin" if not job.share else "download" if job.share < 1 else "reading"
+        bar.progress(job.share, LOADING[stage])
+        wait_for([job.result], timeout=0.2)
+    bar.empty()
+    try:
+        return job.result.result()
+    except LoadingError as error:
+        st.error(LOADING["failed"])
+        st.text(str(error))
+        return None
+
+
+def berts() -> list[Loaded]:
+    """The BERTs in memory, the one asked for last at the end."""
+    return [
+        loaded
+        for loaded in list(shelf().loaded.values.values())
+        if isinstance(loaded.model, BertReader)
+    ]
+
+
+def _take_suggestion() -> None:
+    """Put the clicked name into the box, and let it be clicked again."""
+    st.session_state.bert_wanted = st.session_state.bert_suggestion
+    st.session_state.bert_suggestion = None

@@ -1,0 +1,144 @@
+"""The heads of a model of the transformers library: what is drawn of a run, and its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from model.pieces import Piece
+from model.selection import BETWEEN, Selection, select
+from model.trace import Kind
+from pages.shared import scene
+from pages.shared.bert_words import (
+    BETWEEN_WORDS,
+    EMPTY,
+    HEAD_SUMMARIES,
+    LAYER_SUMMARIES,
+    NUMBERS_ALONE,
+    SCALED,
+    SELECTED,
+    WORDS_RULE,
+)
+from pages.shared.captions import site_words
+from pages.shared.controls import choose, choose_picture
+from pages.shared.loading import one_head
+from pages.shared.overview import all_heads, one_in_large, with_summaries
+from pages.shared.pictures import picked
+
+Strongest = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """The weights of every layer of one kind (H, Q, K), and the tokens on their axes."""
+
+    layers: Sequence[np.ndarray]
+    queries: Sequence[Piece]
+    keys: Sequence[Piece]
+    kind: Kind = "encoder"
+
+    @property
+    def heads(self) -> int:
+        """How many heads a layer has."""
+        return len(self.layers[0])
+
+    def strongest(self, queries: list[int], keys: list[int]) -> Strongest:
+        """The largest weight of these queries on these keys, in the chosen layer and head.
+
+        Where a mean or maximum is chosen, it is looked for in all that this is made of.
+        """
+        layers = chosen(st.session_state.bert_layer, len(self.layers))
+        heads = chosen(st.session_state.bert_head, self.heads)
+        block = np.stack([self.layers[layer][np.ix_(heads, queries, keys)] for layer in layers])
+        layer, head, query, key = np.unravel_index(block.argmax(), block.shape)
+        return layers[layer], heads[head], queries[query], keys[key]
+
+
+def chosen(name: str, count: int) -> list[int]:
+    """The layers or heads, from 0, that are meant by a number from 1, a mean or a maximum."""
+    return list(range(count)) if name in scene.SUMMARIES else [min(int(name), count) - 1]
+
+
+def choose_selection(run: Run, paired: bool) -> Selection:
+    """The widgets that choose which tokens are drawn, and what the widgets chose."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        between = "all"
+        if paired:
+            between = st.segmented_control(
+                "Sentences",
+                BETWEEN,
+                key="bert_between",
+                format_func=BETWEEN_WORDS.get,
+                required=True,
+                wrap=True,
+            )
+        special = choose("Special tokens", scene.BERT_CHOICES["bert_special"], "bert_special")
+        units = choose("Tokens as", scene.BERT_CHOICES["bert_units"], "bert_units")
+        rows = choose("Rows", scene.BERT_CHOICES["bert_rows"], "bert_rows")
+    selection = select(
+        run.queries,
+        run.keys,
+        between=between,
+        special=special == "shown",
+        words=units == "words",
+        scaled=rows == "scaled to 1",
+    )
+    notes = {SELECTED: selection.hides, SCALED: selection.scaled, WORDS_RULE: selection.words}
+    if said := [note for note, applies in notes.items() if applies]:
+        st.caption(" ".join(said))
+    return selection
+
+
+def attention(
+    run: Run, selection: Selection, words: str, open_cell: Callable[[Strongest], None] | None
+) -> None:
+    """All heads of a run, and the chosen one, mean or maximum in large.
+
+    `open_cell` is called with the weight behind a clicked cell, the strongest where it stands for
+    several. `words` say what is seen.
+    """
+    if selection.is_empty:
+        st.info(EMPTY)
+        return
+    maps = with_summaries([selection.of(layer) for layer in run.layers])  # (layers, H + 2, Q, K)
+    tokens = [
+        [piece.text for piece in pieces]
+        for pieces in (selection.shown_queries, selection.shown_keys)
+    ]
+    heads = scene.head_names(run.heads)
+    overview, detail = st.columns(2, gap="medium")
+    with detail:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            layer = choose("Layer", scene.head_names(len(run.layers)), "bert_layer")
+            picture = choose_picture("bert_picture")
+        head = choose("Head", heads, "bert_head")
+        column = heads.index(head)
+        one_in_large(
+            one_head(maps[:, column], layer),
+            *tokens,
+            picture,
+            save=site_words(run.kind, layer, head),
+            open_cell=open_cell
+            and (lambda *cell: open_cell(run.strongest(*selection.places(*cell)))),
+        )
+        st.caption(f"{words} {summary_words(layer, head)}")
+    with overview:
+        selected = None if layer in scene.SUMMARIES else (int(layer) - 1, column)
+        save = f"{scene.KINDS[run.kind]}, all heads"
+        all_heads(maps, *tokens, selected=selected, save=save, open_map=lambda: open_map(heads))
+
+
+def summary_words(layer: str, head: str) -> str:
+    """What a mean or a maximum is taken over."""
+    words = LAYER_SUMMARIES.get(layer, "") + HEAD_SUMMARIES.get(head, "")
+    return f"{words} {NUMBERS_ALONE}" if layer in scene.SUMMARIES else words
+
+
+def open_map(heads: Sequence[str]) -> None:
+    """Go to the layer and head of the clicked map."""
+    layer, column = picked("grid")
+    st.session_state.bert_layer = str(layer + 1)
+    st.session_state.bert_head = heads[column]

@@ -1,0 +1,31 @@
+"""What whoever runs the app may limit, by variables of the environment."""
+
+from __future__ import annotations
+
+import os
+
+
+def whole_number(name: str, default: int, lowest: int = 1) -> int:
+    """A variable as a whole number; raises ValueError, which says what it takes."""
+    text = os.environ.get(name, "").strip() or str(default)
+    if not (text.isascii() and text.isdecimal() and lowest <= int(text) <= 1_000_000):
+        raise ValueError(f"{name} is {text!r}, but takes a whole number of at least {lowest}.")
+    return int(text)
+
+
+def switch(name: str, default: bool) -> bool:
+    """A variable that is on or off; raises ValueError for anything else."""
+    text = os.environ.get(name, "").strip().lower() or ("on" if default else "off")
+    if text not in ("on", "off"):
+        raise ValueError(f"{name} is {text!r}, but is either on or off.")
+    return text == "on"
+
+
+# Of one model call. Several visitors share the cores, and threads that wait for each other wherever
+# a core is busy took ten times as long for a sentence.
+THREADS = whole_number("HEADLIGHT_THREADS", 1)
+RUNS = whole_number("HEADLIGHT_RUNS", 32, lowest=2)  # results kept, of all visitors together
+OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
+MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
+TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
+TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most

@@ -1,0 +1,104 @@
+"""All heads of one run, and one of them in large: the same on every page that shows heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import scene
+from pages.shared.cells import OpenCell, attention_map
+from pages.shared.pictures import show
+from pages.shared.words import HOW_TO_READ
+from viz import attention_heatmap, attention_lines, head_grid
+from viz.heatmap import MOST_LABELS
+from viz.numbers import Numbers
+
+
+def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """The weights of each layer's heads (H, Q, K), their mean and maximum after them.
+
+    Returns (layers, H + 2, Q, K), filled layer by layer: on long texts copies would take gigabytes.
+    """
+    heads, queries, keys = layers[0].shape
+    maps = np.empty((len(layers), heads + len(scene.SUMMARIES), queries, keys), layers[0].dtype)
+    for filled, weights in zip(maps, layers, strict=True):
+        filled[:heads] = weights
+        filled[heads] = weights.mean(axis=0)
+        filled[heads + 1] = weights.max(axis=0)
+    return maps
+
+
+def all_heads(
+    maps: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    selected: tuple[int, int] | None,
+    save: str,
+    open_map: Callable[[], None],
+) -> None:
+    """A small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
+
+    `open_map` runs when one was clicked, and finds its layer and column by `picked("grid")`;
+    `save` says what they show.
+    """
+    names = scene.head_names(maps.shape[1] - len(scene.SUMMARIES))
+    st.markdown("**All heads**: layers down, heads across. Click one to open it.")
+    grid = head_grid(
+        maps,
+        query_tokens,
+        key_tokens,
+        column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in names],
+        selected=selected,
+        own_scale=own_scale(),
+    )
+    show(grid, "grid", open_map, save=save)
+    st.toggle(
+        "Brighten each map to its own largest weight",
+        key="own_scale",
+        help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that "
+        "they can be compared.",
+    )
+    st.caption(HOW_TO_READ["grid"])
+
+
+def one_in_large(
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    picture: str,
+    *,
+    save: str,
+    blocked: np.ndarray | None = None,
+    open_cell: OpenCell | None = None,
+) -> None:
+    """One head's weights (Q, K) as a heatmap, whose cells lead on where wanted, or as lines.
+
+    `save` says which head's they are.
+    """
+    if picture == "heatmap":
+        figure = attention_heatmap(
+            weights,
+            query_tokens,
+            key_tokens,
+            maximum=None if own_scale() else 1.0,
+            blocked=blocked,
+            clickable=open_cell is not None,
+        )
+        numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
+        attention_map(figure, "heatmap", open_cell, save=save, numbers=numbers)
+    else:
+        lines = attention_lines(weights, query_tokens, key_tokens)
+        show(lines, "lines", save=f"{save}, as lines")
+    words = HOW_TO_READ[picture]
+    if picture == "heatmap":
+        clickable = open_cell is not None and max(weights.shape) <= MOST_LABELS
+        words += HOW_TO_READ["clickable" if clickable else "not clickable"]
+    st.caption(words)
+
+
+def own_scale() -> bool:
+    """Whether each map is brightened to its own largest weight."""
+    return st.session_state.get("own_scale", False)

@@ -1,0 +1,37 @@
+"""Every page under axe-core: no serious or critical finding."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+PAGES = {
+    "": "All heads",
+    "?picture=lines": "All heads",
+    "masks": "Why −∞ and nothing else",
+    "heads": "Which heads matter",
+    "compare": "Translation of B",
+    "inside": "Into the residual stream",
+    "inside?inside_tab=Switches": "ReLU or GELU",
+    "positions": "As the position moves on",
+    "positions?positions_tab=Your sentence": "Shuffle the words",
+    "decoding?strategy=beam": "Teacher forcing",
+    "training": "Experiments",
+    "bert": "Only safetensors are loaded",
+    "model": "How it learned",
+}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("address", PAGES)
+def test_no_serious_finding(page, server, address, theme):
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    page.goto(f"{server}/{address}")
+    page.get_by_text(PAGES[address]).first.wait_for()
+    page.wait_for_timeout(1_500)  # pictures fade in, and half faded has no contrast
+    found = Axe().run(page).response["violations"]
+    told = [
+        f"{one['impact']} {one['id']}: {one['help']}: {node['target']} {node['html'][:160]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+    assert not told, "\n".join(told)

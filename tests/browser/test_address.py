@@ -1,0 +1,71 @@
+"""The browser's Back and Forward, links opened elsewhere, and choices on the way between pages."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def head(page, name):
+    group = page.get_by_test_id("stButtonGroup").filter(has_text="mean")
+    return group.get_by_role("radio", name=name, exact=True)
+
+
+def open_attention(page, server, query=""):
+    page.goto(f"{server}/{query}")
+    page.get_by_text("All heads").wait_for()
+    expect(head(page, "mean")).to_be_visible()
+
+
+def choose(page, name):
+    head(page, name).click()
+    expect(page).to_have_url(re.compile(f"head={name}"))
+    page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
+
+
+def test_back_and_forward_go_through_what_was_chosen(page, server):
+    open_attention(page, server)
+    choose(page, "4")
+    choose(page, "6")
+    page.go_back()
+    expect(head(page, "4")).to_be_checked()
+    page.go_forward()
+    expect(head(page, "6")).to_be_checked()
+
+
+def test_a_link_restores_a_scene_in_another_browser(page, browser, server):
+    edits = "look-ahead.off~gate.cross.2.8.0"
+    open_attention(page, server, f"?sentence=We sing.&head=4&kind=encoder&edits={edits}")
+    page.get_by_role("link", name="Masks").click()
+    look_ahead = page.get_by_role("switch", name="Look-ahead mask")
+    expect(look_ahead).not_to_be_checked()
+    expect(page).to_have_url(re.compile("masks.*head=4"))
+    other = browser.new_context().new_page()
+    other.goto(page.url)
+    expect(other.get_by_label("English sentence")).to_have_value("We sing.")
+    expect(other.get_by_role("switch", name="Look-ahead mask")).not_to_be_checked()
+    other.context.close()
+
+
+def test_a_damaged_link_shows_the_defaults_and_a_note(page, server):
+    open_attention(page, server, "?head=99&edits=gate.cross.9.9.9&layer=3")
+    expect(page.get_by_text("too old or damaged")).to_be_visible()
+    expect(page.get_by_text("edits, head").or_(page.get_by_text("head, edits"))).to_be_visible()
+    expect(head(page, "mean")).to_be_checked()
+    expect(page).to_have_url(re.compile("layer=3"))
+
+
+def test_choices_of_a_page_outlive_clicks_on_others(page, server):
+    page.goto(f"{server}/decoding")
+    page.get_by_role("radio", name="Beam").click()
+    page.get_by_text("The beam", exact=True).wait_for()
+    page.get_by_role("link", name="Attention").click()
+    expect(head(page, "4")).to_be_visible()
+    for name in ("4", "5", "7"):
+        choose(page, name)
+    page.get_by_role("link", name="Masks").click()
+    page.get_by_role("radio", name="Cross-attention").click()
+    expect(page).to_have_url(re.compile("mask_kind=cross"))
+    page.get_by_role("link", name="Decoding").click()
+    page.get_by_text("The beam", exact=True).wait_for()
+    expect(page.get_by_role("radio", name="Beam")).to_be_checked()
+    expect(head(page, "7")).to_be_checked()

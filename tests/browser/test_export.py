@@ -1,0 +1,142 @@
+"""Saving pictures from a page: what is in the files, and that they need nothing else."""
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from model import Site
+
+SENTENCE = "I love my cat."
+LAYER, HEAD = 2, 3  # from 1, as on screen
+SVG = "{http://www.w3.org/2000/svg}"
+PICTURES = {
+    "grid": ("Cross-attention, all heads", ".head-grid"),
+    "heatmap": (f"Cross-attention, layer {LAYER}, head {HEAD}", ".svg-container"),
+    "lines": (f"Cross-attention, layer {LAYER}, head {HEAD}, as lines", ".attention-lines"),
+}
+
+
+def open_picture(page, server, key):
+    """The picture on the Attention page, and the menu that saves it."""
+    picture = "lines" if key == "lines" else "heatmap"
+    page.goto(f"{server}/?sentence={SENTENCE}&layer={LAYER}&head={HEAD}&picture={picture}")
+    what, selector = PICTURES[key]
+    page.locator(selector).wait_for()
+    opener = page.get_by_role("button", name=f"Save: {what}", exact=True)
+    opener.focus()
+    page.keyboard.press("Enter")
+    menu = page.locator(f".st-key-save-{key}")
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    return page.locator(selector), menu
+
+
+def save(page, menu, form):
+    """The bytes and the name of a file that the menu saves."""
+    if not menu.get_by_role("group", name="Save as").is_visible():
+        menu.get_by_role("button", name=re.compile("^Save: ")).click()
+    with page.expect_download() as saved:
+        menu.get_by_role("button", name=form.upper(), exact=True).click()
+    name = saved.value.suggested_filename
+    assert name.endswith(f".{form}")
+    return saved.value.path().read_bytes(), name
+
+
+@pytest.mark.parametrize("key", PICTURES)
+def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
+    picture, menu = open_picture(page, server, key)
+    data, name = save(page, menu, "png")
+    box = picture.bounding_box()
+    image = Image.open(io.BytesIO(data)).convert("RGB")
+    assert image.width == 2 * (np.ceil(box["width"]) + 16)
+    assert image.height > 2 * box["height"]  # the caption stands below
+    assert len(image.getcolors(maxcolors=10**7)) > 50
+    assert name.startswith("headlight_en-fr_cross-attention")
+    assert "i-love-my-cat" in name
+    assert page.errors == []
+    assert page.foreign_requests == []
+
+
+@pytest.mark.parametrize("key", PICTURES)
+def test_an_svg_holds_the_tokens_as_text_and_asks_for_nothing(page, server, translator, key):
+    _, menu = open_picture(page, server, key)
+    data, _ = save(page, menu, "svg")
+    root = ElementTree.fromstring(data)
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    trace = translator.trace(SENTENCE)
+    if key != "grid":
+        for token in (*trace.source_tokens, *trace.target_tokens):
+            assert token.text in texts
+    assert f"Sentence: “{SENTENCE}”" in " ".join(texts)
+    assert not list(root.iter(f"{SVG}script")) + list(root.iter(f"{SVG}foreignObject"))
+    without_names = data.replace(b"http://www.w3.org/", b"")
+    assert not re.search(rb"https?://|url\(\W?(?!#)\w+:", without_names)
+
+
+@pytest.mark.parametrize("key", ["grid", "heatmap"])
+def test_a_page_draws_without_a_network(page, server, browser, tmp_path, key):
+    _, menu = open_picture(page, server, key)
+    data, name = save(page, menu, "html")
+    (tmp_path / name).write_bytes(data)
+    context = browser.new_context(offline=True)
+    other, asked = context.new_page(), []
+    other.on("request", lambda request: asked.append(request.url))
+    other.goto((tmp_path / name).as_uri())
+    drawn = other.locator(".map" if key == "grid" else ".heatmaplayer image").first
+    drawn.wait_for()
+    assert f"Sentence: “{SENTENCE}”" in other.locator("body").inner_text()
+    assert not [url for url in asked if url.startswith(("http", "ws"))]
+    context.close()
+
+
+def test_the_numbers_are_those_of_the_run(page, server, translator):
+    _, menu = open_picture(page, server, "heatmap")
+    trace = translator.trace(SENTENCE)
+    weights = trace.attention[Site("cross", LAYER - 1)].weights[0, HEAD - 1].numpy()
+    saved = np.load(io.BytesIO(save(page, menu, "npz")[0]), allow_pickle=False)
+    np.testing.assert_allclose(saved["weight"], weights, atol=1e-6)
+    assert saved["weight.key"].tolist() == [token.text for token in trace.source_tokens]
+    data, _ = save(page, menu, "csv")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+    read = np.array([row["value"] for row in rows]).astype(np.float32)
+    np.testing.assert_array_equal(read.reshape(weights.shape), saved["weight"])
+    scene = json.loads(save(page, menu, "json")[0])
+    assert scene["slides"][0]["parameters"]["sentence"] == SENTENCE
+    assert str(saved["caption"]) == scene["caption"]
+    assert "Changed: nothing, as trained." in scene["caption"]
+
+
+def test_saving_leaves_the_picture_as_it_was(page, server):
+    picture, menu = open_picture(page, server, "lines")
+    token = picture.locator(".query").nth(1)
+    token.click()
+    before = picture.bounding_box()
+    save(page, menu, "svg")
+    save(page, menu, "csv")
+    expect(token).to_have_attribute("aria-pressed", "true")
+    after = picture.bounding_box()
+    assert (after["width"], after["height"]) == (before["width"], before["height"])
+    assert page.errors == []
+
+
+def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_path):
+    page.goto(f"{server}/?sentence=%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E %3D1%2B1")
+    page.locator(".svg-container").wait_for()
+    menu = page.locator(".st-key-save-heatmap")
+    data, name = save(page, menu, "html")
+    (tmp_path / name).write_bytes(data)
+    context = browser.new_context(offline=True)
+    other, said = context.new_page(), []
+    other.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    other.goto((tmp_path / name).as_uri())
+    other.locator(".heatmaplayer image").first.wait_for()
+    assert said == []
+    assert "</script><script>alert(1)" in other.locator("body").inner_text()
+    context.close()
+    ElementTree.fromstring(save(page, menu, "svg")[0])

@@ -1,0 +1,70 @@
+"""Keys that do what clicks do."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+
+def radio(page, group, name):
+    groups = page.get_by_test_id("stButtonGroup").filter(has_text=group)
+    return groups.get_by_role("radio", name=name, exact=True)
+
+
+@pytest.fixture
+def attention(page, server):
+    page.goto(f"{server}/?head=4")
+    page.get_by_text("All heads").wait_for()
+    page.get_by_role("button", name="Keys: ?").wait_for()
+    return page
+
+
+def test_keys_go_through_heads_layers_and_kinds(attention):
+    attention.keyboard.press("h")
+    expect(radio(attention, "mean", "5")).to_be_checked()
+    attention.keyboard.press("Shift+H")
+    expect(radio(attention, "mean", "4")).to_be_checked()
+    attention.keyboard.press("Shift+L")
+    expect(attention).to_have_url(re.compile("layer=1"))
+    attention.keyboard.press("Shift+K")
+    expect(attention).to_have_url(re.compile("kind=decoder"))
+
+
+def test_what_is_typed_in_a_box_is_text(attention):
+    box = attention.get_by_label("English sentence")
+    box.fill("")
+    box.press_sequentially("hhl?")
+    expect(box).to_have_value("hhl?")
+    expect(radio(attention, "mean", "4")).to_be_checked()
+    expect(attention.get_by_role("dialog")).not_to_be_visible()
+
+
+def test_the_help_sheet_opens_lists_the_keys_and_closes(attention):
+    attention.keyboard.press("?")
+    sheet = attention.get_by_role("dialog", name="Keys")
+    expect(sheet).to_contain_text("next head")
+    attention.keyboard.press("h")  # meanwhile the page is left alone
+    attention.keyboard.press("Escape")
+    expect(sheet).not_to_be_visible()
+    expect(radio(attention, "mean", "4")).to_be_checked()
+
+
+def test_a_key_switches_the_selected_head(page, server):
+    page.goto(f"{server}/heads?head=4")
+    selected = page.locator(".switchboard .head.selected")
+    expect(selected).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("t")
+    expect(selected).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("t")
+    expect(selected).to_have_attribute("aria-pressed", "true")
+
+
+def test_keys_step_through_a_decoding(page, server):
+    page.goto(f"{server}/decoding")
+    step = page.locator(".transport .slider").first
+    expect(step).to_have_value("0")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(step).to_have_value("2")
+    page.keyboard.press("p")
+    expect(step).to_have_value("1")

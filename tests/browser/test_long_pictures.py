@@ -1,0 +1,113 @@
+"""The canvas pictures of 512 tokens, on a page of their own."""
+
+import json
+
+import numpy as np
+import pytest
+
+from viz import attention_lines, head_grid
+
+TOKENS = [f"token{place}" for place in range(512)]
+PLACES = np.random.default_rng(0).integers(0, 512, (12, 12, 2))
+
+
+@pytest.fixture(scope="module")
+def grid():
+    """Maps of nothing but one weight, at a place of its own in each."""
+    weights = np.zeros((12, 12, 512, 512), np.float32)
+    for layer, head in np.ndindex(12, 12):
+        weights[layer, head][*PLACES[layer, head]] = 1
+    return head_grid(weights, TOKENS).to_html()
+
+
+def test_the_one_bright_cell_of_a_large_map_is_seen_where_it_is(page, grid):
+    page.set_viewport_size({"width": 640, "height": 900})
+    page.set_content(grid)
+    page.get_by_text("weights share a dot of these maps, which shows the largest").wait_for()
+    boxes = page.locator(".map").evaluate_all(
+        "maps => maps.map((map) => [map.offsetLeft, map.offsetTop, map.offsetWidth, "
+        "map.offsetHeight])"
+    )
+    bright = page.locator("canvas").evaluate(  # the scale runs from violet to yellow
+        """(canvas) => {
+            const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const found = [];
+            for (let at = 0; at < canvas.width * canvas.height; at++)
+                if (pixels.data[4 * at] > 200)
+                    found.push([Math.floor(at / canvas.width), at % canvas.width]);
+            return found;
+        }"""
+    )
+    assert len(bright) == 144
+    for (left, top, width, height), place in zip(boxes, PLACES.reshape(-1, 2), strict=True):
+        shares = (np.array(bright) - [top, left]) / [height, width]  # of the map's height and width
+        (found,) = shares[((shares >= 0) & (shares < 1)).all(axis=1)]
+        np.testing.assert_allclose(found, place / 512, atol=0.06)
+    assert page.errors == []
+
+
+def test_a_click_on_a_large_map_picks_it_and_pointing_reads_it(page, grid):
+    noting = "setTriggerValue(name, value) { window.picked = [name, value]; }"
+    assert "setTriggerValue() {}" in grid
+    page.set_content(grid.replace("setTriggerValue() {}", noting))
+    page.locator(".map").nth(12 * 8 + 4).click()
+    assert page.evaluate("picked") == ["picked", [8, 4]]
+    query, key = PLACES[8, 4]
+    assert page.locator(".reading").text_content() == (
+        f"layer 9, head 5: largest weight 1.000, from “token{query}” to “token{key}”"
+    )
+    assert page.errors == []
+
+
+def strokes(page):
+    """For each row of tokens in view, whether lines begin there and end there."""
+    return page.locator("canvas").evaluate(
+        """(canvas) => {
+            const context = canvas.getContext("2d");
+            const drawn = (x, y) => context.getImageData(x, y - 2, 1, 5).data
+                .some((level, at) => at % 4 === 3 && level > 40);
+            const place = canvas.getBoundingClientRect();
+            const seen = [];
+            for (const button of document.querySelectorAll(".query")) {
+                const { top, height } = button.getBoundingClientRect();
+                const y = Math.round(top + height / 2 - place.top);
+                if (y < 2 || y > canvas.height - 3) continue;
+                seen.push([button.textContent, drawn(1, y), drawn(canvas.width - 2, y)]);
+            }
+            return seen;
+        }"""
+    )
+
+
+def test_lines_of_a_long_text_are_drawn_wherever_one_scrolls(page):
+    weights = np.zeros((512, 512), np.float32)
+    for place in range(0, 500, 2):  # from every even token to the one three below
+        weights[place, place + 3] = 1
+    weights[0, 511] = 1
+    page.set_content(attention_lines(weights, TOKENS).to_html())
+    for first in (0, 250, 488):
+        page.locator(".query").nth(first).evaluate(
+            "token => { token.closest('.attention-lines').scrollTop += "
+            "token.getBoundingClientRect().top; }"
+        )
+        page.wait_for_timeout(100)  # a frame or two
+        rows = strokes(page)
+        assert len(rows) > 20
+        for token, begins, ends in rows:
+            place = int(token.removeprefix("token"))
+            assert begins == bool(weights[place].any()), token
+            assert ends == bool(weights[:, place].any()), token
+    assert page.locator(".note").text_content().startswith("Drawn: lines that begin or end in view")
+    assert page.errors == []
+
+
+def test_pointing_into_a_long_text_writes_all_weights_of_the_token(page):
+    weights = np.random.default_rng(1).dirichlet(np.ones(512), 512).astype(np.float32)
+    page.set_content(attention_lines(weights, TOKENS).to_html())
+    page.locator(".query").nth(400).hover()
+    shown = json.loads(f"[{','.join(page.locator('.key .weight').all_text_contents())}]")
+    np.testing.assert_allclose(shown, weights[400], atol=5.1e-4)
+    assert set(page.locator(".query .weight").all_text_contents()) == {""}
+    page.mouse.move(1, 700)  # below the tokens
+    assert set(page.locator(".key .weight").all_text_contents()) == {""}
+    assert page.errors == []

@@ -1,0 +1,145 @@
+"""A training watched from its first step to its use on another page."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+SETTINGS = {"Steps": 400, "Layers each": 1, "Heads": 2, "Width d_model": 16}
+
+
+@pytest.fixture
+def training(page, server):
+    """The page with a small training chosen, that would run for about half a minute."""
+    page.goto(f"{server}/training")
+    for label, value in SETTINGS.items():
+        box = page.get_by_label(label, exact=True)
+        box.fill(str(value))
+        box.press("Enter")
+    yield page
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    if stop.is_visible() and stop.is_enabled():  # the line is shared by all tests
+        stop.click()
+        expect(progress(page)).to_contain_text("Stopped")
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def progress(page):
+    return page.get_by_test_id("stProgress")
+
+
+def film_step(page):
+    """The training step that the film shows."""
+    words = page.locator(".attention-film .counter").text_content()
+    return int(re.sub(r"\D", "", words))
+
+
+def go_to(page, name):
+    page.get_by_role("link", name=name, exact=True).click()
+    page.mouse.move(900, 400)  # a link's tooltip would cover the next one
+
+
+def wait_for_step(page, least):
+    counter = page.locator(".attention-film .counter")
+    expect(counter).to_be_visible()
+    page.wait_for_function(
+        "([counter, least]) => Number(counter.textContent.replace(/[^0-9]/g, '')) >= least",
+        arg=[counter.element_handle(), least],
+    )
+
+
+def test_a_training_is_watched_paused_scrubbed_and_used(training):
+    page = training
+    page.evaluate("window.opened = true")  # gone after a reload
+    button(page, "Start").click()
+    wait_for_step(page, 20)
+    curve = page.get_by_label(re.compile("^Loss, in nats a token: .* at step"))
+    first = curve.get_attribute("aria-label")
+    wait_for_step(page, 60)
+    assert curve.get_attribute("aria-label") != first
+
+    slider = page.get_by_label("Step", exact=True)
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".attention-film .counter")).to_have_text("step 0")
+    grown = int(slider.get_attribute("max"))
+    page.wait_for_function(
+        "([slider, grown]) => Number(slider.max) > grown", arg=[slider.element_handle(), grown]
+    )
+    expect(page.locator(".attention-film .counter")).to_have_text("step 0")
+    expect(slider).to_be_focused()
+
+    button(page, "Pause").click()
+    expect(progress(page)).to_contain_text("Paused.")
+    paused = progress(page).text_content()
+    page.wait_for_timeout(1_500)
+    assert progress(page).text_content() == paused
+    button(page, "Go on").click()
+    expect(progress(page)).to_contain_text("s left")
+    page.get_by_label("Compare with", exact=True).check()
+    page.get_by_role("button", name="Newest step").click()
+    expect(page.locator(".attention-film .map:visible")).to_have_count(3)
+    own = page.get_by_label(re.compile("^Your own input"))
+    own.fill("123")
+    own.press("Enter")
+    expect(page.locator(".token-strip .text").nth(1)).to_have_text("321")
+    button(page, "Stop").click()
+    expect(progress(page)).to_contain_text("Stopped.")
+    assert film_step(page) > 0
+    assert page.evaluate("window.opened")
+
+    with page.expect_download() as download:
+        button(page, "Download as a checkpoint").click()
+    file = download.value.path().read_bytes()
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
+        {"name": "mine.zip", "mimeType": "application/zip", "buffer": file}
+    )
+    button(page, "Use the uploaded model").wait_for()
+    assert page.foreign_requests == []
+
+
+def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(training):
+    page = training
+    go_to(page, "Attention")
+    page.locator(".head-grid").wait_for()
+    go_to(page, "Training")
+    expect(page.get_by_label("Steps", exact=True)).to_have_value("400")
+    button(page, "Start").click()
+    wait_for_step(page, 10)
+    go_to(page, "The model")
+    page.get_by_text("How it learned").wait_for()
+    go_to(page, "Training")
+    wait_for_step(page, 12)
+    expect(progress(page)).to_contain_text("s left")
+    button(page, "Use it on the other pages").click()
+    page.get_by_role("link", name="Open it on the Attention page").click()
+    expect(page.get_by_label("Number sentence")).to_have_value("31415926")
+    page.get_by_role("button", name=re.compile("^layer 1, head 2: largest weight")).wait_for()
+    expect(page.locator(".head-grid .map")).to_have_count(4)  # two heads, their mean and maximum
+    go_to(page, "Training")
+    button(page, "Stop").wait_for()
+
+
+def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
+    page.goto(f"{server}/?sentence=I love my cat.")
+    page.locator(".head-grid").wait_for()
+    go_to(page, "The model")
+    page.get_by_role("radio", name="Encoder", exact=True).click()
+    expect(page.locator(".attention-film .map").first).to_have_attribute(
+        "aria-label", re.compile("from “.*” to “.*”")
+    )
+    page.wait_for_timeout(1_000)  # until only the film has been drawn again
+    go_to(page, "Attention")
+    expect(page.get_by_label("English sentence")).to_have_value("I love my cat.")
+
+
+def test_the_page_keeps_to_the_width_of_a_phone(training):
+    page = training
+    page.set_viewport_size({"width": 375, "height": 812})
+    button(page, "Start").click()
+    wait_for_step(page, 1)
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

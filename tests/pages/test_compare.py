@@ -1,0 +1,346 @@
+"""Two scenes side by side: every number shown is of the model's own runs of both."""
+
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from model import Site, load
+from model.edit_text import write_edits
+from model.edits import Edits
+from model.history import History
+from model.scoring import trace_log_probabilities
+from model.translator import PRETRAINED
+from pages.shared import comparison, scene
+from pages.shared.compare_sides import WIDE, only, read_side, side_text
+from pages.shared.models import EXAMPLES
+from pages.shared.scene import Scene, read_scene
+from tests.pages.pictures import canvas_pictures
+from tests.viz.test_compared_maps import unpack
+from viz import compared_maps, largest_changes
+
+ROOT = Path(__file__).parents[2]
+CONFIG = load("en-fr").model.config
+TIRED = EXAMPLES[0]
+GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
+
+
+def open_page(**parameters):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update(parameters)
+    app.switch_page("pages/compare.py").run()
+    assert not app.exception
+    return app
+
+
+def click(app, label):
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def maps(app):
+    """Both maps and their difference, and the tokens of both."""
+    for part in app.get("bidi_component"):
+        if b'"titles"' in part.proto.bytes[:200]:
+            header, numbers = unpack(type("Picture", (), {"data": part.proto.bytes}))
+            return header, numbers
+    raise AssertionError("There are no maps.")
+
+
+def texts(tokens):
+    return [token.text for token in tokens]
+
+
+def expect_sides(app, first, second):
+    """The maps drawn are these weights with these tokens, and so are the differences told."""
+    header, numbers = maps(app)
+    tokens = [tuple(side.values()) for side in header["sides"]]
+    for drawn, expected, axes in zip(numbers, (first, second), tokens, strict=False):
+        weights, trace, site = expected
+        np.testing.assert_allclose(drawn, weights, atol=1e-5)
+        assert axes == (texts(trace.query_tokens(site)), texts(trace.key_tokens(site)))
+    # Each difference is that of the two weights drawn.
+    _, (*_, difference) = unpack(compared_maps(*numbers[:2], *tokens))
+    np.testing.assert_array_equal(numbers[2], difference)
+    changes = largest_changes(*numbers[:2], *tokens)
+    if not changes:
+        assert "no cell in common" in told(app)
+    for change in changes:
+        difference = f"{change.difference:+.4f}".replace("-", "−")
+        assert (
+            f"“{change.query}” looks at “{change.key}”: A {change.first:.4f}, "
+            f"B {change.second:.4f}, difference {difference}" in told(app)
+        )
+
+
+def head(trace, kind, layer, number):
+    site = Site(kind, layer - 1)
+    return trace.attention[site].weights[0, number - 1].numpy(), trace, site
+
+
+def mean(trace, kind="cross", layer=2):
+    site = Site(kind, layer - 1)
+    return trace.attention[site].weights[0].mean(dim=0).numpy(), trace, site
+
+
+def strips(app):
+    return [h["text"] for h, _ in canvas_pictures(app) if h.get("label", "").startswith("Transl")]
+
+
+def told(app):
+    return "\n".join(text.value for text in app.text)
+
+
+def test_the_page_opens_on_the_two_sentences_with_it(shipped):
+    app = open_page()
+    first, second = (head(shipped.trace(one), "encoder", 3, 3) for one in (TIRED, WIDE))
+    expect_sides(app, first, second)
+    assert strips(app) == [shipped.translate(TIRED).text, shipped.translate(WIDE).text]
+
+
+def test_what_is_said_of_them_is_so(shipped):
+    """The words of the page about what the shipped model does with "it"."""
+    app = open_page()
+    assert any("writes “elle” for both" in caption.value for caption in app.caption)
+    traces = shipped.trace(TIRED), shipped.trace(WIDE)
+    on_street = []
+    for trace in traces:
+        weights, _, _ = head(trace, "encoder", 3, 3)
+        tokens = texts(trace.source_tokens)
+        on_street.append(weights[tokens.index("it"), tokens.index("street")])
+        assert "elle" in texts(trace.target_tokens)
+        assert "il" not in texts(trace.target_tokens)
+    assert on_street[1] > on_street[0]
+    assert {"w", "ide"} <= set(texts(traces[1].source_tokens))
+    app.text_input(key="side_b_sentence").set_value("It was too wide.").run()
+    assert not any("writes “elle” for both" in caption.value for caption in app.caption)
+
+
+def test_two_sentences_are_each_read_with_their_own_translation(shipped):
+    app = click(open_page(sentence="I love my cat."), "Two sentences")
+    other = EXAMPLES[0]
+    expect_sides(app, mean(shipped.trace("I love my cat.")), mean(shipped.trace(other)))
+    app.text_input(key="side_b_sentence").set_value("I love my dog.").run()
+    expect_sides(app, mean(shipped.trace("I love my cat.")), mean(shipped.trace("I love my dog.")))
+
+
+def test_two_heads_of_the_scene_of_the_other_pages(shipped):
+    app = click(
+        open_page(sentence="Who is that?", kind="decoder", layer="1", head="8"), "Two heads"
+    )
+    trace = shipped.trace("Who is that?")
+    expect_sides(app, head(trace, "decoder", 1, 8), head(trace, "decoder", 1, 1))
+    assert "Both decoders read" in told(app)
+
+
+def test_two_models_read_one_and_the_same_text(shipped):
+    app = click(open_page(sentence="I love my cat.", layer="3"), "Two models")
+    other, text = load("en-fr-learned"), shipped.translate("I love my cat.").text
+    traces = shipped.trace("I love my cat.", text), other.trace("I love my cat.", text)
+    assert other.model.config.layers("cross") == 2  # it has no third one
+    expect_sides(app, mean(traces[0], layer=3), mean(traces[1], layer=2))
+    assert strips(app) == [text, other.translate("I love my cat.").text]
+    app.toggle(key="compare_own").set_value(True).run()
+    own = other.trace("I love my cat.", other.translate("I love my cat.").text)
+    expect_sides(app, mean(traces[0], layer=3), mean(own, layer=2))
+
+
+def test_before_and_after_changes(shipped):
+    edits = Edits(gates=GATES)
+    app = open_page(sentence=TIRED)
+    assert app.button(key="preset Before and after my changes").disabled
+    app.session_state["histories"] = {"en-fr": [Edits(), edits]}
+    app.run()
+    click(app, "Before and after my changes")
+    sites = edits.at_sites(shipped.model.config, 70)
+    original = shipped.translate(TIRED)
+    before, after = shipped.trace(TIRED), shipped.trace(TIRED, original, edits=sites)
+    expect_sides(app, mean(before), mean(after))
+    changed = shipped.translate(TIRED, edits=sites)
+    assert strips(app) == [original.text, changed.text]
+    app.toggle(key="compare_own").set_value(True).run()
+    expect_sides(app, mean(before), mean(shipped.trace(TIRED, changed.text, edits=sites)))
+    app.toggle(key="side_b_changed").set_value(False).run()
+    assert app.session_state["compare_b_edits"] == ""
+
+
+def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
+    drawn = []
+    chart = comparison.probability_bars
+    monkeypatch.setattr(
+        comparison, "probability_bars", lambda *parts: drawn.append(parts) or chart(*parts)
+    )
+    click(open_page(sentence="I love my cat."), "Two models")
+    runs, tokens = drawn[-1]
+    text = shipped.translate("I love my cat.").text
+    for name, model in (("A", shipped), ("B", load("en-fr-learned"))):
+        expected = trace_log_probabilities(model.trace("I love my cat.", text)).exp()
+        np.testing.assert_allclose(runs[name], expected.numpy(), atol=1e-5)
+    assert tokens == [*texts(shipped.write(text)), "<end>"]
+
+
+def test_two_snapshots_are_those_recorded():
+    app = click(open_page(sentence="I love my cat.", head="4"), "Two snapshots")
+    history = History.from_file(PRETRAINED / "en-fr" / "history.safetensors")
+    number = history.sentences.index("I love my cat.")
+    header, (first, second, difference) = maps(app)
+    weights = history.weights[number]["cross"][:, 1, 3].numpy()
+    middle = (len(history.steps) - 1) // 2
+    np.testing.assert_array_equal(first, weights[middle])
+    np.testing.assert_array_equal(second, weights[-1])
+    np.testing.assert_allclose(difference, weights[-1] - weights[middle], atol=1e-7)
+    assert f"step {history.steps[middle]:,}" in header["titles"][0]
+    app.select_slider(key="side_a_step").set_value(history.steps[1]).run()
+    header, (first, *_) = maps(app)
+    np.testing.assert_array_equal(first, weights[1])
+    assert f"step {history.steps[1]:,}" in header["titles"][0]
+
+
+def test_two_snapshots_of_a_training_of_ones_own():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.switch_page("pages/training.py").run()
+    for name, value in {"steps": 20, "layers": 4, "heads": 2, "d_model": 16}.items():
+        app.number_input(key=f"toy_reverse_{name}").set_value(value)
+    app.run()
+    app.button(key="toy_start").click().run()
+    job = app.session_state["toy_run"].job
+    job.thread.join(60)
+    app.switch_page("pages/compare.py").run()
+    click(app, "Two snapshots of my training")
+    history = job.look().history
+    app.selectbox(key="side_b_layer").set_value(4).run()
+    app.selectbox(key="side_b_head").set_value("2").run()
+    header, (_, second, _) = maps(app)
+    np.testing.assert_array_equal(second, history.weights[0]["cross"][-1, 3, 1].numpy())
+    assert f"step {history.steps[-1]:,}" in header["titles"][1]
+    # Elsewhere there is no such training, which is told.
+    link = dict(app.session_state["address"][0])
+    away = open_page(**link)
+    assert any("no training of its own" in info.value for info in away.info)
+
+
+def test_a_side_taken_from_the_other_pages_stays_while_they_go_on(shipped):
+    app = open_page(sentence="I love my cat.", kind="encoder", layer="1", head="2")
+    app.button(key="side_a_take").click().run()
+    app.session_state["sentence"] = "Who is that?"
+    app.session_state["kind"], app.session_state["head"] = "decoder", "5"
+    app.button(key="side_b_take").click().run()
+    cat, who = shipped.trace("I love my cat."), shipped.trace("Who is that?")
+    expect_sides(app, head(cat, "encoder", 1, 2), head(who, "decoder", 1, 5))
+
+
+def test_a_pasted_link_is_read_and_a_damaged_one_is_told(shipped):
+    app = open_page()
+    edits = write_edits(Edits(gates=GATES))
+    parameters = {"sentence": "Who is that?", "kind": "cross", "head": "7", "edits": edits}
+    link = f"https://elsewhere.example/heads?{urlencode(parameters)}"
+    app.text_input(key="side_a_link").set_value(link).run()
+    sites = Edits(gates=GATES).at_sites(shipped.model.config, 70)
+    original = shipped.translate("Who is that?")
+    trace = shipped.trace("Who is that?", original, edits=sites)
+    expect_sides(app, head(trace, "cross", 2, 7), head(shipped.trace(WIDE), "encoder", 3, 3))
+    assert app.text_input(key="side_a_link").value == ""
+
+    app.text_input(key="side_a_link").set_value(f"{link}&layer=77&model=own-1").run()
+    assert any("too old or damaged" in info.value for info in app.info)
+    assert "layer, model" in told(app)
+    app.run()
+    assert not any("too old or damaged" in info.value for info in app.info)
+
+    before = app.session_state["compare_a"]
+    for nothing in ("not a link", "https://[", "?"):
+        app.text_input(key="side_a_link").set_value(nothing).run()
+        assert any("no link of a scene" in info.value for info in app.info)
+        assert app.session_state["compare_a"] == before
+
+
+def test_a_link_of_this_page_gives_its_same_side():
+    app = open_page()
+    link = "/compare?" + urlencode({"compare_b": "head=5&layer=1", "sentence": "Who is that?"})
+    app.text_input(key="side_b_link").set_value(link).run()
+    assert app.session_state["compare_b"] == "layer=1&head=5"
+
+
+def test_a_damaged_side_in_the_address_is_told_and_the_rest_is_shown(shipped):
+    app = open_page(compare_a="head=99&layer=1&colour=red", compare_b="%%%&sentence=+")
+    assert any("too old or damaged" in info.value for info in app.info)
+    expect_sides(app, mean(shipped.trace(TIRED), layer=1), mean(shipped.trace(TIRED)))
+    assert app.session_state["compare_a"] == "layer=1"
+
+
+def test_an_empty_sentence_leaves_the_last_one():
+    app = open_page()
+    app.text_input(key="side_a_sentence").set_value("  ").run()
+    assert any("nothing to read" in info.value for info in app.info)
+    assert app.text_input(key="side_a_sentence").value == TIRED
+
+
+def test_another_model_keeps_to_the_heads_that_it_has():
+    app = open_page(compare_a="kind=encoder&layer=3&head=8")
+    app.selectbox(key="side_a_model").set_value("en-fr-learned").run()
+    assert not app.exception
+    assert app.selectbox(key="side_a_layer").value == 2
+    assert app.selectbox(key="side_a_head").value == "mean"
+    app.selectbox(key="side_a_model").set_value("snapshots of en-fr").run()
+    assert app.selectbox(key="side_a_sentence").value == TIRED
+    app.selectbox(key="side_a_model").set_value("en-fr").run()
+    assert app.session_state["compare_a"] == "kind=encoder"
+
+
+def test_the_address_holds_both_sides_and_restores_them():
+    app = open_page(sentence="I love my cat.", head="6")
+    click(app, "Two heads")
+    written = dict(app.session_state["address"][0])
+    assert written["compare_a"] == "sentence=I+love+my+cat.&head=6"
+    again = open_page(**written)
+    for name in ("compare_a", "compare_b"):
+        assert again.session_state[name] == app.session_state[name]
+    np.testing.assert_array_equal(maps(again)[1][1], maps(app)[1][1])
+
+
+@given(
+    st.text(min_size=1, max_size=80).filter(str.strip),
+    st.sampled_from(["encoder", "decoder", "cross"]),
+    st.integers(1, 3),
+    st.sampled_from(["1", "8", "mean", "max"]),
+    st.text(max_size=40),
+)
+def test_a_side_is_read_back_as_it_was_written(sentence, kind, layer, head, target):
+    chosen = Scene(sentence=sentence, kind=kind, layer=layer, head=head, target=target)
+    parameters = dict(parse_qsl(side_text(chosen), keep_blank_values=True))
+    read, refused = read_scene(parameters, CONFIG)
+    assert (only(read), refused) == (chosen, ())
+
+
+def test_a_link_with_two_long_sentences_and_changes_stays_short():
+    sentence = " ".join(["several", "rather", "unusual", "sentences", "require", "patience"] * 5)
+    edits = "~".join(f"gate.cross.{layer}.{head}.0" for layer in (1, 2) for head in range(1, 9))
+    assert len(edits) <= scene.LONGEST_SIDE_EDITS
+    side = Scene(sentence=sentence, kind="encoder", layer=3, head="8", model="en-fr-learned")
+    text = side_text(side)
+    whole = Scene(
+        sentence=sentence, edits=edits, kind="encoder", layer=3, head="8", compare_own=True,
+        compare_a=text, compare_a_edits=edits, compare_b=text + "x", compare_b_edits=edits,
+    )  # fmt: skip
+    parameters = whole.parameters("Compare")
+    assert {"compare_a", "compare_b", "compare_a_edits", "compare_b_edits"} <= set(parameters)
+    assert len(f"http://headlight.example/compare?{urlencode(parameters)}") < 2_000
+
+
+def test_edits_too_long_for_a_link_are_left_out_and_told():
+    edits = "~".join(f"close.encoder.{1 + place % 3}.all.{place}.1" for place in range(1, 40))
+    assert "compare_a_edits" not in Scene(compare_a_edits=edits).parameters("Compare")
+    app = open_page()
+    app.session_state["compare_a_edits"] = edits
+    app.run()
+    assert any("too many for a link" in info.value for info in app.info)
+
+
+def test_reading_a_side_never_fails():
+    for text in ("", "&&&", "=", "model=&layer=&head=", "compare_snapshot=toy.1&layer=4", "\x00=1"):
+        side, _ = read_side(text, "nonsense~~")
+        assert side.edits == ""

@@ -1,0 +1,237 @@
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.toys import default_options
+from pages.shared.training_run import MOST_RUNS
+from pages.shared.training_use import packed
+from tests.pages.pictures import canvas_pictures
+
+ROOT = Path(__file__).parents[2]
+TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_size": 4}
+
+
+@pytest.fixture
+def app():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.switch_page("pages/training.py").run()
+    assert not app.exception
+    for name, value in TINY.items():
+        app.number_input(key=f"toy_reverse_{name}").set_value(value)
+    app.run()
+    yield app
+    if "toy_run" in app.session_state:
+        app.session_state["toy_run"].job.stop()  # the line is shared by all tests
+
+
+def click(app, name):
+    app.button(key=f"toy_{name}").click().run()
+    assert not app.exception
+
+
+def enabled(app):
+    names = ("start", "pause", "go_on", "stop", "reset")
+    keys = {f"toy_{name}": name for name in names}
+    return {keys[button.key] for button in app.button if button.key in keys and not button.disabled}
+
+
+def wait_until(app, reached):
+    """Draw the page again, as a browser does, until the training has come so far."""
+    deadline = time.monotonic() + 100
+    while not reached(app.session_state["toy_run"].job.look()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    app.run()
+    assert not app.exception
+
+
+def train(app):
+    click(app, "start")
+    wait_until(app, lambda state: state.name == "finished")
+
+
+def pictures(app):
+    """The header and the bytes of the curves and, where there is one, of the film."""
+    found = canvas_pictures(app)
+    curves = [part for part in found if "panels" in part[0]]
+    films = [part for part in found if "steps" in part[0]]
+    return (curves or [None])[0], (films or [None])[0]
+
+
+def test_before_the_first_training_there_is_nothing_but_start(app):
+    assert enabled(app) == {"start"}
+    assert pictures(app) == (None, None)
+
+
+def test_a_training_is_drawn_as_it_was(app):
+    train(app)
+    state = app.session_state["toy_run"].job.look()
+    (header, body), (film, weights) = pictures(app)
+    drawn = np.split(
+        np.frombuffer(body, "<f4"), np.cumsum([2 * n["count"] for n in header["lines"]])
+    )
+    measured = [state.losses, state.matches, state.learning_rates]
+    for line, values in zip(drawn[:3], measured, strict=True):
+        np.testing.assert_allclose(line[len(line) // 2 :], values, rtol=1e-6)
+    expected = state.history.weights[0]["cross"].numpy()
+    levels = np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535
+    np.testing.assert_allclose(levels, expected, atol=8e-6)
+    assert film["steps"] == state.history.steps
+    assert (film["steps"][0], film["steps"][-1]) == (0, TINY["steps"])
+    assert (film["queries"], film["keys"]) == state.history.tokens(0, "cross")
+    assert enabled(app) == {"start", "reset"}
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_the_film_shows_the_kind_that_is_chosen(app, kind):
+    train(app)
+    app.segmented_control(key="toy_kind").set_value(kind).run()
+    _, (film, weights) = pictures(app)
+    history = app.session_state["toy_run"].job.look().history
+    expected = history.weights[0][kind].numpy()
+    np.testing.assert_allclose(
+        np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535, expected, atol=8e-6
+    )
+    assert (film["queries"], film["keys"]) == history.tokens(0, kind)
+
+
+def test_pause_go_on_stop_and_reset(app):
+    app.number_input(key="toy_reverse_steps").set_value(10_000)
+    click(app, "start")
+    assert enabled(app) == {"pause", "stop", "reset"}
+    wait_until(app, lambda state: state.step > 3)
+    click(app, "pause")
+    assert enabled(app) == {"go_on", "stop", "reset"}
+    paused = app.session_state["toy_run"].job.look().step
+    time.sleep(0.3)
+    assert app.session_state["toy_run"].job.look().step == paused
+    click(app, "go_on")
+    wait_until(app, lambda state: state.step > paused)
+    click(app, "stop")
+    job = app.session_state["toy_run"].job
+    assert job.look().name == "stopped"
+    assert pictures(app)[1][0]["steps"][-1] == job.look().step
+    click(app, "reset")
+    assert enabled(app) == {"start"}
+    assert pictures(app) == (None, None)
+
+
+def test_a_second_visitor_is_told_the_place_in_line(app):
+    app.number_input(key="toy_reverse_steps").set_value(10_000)
+    click(app, "start")
+    other = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    other.switch_page("pages/training.py").run()
+    click(other, "start")
+    assert "place 1 in line" in other.get("progress")[0].proto.text
+    assert enabled(other) == {"pause", "stop", "reset"}
+    click(app, "stop")
+    wait_until(other, lambda state: state.step > 0)
+    click(other, "stop")
+
+
+def test_the_curves_of_earlier_runs_stay_within_bounds(app):
+    train(app)
+    app.number_input(key="toy_reverse_warmup").set_value(7)
+    for _ in range(MOST_RUNS):
+        train(app)
+    (header, _), (film, _) = pictures(app)
+    assert len(header["runs"]) == MOST_RUNS
+    assert header["runs"][-1] == film["name"]
+    assert all("warm-up 7" in name for name in header["runs"])
+    click(app, "forget")
+    assert pictures(app)[0][0]["runs"] == [film["name"]]
+
+
+def test_a_shape_that_cannot_be_is_told_and_not_trained(app):
+    app.number_input(key="toy_reverse_heads").set_value(3).run()
+    assert app.error[0].value == "d_model 16 is not a multiple of heads 3."
+    assert enabled(app) == set()
+
+
+def test_an_experiment_sets_what_it_names_and_nothing_else(app):
+    app.pills(key="toy_experiment").set_value("No warm-up").run()
+    assert not app.exception
+    usual = vars(default_options("reverse"))
+    for name in TINY:
+        assert app.number_input(key=f"toy_reverse_{name}").value == usual[name]
+    assert app.number_input(key="toy_reverse_warmup").value == 1
+
+
+def test_every_task_can_be_started(app):
+    for task in app.segmented_control(key="toy_task").options:
+        app.segmented_control(key="toy_task").set_value(task).run()
+        assert not app.exception
+        name = app.session_state["toy_task"]
+        for option, value in TINY.items():
+            app.number_input(key=f"toy_{name}_{option}").set_value(value)
+        train(app)
+        assert app.session_state["toy_run"].job.options.task == name
+
+
+def test_an_own_input_gets_an_output_and_the_right_answer(app):
+    train(app)
+    app.text_input(key="toy_input_reverse").set_value("123").run()
+    job = app.session_state["toy_run"].job
+    output, answer = (header for header, _ in canvas_pictures(app) if "chips" in header)
+    assert output["text"] == job.translator().translate("123").text
+    assert answer["text"] == "321"
+    app.text_input(key="toy_input_reverse").set_value("12x").run()
+    assert "Type digits only" in app.info[0].value
+
+
+def test_leaving_and_coming_back_finds_the_training(app):
+    train(app)
+    job = app.session_state["toy_run"].job
+    app.switch_page("pages/model.py").run()
+    app.switch_page("pages/training.py").run()
+    assert app.session_state["toy_run"].job is job
+    assert pictures(app)[1][0]["steps"][-1] == TINY["steps"]
+    assert app.number_input(key="toy_reverse_steps").value == TINY["steps"]
+
+
+def test_what_was_trained_is_used_on_another_page(app):
+    train(app)
+    click(app, "use")
+    assert "Reverse digits, trained here for 12 steps" in app.success[0].value
+    app.switch_page("app.py").run()
+    assert not app.exception
+    assert app.selectbox(key="model").value.startswith("own-")
+    assert app.text_input(key="sentence").value == "31415926"
+
+
+@pytest.mark.parametrize("compared", ["d_model", "warmup"])
+def test_the_schedule_is_drawn_for_both(app, compared):
+    app.segmented_control(key="toy_compared").set_value(compared).run()
+    assert not app.exception
+    assert len(app.get("vega_lite_chart")) == 2
+
+
+def test_a_download_can_be_uploaded_and_used(app):
+    train(app)
+    job = app.session_state["toy_run"].job
+    data = packed(job.translator())
+    app.file_uploader(key="toy_upload").upload("mine.zip", data, "application/zip").run()
+    assert not app.exception
+    assert not app.error
+    click(app, "use_uploaded")
+    used = own_translator(app.session_state)
+    assert used.translate("2021").text == job.translator().translate("2021").text
+    app.switch_page("app.py").run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04 half of one"])
+def test_a_file_that_is_no_checkpoint_is_refused(app, data):
+    app.file_uploader(key="toy_upload").upload("<b>.zip", data, "application/zip").run()
+    assert not app.exception
+    assert app.error[0].value == "This file was refused, and nothing was loaded."
+    assert "toy_use_uploaded" not in [button.key for button in app.button]
+    assert "own_models" not in app.session_state
+
+
+def own_translator(state):
+    """The model that the visitor chose last."""
+    return state["own_models"][state["model"]][1]

@@ -1,0 +1,104 @@
+import csv
+import io
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from viz import head_grid, position_lines, probability_bars
+from viz.numbers import FORMULA, Numbers, as_cell, from_chart, largest, to_csv, to_npz, writable
+
+NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", 'a"b,c', "a\nb"]
+NASTY += ["\0", "a\0", "\ud800", "é😀", "", " =1", "#000001"]
+tokens = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=()), max_size=6)
+floats = st.floats(width=32, allow_nan=True, allow_infinity=True)
+# What stands in a cell, without the sign that makes it a text.
+plain = lambda cell: cell[1:] if cell.startswith("'") else cell  # noqa: E731
+
+
+def rows_of(data):
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+@st.composite
+def weights(draw):
+    queries, keys = (draw(st.lists(tokens, min_size=1, max_size=4)) for _ in range(2))
+    values = draw(arrays.arrays(np.float32, (len(queries), len(keys)), elements=floats))
+    return Numbers(values, {"query": queries, "key": keys})
+
+
+@given(weights())
+def test_csv_reads_back_as_the_very_numbers_and_tokens(numbers):
+    rows = rows_of(to_csv({"weight": numbers}))
+    read = np.array([row["value"] for row in rows]).astype(np.float32)
+    np.testing.assert_array_equal(read.reshape(numbers.values.shape), numbers.values)
+    places = product(*(enumerate(texts, 1) for texts in numbers.axes.values()))
+    for row, ((query, query_token), (key, key_token)) in zip(rows, places, strict=True):
+        assert (row["query number"], row["key number"]) == (str(query), str(key))
+        assert plain(row["query"]) == writable(query_token)
+        assert plain(row["key"]) == writable(key_token)
+
+
+@given(weights())
+def test_no_text_of_a_csv_is_a_formula(numbers):
+    for row in csv.reader(io.StringIO(to_csv({"=w": numbers}).decode("utf-8-sig"), newline="")):
+        assert not any(cell.startswith(FORMULA[:-1]) for cell in row[:-1])
+
+
+@pytest.mark.parametrize("sign", list("=+-@\t\r\n＝＋－＠"))
+def test_a_sign_that_spreadsheets_calculate_with_is_made_a_text(sign):
+    assert as_cell(f"{sign}HYPERLINK") == f"'{sign}HYPERLINK"
+
+
+@given(weights(), tokens)
+def test_npz_reads_back_as_the_very_numbers_and_tokens(numbers, caption):
+    read = np.load(io.BytesIO(to_npz({"weight": numbers}, caption)), allow_pickle=False)
+    assert read["weight"].dtype == np.float32
+    np.testing.assert_array_equal(read["weight"], numbers.values)
+    for name, texts in numbers.axes.items():
+        assert read[f"weight.{name}"].tolist() == [writable(text) for text in texts]
+    assert str(read["caption"]) == writable(caption)
+
+
+def test_arrays_of_other_axes_share_a_file():
+    one = Numbers(np.array([0.5, 1], np.float32), {"query": ["a", "b"]})
+    other = Numbers(np.array([True, False]), {"key": ["c", "d"]})
+    rows = rows_of(to_csv({"one": one, "other": other}))
+    assert [row["value"] for row in rows] == ["0.5", "1.0", "1", "0"]
+    assert [(row["query"], row["key"]) for row in rows] == [
+        ("a", ""), ("b", ""), ("", "c"), ("", "d"),
+    ]  # fmt: skip
+
+
+def test_texts_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"\(2, 3\) and their texts \(2, 2\)"):
+        Numbers(np.zeros((2, 3)), {"query": ["a", "b"], "key": ["c", "d"]})
+
+
+def test_a_picture_keeps_its_numbers_as_they_are():
+    drawn = np.random.default_rng(0).random((2, 3, 4, 5)).astype(np.float32)
+    numbers = head_grid(drawn, list("abcd"), list("vwxyz")).numbers["weight"]
+    assert numbers.values is drawn
+    assert list(numbers.axes["key"]) == list("vwxyz")
+
+
+def test_a_chart_tells_its_numbers():
+    bars = probability_bars({"one": np.array([0.25, 0.75]), "two": np.array([0.5, 0])}, ["a", "b"])
+    found = from_chart(bars)["probability"]
+    assert found.values.tolist() == [0.25, 0.75, 0.5, 0]
+    assert found.axes["row"] == ["1  a · one", "2  b · one", "1  a · two", "2  b · two"]
+    line, band = np.arange(3.0), (np.zeros(3), np.ones(3))
+    lines = from_chart(position_lines({"x": line}, bands={"x": band}))
+    assert lines["value"].values.tolist() == [0, 1, 2]
+    assert lines["high"].values.tolist() == [1, 1, 1]
+
+
+def test_the_largest_numbers_are_told_with_their_tokens():
+    weights = np.array([[0.1, 0.9], [np.nan, 0.3]], dtype=np.float32)
+    numbers = {"weight": Numbers(weights, {"query": ["a", "b"], "key": ["c", "d"]})}
+    assert largest(numbers, 2) == "Largest: 0.900 at query a, key d; 0.300 at query b, key d."
+    assert "nan" not in largest(numbers, 4)
+    assert largest({"all": Numbers(np.zeros(2), {"row": ["a", "b"]})}) == ""

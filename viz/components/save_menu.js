@@ -1,0 +1,166 @@
+const SCALE = 2; // dots of a PNG to a pixel of the page
+const WORDS = {
+  png: "the picture as dots, at twice its size",
+  svg: "the picture as lines and texts, sharp at any size",
+  html: "a page of its own that needs no network",
+  csv: "the numbers, for spreadsheets",
+  npz: "the numbers, for numpy",
+  json: "the scene, which a talk can load",
+};
+const PICTURES = ".svg-container, .vega-embed, [data-testid=stBidiComponentIsolated]";
+
+/** A button that saves the picture before it; what is not drawn here is asked for by its format. */
+export default function draw({ data, parentElement, setTriggerValue }) {
+  const { header, array } = unpack(data);
+  const root = parentElement.querySelector(".save-menu");
+  const icon = (root.icon ??= root.querySelector("svg"));
+  const host = (root.getRootNode().host ?? root).closest("[class*=st-key-save-]");
+  if (header.file && header.file.number !== root.number) {
+    root.number = header.file.number;
+    download(new Blob([array]), `${header.name}.${header.file.format}`);
+  }
+  const words = JSON.stringify([header.name, header.caption, header.formats]);
+  root.ask = (format) => setTriggerValue("wanted", format);
+  if (root.words === words) return;
+  root.words = words;
+
+  const opener = element("button", "control open", "", {
+    type: "button",
+    "aria-label": `Save: ${header.what}`,
+    "aria-expanded": "false",
+  });
+  opener.append(icon, "Save");
+  const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
+  const formats = element("div", "formats");
+  const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
+  choices.append(formats, element("p", "caption", header.caption), said);
+  formats.append(
+    ...header.formats.map((format) => {
+      const title = WORDS[format];
+      const button = element("button", "control format", format.toUpperCase(), { type: "button", title });
+      button.onclick = async () => {
+        try {
+          await save(format);
+          show(false);
+        } catch (error) {
+          said.textContent = error.message;
+        }
+      };
+      return button;
+    }),
+  );
+  const show = (open) => {
+    const back = !open && choices.contains(root.getRootNode().activeElement);
+    choices.hidden = !open;
+    opener.ariaExpanded = String(open);
+    host?.classList.toggle("open", open);
+    if (back) opener.focus();
+  };
+  opener.onclick = () => show(choices.hidden);
+  root.onkeydown = (event) => {
+    if (event.key === "Escape") show(false);
+    event.stopPropagation(); // letters are no shortcuts here
+  };
+  root.onfocusout = (event) => {
+    if (event.relatedTarget && !root.contains(event.relatedTarget)) show(false);
+  };
+  show(false);
+  root.replaceChildren(opener, choices);
+
+  async function save(format) {
+    if (!header.made_here.includes(format)) return root.ask(format);
+    const svg = toSvg(pictureBefore(host), header.caption, icon.namespaceURI);
+    if (format === "png") return download(await dots(svg), `${header.name}.png`);
+    const text = new XMLSerializer().serializeToString(svg);
+    const [type, content] = format === "svg" ? ["image/svg+xml", text] : ["text/html", pageOf(text, header.what)];
+    download(new Blob([content], { type }), `${header.name}.${format}`);
+  }
+}
+
+/** A page with an SVG. */
+function pageOf(svg, title) {
+  const page = document.implementation.createHTMLDocument(title);
+  const charset = page.createElement("meta");
+  charset.setAttribute("charset", "utf-8");
+  page.head.prepend(charset);
+  page.body.append(page.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
+  return `<!doctype html>${page.documentElement.outerHTML}`;
+}
+
+/** The picture that stands before a menu. */
+function pictureBefore(host) {
+  const found = host?.previousElementSibling?.querySelector(PICTURES);
+  const root = found?.shadowRoot ? [...found.shadowRoot.querySelectorAll("*")].find((part) => part.redraw || isPicture(part)) : found;
+  if (!root) throw new Error("The picture is not on the page any more.");
+  return root;
+}
+
+/** Whether an element is the one that a browser part draws in. */
+const isPicture = (part) => part instanceof HTMLDivElement && part.className && !part.className.startsWith("st");
+
+/** The dots of an SVG, with the fonts that the page has loaded. */
+async function dots(svg) {
+  const width = Number(svg.getAttribute("width"));
+  const height = Number(svg.getAttribute("height"));
+  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
+  fonts.textContent = await fontFaces(svg);
+  const text = new XMLSerializer().serializeToString(svg);
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    const image = new Image(width * SCALE, height * SCALE);
+    image.src = address;
+    await image.decode();
+    const canvas = element("canvas", "");
+    canvas.width = width * SCALE;
+    canvas.height = height * SCALE;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const made = await new Promise((done) => canvas.toBlob(done));
+    if (!made) throw new Error("The picture is too large for a PNG; its SVG has any size.");
+    return made;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** The fonts of the page that an SVG names, written out: an image loads nothing. */
+async function fontFaces(svg) {
+  const named = svg.outerHTML;
+  const rules = [...document.styleSheets].flatMap((sheet) => {
+    try {
+      return [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
+    } catch {
+      return []; // of another host
+    }
+  });
+  const faces = rules
+    .filter((rule) => named.includes(rule.style.getPropertyValue("font-family").replaceAll('"', "")))
+    .map(async (rule) => {
+      const [whole, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
+      if (!address) return "";
+      try {
+        const file = await fetch(new URL(address, rule.parentStyleSheet.href ?? document.baseURI));
+        return rule.cssText.replace(whole, `url(${await dataAddress(await file.blob())})`);
+      } catch {
+        return ""; // the browser's own letters do
+      }
+    });
+  return (await Promise.all(faces)).join("\n");
+}
+
+/** A file as an address that holds all of it. */
+function dataAddress(blob) {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result);
+    reader.onerror = failed;
+    reader.readAsDataURL(blob);
+  });
+}
+
+/** Have the browser save a file. */
+function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  const link = element("a", "", "", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

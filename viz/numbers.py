@@ -1,0 +1,127 @@
+"""The numbers behind a picture, as files that spreadsheets and numpy read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
+MOST_NUMBERS = 16_000_000  # of an NPZ file: 64 MB of float32
+# A spreadsheet takes a cell that begins so for a formula; the sign ' says that it is a text.
+FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An array, and for each of its axes a name and the texts along it, such as tokens."""
+
+    values: np.ndarray
+    axes: Mapping[str, Sequence[str]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the texts do not fit the array."""
+        lengths = tuple(len(texts) for texts in self.axes.values())
+        if lengths != np.shape(self.values):
+            raise ValueError(f"The numbers are {np.shape(self.values)} and their texts {lengths}.")
+
+
+def count(numbers: Mapping[str, Numbers]) -> int:
+    """How many numbers there are in all."""
+    return sum(part.values.size for part in numbers.values())
+
+
+def largest(numbers: Mapping[str, Numbers], most: int = 3) -> str:
+    """The largest numbers of the first map of two axes in words, for those who cannot see it."""
+    part = next((part for part in numbers.values() if len(part.axes) == 2), None)
+    if part is None:
+        return ""
+    values = np.nan_to_num(np.asarray(part.values, dtype=np.float32), nan=-np.inf)
+    places = np.argsort(-values, axis=None, kind="stable")[:most]
+    (rows, columns) = part.axes.items()
+    told = []
+    for row, column in zip(*np.unravel_index(places, values.shape), strict=True):
+        if np.isfinite(values[row, column]):
+            where = f"{rows[0]} {rows[1][row]}, {columns[0]} {columns[1][column]}"
+            told.append(f"{values[row, column]:.3f} at {where}")
+    return f"Largest: {'; '.join(told)}." if told else ""
+
+
+def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
+    """A line for each number: which array it is of, its places from 1 with their texts, and itself.
+
+    Every float is written so that it reads back as the same float of its size. Texts that a
+    spreadsheet would calculate have a ' before them, as have those that begin with one.
+    """
+    names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    places = [column for name in names for column in (f"{name} number", name)]
+    writer.writerow(["numbers", *places, "value"])
+    for title, part in numbers.items():
+        writer.writerows(_rows(title, part, names))
+    # The mark tells spreadsheets that it is UTF-8.
+    return file.getvalue().encode("utf-8-sig")
+
+
+def _rows(title: str, part: Numbers, names: Sequence[str]) -> Iterator[list[str]]:
+    texts = {name: [as_cell(text) for text in part.axes.get(name, ())] for name in names}
+    values = np.asarray(part.values)
+    flat = values.astype(int) if values.dtype == bool else values
+    written = flat.ravel().astype(str)  # the fewest digits that read back as the same
+    for place, value in zip(np.ndindex(values.shape), written, strict=True):
+        at = dict(zip(part.axes, place, strict=True))
+        cells = [
+            cell
+            for name in names
+            for cell in ((str(at[name] + 1), texts[name][at[name]]) if name in at else ("", ""))
+        ]
+        yield [as_cell(title), *cells, str(value)]
+
+
+def as_cell(text: str) -> str:
+    """A text as a CSV file holds it, never a formula."""
+    text = writable(text)
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def writable(text: str) -> str:
+    """A text without what no file holds: a zero becomes its sign, half a character a question."""
+    return text.replace("\0", "␀").encode("utf-8", "replace").decode("utf-8")
+
+
+def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
+    """What `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
+
+    The texts along an axis are called "array.axis"; "caption" says what it all is.
+    """
+    arrays = {"caption": np.array(writable(caption))}
+    for title, part in numbers.items():
+        arrays[title] = np.asarray(part.values)
+        for name, texts in part.axes.items():
+            arrays[f"{title}.{name}"] = np.array([writable(text) for text in texts], dtype=str)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
+    """The columns of floats in a chart's table; its other columns name the rows."""
+    tables = [chart, *getattr(chart, "layer", [])]
+    table = next(part.data for part in tables if hasattr(part.data, "columns"))
+    floats = table.select_dtypes("floating")
+    others = table.drop(columns=floats.columns).astype(str)
+    rows = [" · ".join(row) for row in others.itertuples(index=False)]
+    return {name: Numbers(floats[name].to_numpy(), {"row": rows}) for name in floats}
+
+
+def counted(length: int, first: int = 1) -> list[str]:
+    """The texts of an axis that is only counted."""
+    return [str(number) for number in range(first, first + length)]
