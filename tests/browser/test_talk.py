@@ -86,9 +86,17 @@ def test_keys_go_through_the_slides_and_back_stays_in_the_talk(page, server):
         expect(page).to_have_url(re.compile(rf"talk={number}$"))
     page.get_by_role("button", name="Next slide").click()
     see(page, 2)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")  # on the same page
+    see(page, 4)
+    page.wait_for_timeout(2000)  # in which nothing of the page comes back
+    expect(page.get_by_label("English sentence")).to_be_hidden()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageUp")
+    see(page, 2)
     page.wait_for_timeout(1100)  # as long as an address may still be on its way
     page.go_back()
-    see(page, 1)
+    see(page, 3)
     page.go_forward()
     see(page, 2)
     page.reload()

@@ -15,7 +15,9 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const style = document.documentElement.style;
   const main = document.querySelector("[data-testid=stMain]");
   root.forget?.();
+  window.headlightDeafen?.();
   dress(header.style); // last: forgetting the slide before undresses the page
+  let gone = false; // keys are heard until the next slide listens
   let at = number; // runs ahead of the page while the next slide is on its way
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
@@ -40,10 +42,11 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     at = next;
     show();
     window.headlightSlide = { wanted: at, until: performance.now() + PATIENCE };
-    setTriggerValue("picked", at);
+    if (!gone) setTriggerValue("picked", at);
   }
   function stop() {
     dress("");
+    window.headlightDeafen();
     setTriggerValue("picked", 0);
   }
   function show() {
@@ -97,17 +100,18 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   addEventListener("resize", scale);
   addEventListener("popstate", onPop);
   document.addEventListener("keydown", onKey);
+  window.headlightDeafen = () => document.removeEventListener("keydown", onKey);
   scale();
   const passing =
     header.passing && setTimeout(() => setTriggerValue("picked", number), DRESSED);
   root.forget = () => {
+    gone = true;
     undress();
     clearTimeout(passing);
     clearTimeout(waiting);
     observer.disconnect();
     removeEventListener("resize", scale);
     removeEventListener("popstate", onPop);
-    document.removeEventListener("keydown", onKey);
   };
   return root.forget;
 }
@@ -121,10 +125,13 @@ function dress(style) {
   document.head.append(worn);
 }
 
-/** Take it off, but not while the next slide is on its way. */
+/** Take it off and hear no more keys, but not while the next slide is on its way. */
 function undress() {
   clearTimeout(window.headlightUndress);
-  window.headlightUndress = setTimeout(() => dress(""), DRESSED);
+  window.headlightUndress = setTimeout(() => {
+    dress("");
+    window.headlightDeafen();
+  }, DRESSED);
 }
 
 function turnButton(text, name, onclick) {
