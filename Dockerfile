@@ -13,6 +13,7 @@ COPY .streamlit .streamlit
 COPY app.py .
 COPY model model
 COPY pages pages
+COPY talks talks
 COPY viz viz
 
 # Nothing is written but the models that visitors ask for, into this home folder.
