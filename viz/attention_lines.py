@@ -8,7 +8,7 @@ import numpy as np
 
 from viz.arrays import head_weights
 from viz.canvas import CanvasPicture
-from viz.numbers import Numbers
+from viz.numbers import Numbers, largest
 from viz.tokens import check_sizes
 
 
@@ -24,9 +24,13 @@ def attention_lines(
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
     check_sizes(weights, query_tokens, key_tokens)
-    header = {"queries": list(query_tokens), "keys": list(key_tokens)}
     height = 40 + 26 * max(len(query_tokens), len(key_tokens))
     numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
+    header = {
+        "queries": list(query_tokens),
+        "keys": list(key_tokens),
+        "words": largest(numbers),
+    }
     return CanvasPicture.pack(
         "attention_lines", header, weights.astype("<f4"), height=height, numbers=numbers
     )

@@ -8,7 +8,7 @@ export default function draw({ data, parentElement }) {
   const { queries, keys } = header;
   const weights = new Float32Array(array.buffer);
   const root = parentElement.querySelector(".attention-lines");
-  const canvas = element("canvas", "", "", { "aria-hidden": "true" });
+  const canvas = element("canvas", "", "", { role: "img", "aria-label": header.words });
   // Where the lines are that can be seen, the strongest first.
   const lines = Uint32Array.from(weights.keys())
     .filter((line) => weights[line] >= FAINTEST)
