@@ -39,6 +39,9 @@ PICTURES: dict[str, dict[str, str]] = {
         "with your changes": "the translation with changes",
         "map": "one head as a heatmap",
     },
+    "Compare": {
+        "maps": "both heads and their difference",
+    },
     "Inside a head": {
         "story-input": "what is read",
         "story-projections": "query, key and value",

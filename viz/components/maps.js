@@ -24,11 +24,8 @@ function makeMap(diverging, point, place) {
   figure.append(caption, sheet, scale);
   const map = { diverging, figure, caption, canvas, ends, ramp, left: 0, top: 0, side: 1 };
   canvas.onpointermove = (event) => {
-    const box = canvas.getBoundingClientRect();
-    point(
-      Math.floor((event.clientY - box.top - map.top) / map.side),
-      Math.floor((event.clientX - box.left - map.left) / map.side),
-    );
+    const { x, y } = pointerIn(canvas, event);
+    point(Math.floor((y - map.top) / map.side), Math.floor((x - map.left) / map.side));
   };
   canvas.onkeydown = (event) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
