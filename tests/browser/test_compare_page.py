@@ -15,7 +15,7 @@ WIDE = "The animal didn't cross the street because it was too wide."
 @pytest.fixture
 def compare(page, server):
     page.goto(f"{server}/compare")
-    page.get_by_text("Translation of B").wait_for()
+    page.get_by_text("Translation of B").first.wait_for()
     return page
 
 
@@ -118,7 +118,7 @@ def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     page.goto(f"{server}/heads?sentence={TIRED}&head=2&edits=gate.cross.2.2.0")
     page.get_by_text("Which heads matter").wait_for()
     page.get_by_role("link", name="Compare").click()
-    page.get_by_text("Translation of B").wait_for()
+    page.get_by_text("Translation of B").first.wait_for()
     preset(page, "Before and after my changes")
     captions = page.locator(".compared-maps figcaption")
     expect(captions.nth(1)).to_have_text(
@@ -151,6 +151,6 @@ def test_a_scene_is_taken_from_a_pasted_link(compare, translator):
 def test_the_page_keeps_to_the_width_of_a_phone(page, server):
     page.set_viewport_size({"width": 375, "height": 812})
     page.goto(f"{server}/compare")
-    page.get_by_text("Translation of B").wait_for()
+    page.get_by_text("Translation of B").first.wait_for()
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
