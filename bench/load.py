@@ -30,7 +30,8 @@ from statistics import median, quantiles
 import numpy as np
 
 from bench.browser import server
-from bench.report import Case, options_of, report
+from bench.performance import meaning, page_options, publish
+from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from model import Site, load
 
@@ -184,12 +185,13 @@ async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]
 
 def main() -> None:
     """Measure and report."""
-    parser = options_of()
+    parser = page_options()
     parser.add_argument("--sessions", type=int, nargs="+", default=SESSIONS, metavar="N")
     parser.add_argument("--seconds", type=float, default=60, help="how long each crowd acts")
     parser.add_argument("--keep", type=int, default=10, help="seconds a left session is kept")
     options = parser.parse_args()
-    report(asyncio.run(measure(options.sessions, options.seconds, options.keep)), options.json)
+    cases = asyncio.run(measure(options.sessions, options.seconds, options.keep))
+    publish(cases, options, "Many visitors", meaning(__doc__))
 
 
 if __name__ == "__main__":
