@@ -34,6 +34,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from model import Site, load
+from pages.shared.limits import RUNS
 
 SESSIONS = (10, 25, 50)
 EVERY = 2.0  # seconds between a visitor's actions
@@ -92,6 +93,14 @@ async def crowd(
         held = memory(process)
         await together.wait()
     return [answer for task in visits for answer in task.result()], held
+
+
+async def fill(address: str) -> None:
+    """Have the model loaded and as many results kept as ever are, by the visitor 0."""
+    async with Visitor(address) as visitor:
+        await visitor.arrive()
+        for number in range(RUNS + 2):
+            await visitor.edit(sentence_of(0, number))
 
 
 async def emptied(address: str, process: int, keep: int) -> int:
@@ -157,11 +166,10 @@ async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]
     cases, everything = [], []
     options = ("--server.disconnectedSessionTTL", str(keep))
     with server("app.py", *options) as (address, process):
-        first = 0
-        await crowd(address, process, [first], min(seconds, 10))  # loads the model, fills caches
-        lone, _ = await crowd(address, process, [first + 1], seconds)
+        await fill(address)
+        lone, _ = await crowd(address, process, [1], seconds)
         everything += lone
-        first += 2
+        first = 2
         for size in sizes:
             before = await emptied(address, process, keep)
             answers, held = await crowd(address, process, range(first, first + size), seconds)
