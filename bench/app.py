@@ -29,7 +29,8 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from bench.browser import SCRIPT, browsing, serving
-from bench.report import Case, options_of, report
+from bench.performance import meaning, page_options, publish
+from bench.report import Case
 from tests.browser.install import chromium_path
 
 BARE = "bench/pages/bare.py"
@@ -234,7 +235,7 @@ CASES = {
 
 def main() -> None:
     """Measure and report."""
-    parser = options_of()
+    parser = page_options()
     names = [*CASES, "start"]
     parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="CASE")
     parser.add_argument("--clicks", type=int, default=24, help="measured clicks of each case")
@@ -249,7 +250,7 @@ def main() -> None:
                 cases += [clicks(browser, (ours, bare), case, options.clicks) for case in clicked]
         if "start" in options.cases:
             cases.append(starts(browser, options.starts))
-    report(cases, options.json)
+    publish(cases, options, "Interaction and start", meaning(__doc__))
 
 
 if __name__ == "__main__":

@@ -30,9 +30,11 @@ from statistics import median, quantiles
 import numpy as np
 
 from bench.browser import server
-from bench.report import Case, options_of, report
+from bench.performance import meaning, page_options, publish
+from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from model import Site, load
+from pages.shared.limits import RUNS
 
 SESSIONS = (10, 25, 50)
 EVERY = 2.0  # seconds between a visitor's actions
@@ -91,6 +93,14 @@ async def crowd(
         held = memory(process)
         await together.wait()
     return [answer for task in visits for answer in task.result()], held
+
+
+async def fill(address: str) -> None:
+    """Have the model loaded and as many results kept as ever are, by the visitor 0."""
+    async with Visitor(address) as visitor:
+        await visitor.arrive()
+        for number in range(RUNS + 2):
+            await visitor.edit(sentence_of(0, number))
 
 
 async def emptied(address: str, process: int, keep: int) -> int:
@@ -156,11 +166,10 @@ async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]
     cases, everything = [], []
     options = ("--server.disconnectedSessionTTL", str(keep))
     with server("app.py", *options) as (address, process):
-        first = 0
-        await crowd(address, process, [first], min(seconds, 10))  # loads the model, fills caches
-        lone, _ = await crowd(address, process, [first + 1], seconds)
+        await fill(address)
+        lone, _ = await crowd(address, process, [1], seconds)
         everything += lone
-        first += 2
+        first = 2
         for size in sizes:
             before = await emptied(address, process, keep)
             answers, held = await crowd(address, process, range(first, first + size), seconds)
@@ -184,12 +193,13 @@ async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]
 
 def main() -> None:
     """Measure and report."""
-    parser = options_of()
+    parser = page_options()
     parser.add_argument("--sessions", type=int, nargs="+", default=SESSIONS, metavar="N")
     parser.add_argument("--seconds", type=float, default=60, help="how long each crowd acts")
     parser.add_argument("--keep", type=int, default=10, help="seconds a left session is kept")
     options = parser.parse_args()
-    report(asyncio.run(measure(options.sessions, options.seconds, options.keep)), options.json)
+    cases = asyncio.run(measure(options.sessions, options.seconds, options.keep))
+    publish(cases, options, "Many visitors", meaning(__doc__))
 
 
 if __name__ == "__main__":

@@ -35,8 +35,9 @@ from playwright.sync_api import Browser, Error, Page, Playwright, sync_playwrigh
 
 from bench.bertviz_pages import build, serve_scripts
 from bench.browser import SCRIPT, browsing, process_id, renderer_peak, serving, typical
+from bench.performance import meaning, page_options, publish
 from bench.random_heads import HEADS, LAYERS, names, random_weights
-from bench.report import Case, options_of, report
+from bench.report import Case
 from tests.browser.install import chromium_path
 from viz import attention_lines, head_grid
 
@@ -225,7 +226,7 @@ def cases_of(view: str, tokens: int, mine: Figures, peer: Figures, note: str) ->
 
 def main() -> None:
     """Measure and report."""
-    parser = options_of()
+    parser = page_options()
     parser.add_argument("--tokens", type=int, nargs="+", default=TOKENS, metavar="N")
     parser.add_argument("--limit", type=float, default=150, help="seconds for a page of BertViz")
     parser.add_argument("--memory", type=float, default=8, help="gigabytes for a page of BertViz")
@@ -240,7 +241,7 @@ def main() -> None:
                 cases += cases_of(view, tokens, mine[tokens], peer, note)
     large, small = GROWTH
     cases += cases_of(f"ours beside {small} tokens,", large, mine[large], mine[small], "")
-    report(cases, options.json)
+    publish(cases, options, "Pictures", meaning(__doc__))
 
 
 if __name__ == "__main__":

@@ -79,3 +79,25 @@ def test_the_peers_page_has_every_weight_and_asks_only_for_scripts_there_are(tmp
     asked = re.findall(r"https://cdnjs[^'\"]+/([^'\"]+)", page)
     served = {name.removesuffix(".js") for name in peer.SCRIPTS}
     assert {name.removesuffix(".js") for name in asked} == served
+
+
+def test_the_bare_page_draws_another_chart_after_each_click():
+    page = AppTest.from_file(ROOT / "bench" / "pages" / "bare.py", default_timeout=60).run()
+    drawn = [page.get("plotly_chart")[0].proto.spec]
+    for click in (
+        lambda: page.text_input[0].input("Who is that?"),
+        lambda: page.segmented_control[0].set_value(1),
+        lambda: page.button[0].click(),
+    ):
+        click().run()
+        drawn.append(page.get("plotly_chart")[0].proto.spec)
+    assert not page.exception
+    assert len(set(drawn)) == 4
+
+
+def test_a_case_of_clicks_is_the_ratio_of_the_medians():
+    bench = pytest.importorskip("bench.app", exc_type=ModuleNotFoundError)
+    case = bench.case_of("head", [10.0, 30.0, 90.0], [10.0, 20.0, 30.0], unit="ms")
+    assert (case.ours, case.peer, case.ratio) == (30.0, 20.0, 1.5)
+    assert case.note.startswith("3 pairs")
+    assert len({bench.sentence_of(number) for number in range(40)}) == 40

@@ -43,33 +43,39 @@ def attention_heatmap(
         values = np.where(blocked, np.nan, values)
     if maximum is None:
         maximum = float(np.nanmax(np.abs(values), initial=1e-6))
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            colorscale=DIVERGING if diverging else SEQUENTIAL,
-            zmin=-maximum if diverging else 0,
-            zmax=maximum,
-            colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
-            hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
-            hoverongaps=False,
+    traces = [
+        {
+            "type": "heatmap",
+            "z": values,
+            "colorscale": DIVERGING if diverging else SEQUENTIAL,
+            "zmin": -maximum if diverging else 0,
+            "zmax": maximum,
+            "colorbar": {"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
+            "hovertemplate": f"query %{{y}}<br>key %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
+            "hoverongaps": False,
             **gaps(values),
-        )
-    )
+        }
+    ]
     if blocked is not None and blocked.any():
-        figure.add_trace(crosses(blocked))
+        traces.append(crosses(blocked))
+    layout = {}
     if clickable and max(values.shape) <= MOST_LABELS:
-        figure.add_trace(cell_points(values, name))
-        figure.update_layout(hovermode="closest", hoverdistance=-1)
+        traces.append(cell_points(values, name))
+        layout = {"hovermode": "closest", "hoverdistance": -1}
     keys, queries = axis("key: looked at", key_tokens), axis("query: looking", query_tokens)
-    figure.update_xaxes(side="top", tickangle=-45, **keys)
-    figure.update_yaxes(autorange="reversed", **queries)
-    figure.update_layout(
-        height=height or int(np.clip(140 + 26 * len(query_tokens), 320, 640)),
-        margin={"l": 8, "r": 8, "t": 32, "b": 8},
-        plot_bgcolor="rgba(0,0,0,0)",
-        paper_bgcolor="rgba(0,0,0,0)",
+    # In one go: every later change of a figure takes as long as making it.
+    return go.Figure(
+        traces,
+        {
+            "xaxis": {"side": "top", "tickangle": -45, **keys},
+            "yaxis": {"autorange": "reversed", **queries},
+            "height": height or int(np.clip(140 + 26 * len(query_tokens), 320, 640)),
+            "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            **layout,
+        },
     )
-    return figure
 
 
 def word_heatmap(similarities: np.ndarray, words: Sequence[str], *, height: int = 360) -> go.Figure:
@@ -81,22 +87,23 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str], *, height: int 
     return figure.update_xaxes(title=None).update_yaxes(title=None)
 
 
-def crosses(blocked: np.ndarray) -> go.Heatmap:
+def crosses(blocked: np.ndarray) -> dict:
     """Grey cells with a cross where `blocked` [query, key] is True, and nothing elsewhere.
 
     Cells too small for a cross are only grey.
     """
     written = {"text": np.where(blocked, "×", ""), "texttemplate": "%{text}"}
-    return go.Heatmap(
-        z=np.where(blocked, 1.0, np.nan).astype(np.float32),
-        colorscale=[[0, "rgba(128,128,128,0.18)"], [1, "rgba(128,128,128,0.18)"]],
-        showscale=False,
-        textfont={"color": "gray"},
-        hovertemplate="query %{y}<br>key %{x}<br>blocked<extra></extra>",
-        hoverongaps=False,
+    return {
+        "type": "heatmap",
+        "z": np.where(blocked, 1.0, np.nan).astype(np.float32),
+        "colorscale": [[0, "rgba(128,128,128,0.18)"], [1, "rgba(128,128,128,0.18)"]],
+        "showscale": False,
+        "textfont": {"color": "gray"},
+        "hovertemplate": "query %{y}<br>key %{x}<br>blocked<extra></extra>",
+        "hoverongaps": False,
         **gaps(blocked),
         **(written if max(blocked.shape) <= MOST_LABELS else {}),
-    )
+    }
 
 
 def gaps(cells: np.ndarray) -> dict:
@@ -105,22 +112,23 @@ def gaps(cells: np.ndarray) -> dict:
     return {"xgap": int(keys <= MOST_LABELS), "ygap": int(queries <= MOST_LABELS)}
 
 
-def cell_points(values: np.ndarray, name: str) -> go.Scatter:
+def cell_points(values: np.ndarray, name: str) -> dict:
     """An invisible point in every cell: Plotly tells of clicks on points, not on a heatmap's cells.
 
     The nearest point takes the pointer, so it says what the cell would; NaN stands for blocked.
     """
     rows, columns = np.indices(values.shape)
     words = ["blocked" if np.isnan(value) else f"{name} {value:.4f}" for value in values.ravel()]
-    return go.Scatter(
-        x=columns.ravel(),
-        y=rows.ravel(),
-        mode="markers",
-        marker={"opacity": 0, "size": 8},
-        customdata=words,
-        hovertemplate="query %{y}<br>key %{x}<br>%{customdata}<extra></extra>",
-        showlegend=False,
-    )
+    return {
+        "type": "scatter",
+        "x": columns.ravel(),
+        "y": rows.ravel(),
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 8},
+        "customdata": words,
+        "hovertemplate": "query %{y}<br>key %{x}<br>%{customdata}<extra></extra>",
+        "showlegend": False,
+    }
 
 
 def axis(title: str, tokens: Sequence[str]) -> dict:

@@ -1,0 +1,162 @@
+"""python -m bench.growth: time and bytes against tokens, heads, layers and beams.
+
+A model of the shipped one's shape with random weights (the shipped model reads 256 tokens, this one
+512) reads and writes texts of a given length, one of the sizes at a time growing from the others'
+defaults: 32 tokens, 8 heads, 3 layers, no beams. All sizes are measured in turns, and the least of
+several times is taken; the ratio is to the smallest size.
+
+- `forward`: one pass over source and target that keeps every number of every head.
+- `decoding`: writing as many tokens as are read, with every step kept.
+- `grid`: building the picture of all heads of one kind of attention; its `bytes` are what is sent.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from bench.performance import DOCS, meaning, page_options, plot, publish
+from bench.report import Case
+from model import Transformer, TransformerConfig
+from model.decoding import NEVER_WRITTEN, decode
+from model.layout import lay_out
+from model.strategies import Strategy
+from model.tokenizer import END_ID
+from model.trace import Run, Trace
+from viz import head_grid
+
+SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # every step writes a token
+VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640
+PLOT = "growth.svg"
+ROUNDS, SECONDS = 5, 20  # of measurements of a size: at most, and for how long
+
+
+@dataclass(frozen=True)
+class Size:
+    """What grows; the defaults are a sentence on the shipped model."""
+
+    tokens: int = 32
+    heads: int = 8
+    layers: int = 3
+    beams: int = 1
+
+
+GROWTH = {
+    "tokens": (16, 32, 64, 128, 256, 512),
+    "heads": (2, 4, 8, 16),
+    "layers": (1, 2, 3, 6, 12),
+    "beams": (1, 2, 4, 8),
+}
+# What each of them changes: beams only decoding.
+MEASURED = dict.fromkeys(GROWTH, ("forward", "decoding", "grid")) | {"beams": ("decoding",)}
+
+
+def model_of(size: Size) -> Transformer:
+    """A model of this size with random weights, laid out as `load` does; its heads keep a width."""
+    width = WIDTH_OF_HEAD * size.heads
+    config = TransformerConfig(
+        VOCABULARY,
+        VOCABULARY,
+        width,
+        size.heads,
+        size.layers,
+        size.layers,
+        4 * width,
+        max_positions=POSITIONS,
+    )
+    return lay_out(Transformer(config).eval())
+
+
+class Work:
+    """What is timed of one size."""
+
+    def __init__(self, size: Size) -> None:
+        self.size, self.model = size, model_of(size)
+        self.ids = torch.randint(len(SUPPRESSED), VOCABULARY, (1, size.tokens))
+        self.names = [f"token{place}" for place in range(size.tokens)]
+        self.trace = self.forward()
+
+    @torch.inference_mode()
+    def forward(self) -> Trace:
+        """One pass that keeps everything."""
+        trace = Trace()
+        self.model(self.ids, self.ids, Run(trace=trace))
+        return trace
+
+    def decoding(self) -> None:
+        """Write as many tokens as were read."""
+        beams = self.size.beams
+        strategy = Strategy("beam", beam_size=beams) if beams > 1 else Strategy()
+        decode(
+            self.model,
+            self.ids,
+            strategy,
+            max_new_tokens=self.size.tokens,
+            never_written=SUPPRESSED,
+            record=[],
+        )
+
+    def grid(self) -> int:
+        """Build the picture of all heads; its bytes."""
+        return len(head_grid(self.trace.weights("decoder").numpy(), self.names).data)
+
+
+def measure(name: str, sizes: Sequence[int]) -> list[Case]:
+    """The cases of one thing that grows, all its sizes in turns; bytes need no second look."""
+    torch.manual_seed(0)
+    works = {size: Work(replace(Size(), **{name: size})) for size in sizes}
+    cases = []
+    for quantity in MEASURED[name]:
+        taken: dict[int, list[float]] = {size: [] for size in sizes}
+        begin = time.monotonic()
+        for turn in range(ROUNDS):
+            if turn > 1 and time.monotonic() - begin > SECONDS:
+                break
+            for size, work in works.items():
+                before = time.perf_counter()
+                getattr(work, quantity)()
+                taken[size].append(1000 * (time.perf_counter() - before))
+        numbers = {size: min(times) for size, times in taken.items()}
+        cases += grown(f"{name} {{}} {quantity}", numbers, "ms")
+    if "grid" in MEASURED[name]:
+        sent = {size: work.grid() / 1000 for size, work in works.items()}
+        cases += grown(f"{name} {{}} bytes", sent, "kB")
+    print(f"{name} measured", file=sys.stderr)
+    return cases
+
+
+def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
+    """A case for each size, beside the smallest; `case` has a place for the size."""
+    first = numbers[min(numbers)]
+    return [
+        Case(case.format(size), number, first, unit, number / first)
+        for size, number in numbers.items()
+    ]
+
+
+def panels_of(cases: Sequence[Case]) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """The ratios as lines: a panel for what grows, a line for what was measured."""
+    panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for case in cases:
+        name, size, quantity = case.case.split()
+        panels.setdefault(name, {}).setdefault(quantity, []).append((int(size), case.ratio))
+    return panels
+
+
+def main() -> None:
+    """Measure and report."""
+    options = page_options().parse_args()
+    torch.set_num_threads(1)
+    cases = [case for name, sizes in GROWTH.items() for case in measure(name, sizes)]
+    if options.write:
+        drawing = plot(panels_of(cases), "times the smallest")
+        (DOCS / PLOT).write_text(drawing, "utf-8")
+    publish(cases, options, "Growth", f"{meaning(__doc__)}\n![Growth as lines]({PLOT})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""docs/performance.md: each bench replaces its own part of it, with `--write`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+from collections.abc import Sequence
+from datetime import date
+from html import escape
+from importlib.metadata import version
+from math import log
+from pathlib import Path
+
+from bench.report import Case, options_of, report
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = DOCS / "performance.md"
+BEGINNING = """# Performance
+
+Measured by the benches in `bench/`, which write this page themselves. Each figure stands beside a
+peer's that was measured in turns with it; only the ratios mean something elsewhere.
+"""
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+PANEL, MARGIN = (240, 200), 46  # pixels
+
+Line = Sequence[tuple[float, float]]
+
+
+def page_options() -> argparse.ArgumentParser:
+    """The options of a bench that has a part of the page."""
+    parser = options_of()
+    parser.add_argument(
+        "--write", action="store_true", help="also replace its part of docs/performance.md"
+    )
+    return parser
+
+
+def publish(cases: Sequence[Case], options: argparse.Namespace, title: str, words: str) -> None:
+    """Report cases, and where it is wanted write them and what they mean into the page."""
+    report(list(cases), options.json)
+    if options.write:
+        write_section(title, f"{words.strip()}\n\n{table(cases)}")
+
+
+def meaning(docstring: str) -> str:
+    """What a bench says of itself, without its first line, which names the command."""
+    return docstring.partition("\n\n")[2]
+
+
+def write_section(title: str, text: str, page: Path = PAGE) -> None:
+    """Put a part in place of the one with the same title, or at the end; and say where and when."""
+    written = page.read_text("utf-8") if page.exists() else BEGINNING
+    part = f"## {title}\n\n{text.strip()}\n\n{machine()}\n"
+    found = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    if found.search(written):
+        written = found.sub(lambda _: part + "\n", written)
+    else:
+        written = f"{written.rstrip()}\n\n{part}"
+    page.write_text(written.rstrip() + "\n", "utf-8")
+
+
+def machine() -> str:
+    """The machine in a sentence, without its name, and how busy it was."""
+    model = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists() and (
+        named := re.search(r"^model name\s*:\s*(.+)$", information.read_text(), re.MULTILINE)
+    ):
+        model = named[1]
+    busy = ""
+    if hasattr(os, "getloadavg"):
+        busy = f" At the end {os.getloadavg()[2]:.1f} processes wanted to run, over 15 minutes."
+    return (
+        f"{date.today()}: {model.strip()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}, torch {version('torch')}, Streamlit "
+        f"{version('streamlit')}.{busy}"
+    )
+
+
+def table(cases: Sequence[Case]) -> str:
+    """Cases as a table in markdown."""
+    rows = [
+        f"| {case.case} | {case.ours:.4g} | {case.peer:.4g} | {case.unit} | {case.ratio:.3g} | "
+        f"{case.note} |"
+        for case in cases
+    ]
+    return "\n".join(
+        ["| case | ours | peer | unit | ratio | note |", "|---|--:|--:|---|--:|---|", *rows]
+    )
+
+
+def plot(panels: dict[str, dict[str, Line]], y: str) -> str:
+    """Lines over logarithmic axes as SVG, a panel for each name; all panels share the y axis."""
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    points = [point for lines in panels.values() for line in lines.values() for point in line]
+    lowest, highest = (end(value for _, value in points) for end in (min, max))
+    width, height = len(panels) * (PANEL[0] + MARGIN) + MARGIN, PANEL[1] + 2 * MARGIN
+    drawn = [
+        text(MARGIN + 90 * place, 16, name, f'fill="{color}"')
+        for place, (name, color) in enumerate(zip(names, COLORS, strict=False))
+    ]
+    for place, (title, lines) in enumerate(panels.items()):
+        left, bottom = MARGIN + place * (PANEL[0] + MARGIN), MARGIN + PANEL[1]
+        xs = sorted({x for line in lines.values() for x, _ in line})
+
+        def across(value: float, left: float = left, xs: list[float] = xs) -> float:
+            return left + PANEL[0] * share(value, xs[0], xs[-1])
+
+        def up(value: float, bottom: float = bottom) -> float:
+            return bottom - PANEL[1] * share(value, lowest, highest)
+
+        drawn.append(
+            f'<rect x="{left}" y="{MARGIN}" width="{PANEL[0]}" height="{PANEL[1]}" fill="none" '
+            'stroke="#888"/>'
+        )
+        drawn.append(text(left, MARGIN - 8, f"{y} against {title}", 'font-weight="bold"'))
+        drawn += [text(across(x) - 8, bottom + 16, f"{x:g}") for x in xs]
+        drawn += [text(left - 34, up(end) + 4, f"{end:.3g}") for end in (lowest, highest)]
+        for name, line in lines.items():
+            color = COLORS[names.index(name)]
+            path = " ".join(f"{across(x):.1f},{up(value):.1f}" for x, value in line)
+            drawn.append(
+                f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>'
+            )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="sans-serif" font-size="12">\n'
+        f'<rect width="{width}" height="{height}" fill="white"/>\n'
+        + "\n".join(drawn)
+        + "\n</svg>\n"
+    )
+
+
+def text(x: float, y: float, words: str, more: str = "") -> str:
+    """Words at a place of an SVG."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(words)}</text>'
+
+
+def share(value: float, lowest: float, highest: float) -> float:
+    """How far a value is from the lowest to the highest, from 0 to 1, logarithmically."""
+    return log(value / lowest) / log(highest / lowest) if highest > lowest else 0.5
