@@ -28,7 +28,7 @@ PAGES = {
 def test_no_serious_finding(page, server, address, theme):
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     page.goto(f"{server}/{address}")
-    page.get_by_text(PAGES[address]).first.wait_for()
+    page.get_by_text(PAGES[address]).locator("visible=true").first.wait_for()
     page.wait_for_timeout(1_500)  # pictures fade in, and half faded has no contrast
     found = Axe().run(page).response["violations"]
     told = [

@@ -12,7 +12,7 @@ def head(page, name):
 
 def open_attention(page, server, query=""):
     page.goto(f"{server}/{query}")
-    page.get_by_text("All heads").wait_for()
+    page.get_by_text("All heads", exact=True).wait_for()
     expect(head(page, "mean")).to_be_visible()
 
 
@@ -59,7 +59,8 @@ def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     page.get_by_role("radio", name="Beam").click()
     page.get_by_text("The beam", exact=True).wait_for()
     page.get_by_role("link", name="Attention").click()
-    expect(head(page, "4")).to_be_visible()
+    page.get_by_text("All heads", exact=True).wait_for()
+    expect(page).to_have_url(re.compile(r"/\?model="))  # the page has run to its end
     for name in ("4", "5", "7"):
         choose(page, name)
     page.get_by_role("link", name="Masks").click()

@@ -14,7 +14,7 @@ def radio(page, group, name):
 @pytest.fixture
 def attention(page, server):
     page.goto(f"{server}/?head=4")
-    page.get_by_text("All heads").wait_for()
+    page.get_by_text("All heads", exact=True).wait_for()
     page.get_by_role("button", name="Keys: ?").wait_for()
     return page
 
