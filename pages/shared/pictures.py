@@ -61,8 +61,6 @@ def show_plotly(
     config = {"displaylogo": False, "toImageButtonOptions": image}
     options = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
     st.plotly_chart(figure, key=key, config=config, **options)
-    words = html.escape(f"{save}. {largest(numbers)}")
-    st.html(f'<p class="text-alternative">{words}</p>')
 
     def to_html(title: str, caption: str) -> str:
         page = figure.to_html(include_plotlyjs=True, config=config)
@@ -72,6 +70,8 @@ def show_plotly(
         return f"{start}{caption_html(caption)}{end}{rest}"
 
     offer(Picture(save, key, numbers, to_html))
+    words = html.escape(f"{save}. {largest(numbers)}")
+    st.html(f'<p class="text-alternative">{words}</p>')
 
 
 def show_altair(chart: alt.TopLevelMixin, key: str, *, save: str) -> None:

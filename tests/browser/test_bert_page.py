@@ -108,7 +108,7 @@ def test_a_clicked_cell_is_taken_apart(bert, reader):
     expect_cell(bert, weights, texts(reading.source_tokens), 6, 3)
     bert.mouse.down()
     bert.mouse.up()
-    bert.get_by_text("Into the residual stream").wait_for()
+    bert.get_by_text("9. Into the residual stream").wait_for()
     expect(bert.get_by_test_id("stMetricValue").first).to_have_text(f"{weights[6, 3]:.4f}")
     query = bert.get_by_role("combobox", name=re.compile("^Query"))
     expect(query).to_have_value(f"7: {reading.source_tokens[6].text}")

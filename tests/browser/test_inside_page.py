@@ -23,7 +23,7 @@ def click_cell(page, row, column, shape):
 def expect_inside(page, trace, site, head, query, key):
     """The page takes the weight of this cell apart."""
     expect(page.get_by_role("heading", name="Inside a head")).to_be_visible()
-    page.get_by_text("Into the residual stream").wait_for()
+    page.get_by_text("9. Into the residual stream").wait_for()
     weight = trace.attention[site].weights[0, head, query, key].item()
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.4f}")
     chosen = {
@@ -68,7 +68,7 @@ def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
 
 def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
     page.goto(f"{server}/inside?sentence={SENTENCE}&layer=2&head=3&query=3&key=2")
-    page.get_by_text("Into the residual stream").wait_for()
+    page.get_by_text("9. Into the residual stream").wait_for()
     products = page.locator(".vector-rows").nth(2)
     canvas, note = products.locator("canvas").last, products.locator(".note").last
     expect(note).to_contain_text("sum")
