@@ -69,7 +69,7 @@ async def visit(
             await asyncio.sleep(due - time.monotonic())
             if time.monotonic() - begin > seconds:
                 break
-            if turn % 2:
+            if (turn + number) % 2:  # half of them begin with a head
                 answers.append(await visitor.edit(sentence_of(number, turn)))
             else:
                 answers.append(await visitor.switch(turn // 2 % HEADS + 1))

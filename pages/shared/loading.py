@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+from threading import Semaphore
 
 import numpy as np
 import streamlit as st
@@ -18,6 +20,10 @@ from pages.shared import limits, models
 
 UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
 RUNS_KEPT = limits.RUNS  # of all visitors together
+# Each operation of the model lets Python's lock go, and takes it back only when another thread's
+# turn is over: with many visitors a model call spent most of its time waiting for turns.
+TURN = 0.0005  # seconds of a thread at most while others wait; Python's default is 0.005
+RUNNING = Semaphore(2)  # calls of the model at once
 
 
 def translator(name: str | None = None) -> Translator:
@@ -32,6 +38,7 @@ def translator(name: str | None = None) -> Translator:
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _loaded(name: str) -> Translator:
     torch.set_num_threads(limits.THREADS)
+    sys.setswitchinterval(TURN)
     loaded = load(name)
     # What is loaded stays: later collections need not look at it again.
     gc.collect()
@@ -56,7 +63,8 @@ def _translated(name: str, sentence: str, edits: Edits, pad_to: int | None) -> T
     model = translator(name)
     longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
     changed = edits.at_sites(model.model.config, longest)
-    return model.translate(sentence, edits=changed, pad_to=pad_to)
+    with RUNNING:
+        return model.translate(sentence, edits=changed, pad_to=pad_to)
 
 
 def traced(
@@ -79,10 +87,11 @@ def traced(
 def _traced(name: str, sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
     model = translator(name)
     read = target or translated(sentence, name=name)
-    if edits == Edits():
-        return model.trace(sentence, read, pad_to=pad_to)
-    changed = at_sites(edits, traced(sentence, target, pad_to=pad_to, name=name), name)
-    return model.trace(sentence, read, edits=changed, pad_to=pad_to)
+    changed = {}
+    if edits != Edits():
+        changed = at_sites(edits, traced(sentence, target, pad_to=pad_to, name=name), name)
+    with RUNNING:
+        return model.trace(sentence, read, edits=changed, pad_to=pad_to)
 
 
 def at_sites(edits: Edits, trace: Trace, name: str | None = None) -> dict[Site, AttentionEdit]:
@@ -117,13 +126,14 @@ def _decoded(
 ) -> Decoding:
     model = translator(name)
     positions = max(len(model.read(sentence)), longest + 1)
-    return model.steps(
-        sentence,
-        **vars(strategy),
-        max_new_tokens=longest,
-        prefix=forced,
-        edits=edits.at_sites(model.model.config, positions),
-    )
+    with RUNNING:
+        return model.steps(
+            sentence,
+            **vars(strategy),
+            max_new_tokens=longest,
+            prefix=forced,
+            edits=edits.at_sites(model.model.config, positions),
+        )
 
 
 @st.cache_data(show_spinner=False, max_entries=RUNS_KEPT)
