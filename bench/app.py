@@ -67,8 +67,10 @@ window.watch = (pictures) => {
   let begin;
   const note = (event) => begin ??= event.timeStamp;
   for (const kind of ["pointerup", "keydown"]) addEventListener(kind, note, true);
-  const changed = (picture, place) => ![before[place], ""].includes(look(picture));
-  window.watched = until(() => begin && pictures.every(changed)).then(() => {
+  const changed = (place) => ![before[place], ""].includes(look(pictures[place]));
+  let waiting = [...pictures.keys()];
+  const over = () => begin && !(waiting = waiting.filter((place) => !changed(place))).length;
+  window.watched = until(over).then(() => {
     for (const kind of ["pointerup", "keydown"]) removeEventListener(kind, note, true);
     return performance.now() - begin;
   });
