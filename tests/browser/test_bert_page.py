@@ -116,7 +116,7 @@ def test_a_clicked_cell_is_taken_apart(bert, reader):
 
 def test_its_numbers_are_those_of_transformers(bert):
     bert.get_by_role("button", name="Same numbers as transformers?").click()
-    bert.get_by_text("Largest differences").wait_for()
+    bert.get_by_text(re.compile("^Largest differences: ")).wait_for()
     expect(bert.get_by_text("Same numbers", exact=True)).to_be_visible()
 
 

@@ -45,7 +45,10 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.4f}", exact=False).first).to_be_attached()
-    page.go_back()
+    for _ in range(2):  # Streamlit enters a page twice: without its choices, then with them
+        page.wait_for_timeout(1_500)
+        if not page.get_by_role("heading", name="Attention").is_visible():
+            page.go_back()
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
 
 

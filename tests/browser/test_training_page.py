@@ -116,7 +116,7 @@ def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(
     expect(progress(page)).to_contain_text("s left")
     button(page, "Use it on the other pages").click()
     page.get_by_role("link", name="Open it on the Attention page").click()
-    expect(page.get_by_label("Number sentence")).to_have_value("31415926")
+    expect(page.get_by_label("Input", exact=True)).to_have_value("31415926")
     page.get_by_role("button", name=re.compile("^layer 1, head 2: largest weight")).wait_for()
     expect(page.locator(".head-grid .map")).to_have_count(4)  # two heads, their mean and maximum
     go_to(page, "Training")
