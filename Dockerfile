@@ -1,13 +1,13 @@
 # docker build -t headlight . && docker run -p 8501:8501 headlight
 FROM python:3.11-slim
 
-# The CPU build of torch is a tenth of the size of the CUDA one. For a GPU:
-# docker build --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu128 .
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Where other builds of torch are, as PyTorch's page on its installation names it. The one for the
+# CPU alone is a tenth of the size of the one for CUDA, which pip takes by itself.
+ARG TORCH_INDEX=
 
 WORKDIR /headlight
 COPY requirements.txt .
-RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r requirements.txt
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} -r requirements.txt
 
 COPY .streamlit .streamlit
 COPY app.py .
