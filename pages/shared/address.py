@@ -27,7 +27,7 @@ def restore(page: str) -> None:
     """Take a page's choices from its address, where a session begins with it or goes back to it.
 
     What the address does not name is at its default then. Choices that a model does not have, or
-    that make no sense, are left at their defaults, and `notes` says so.
+    that make no sense, are left at their defaults, and `note` says so.
     """
     st.session_state.page = page
     asked = gone_to()

@@ -108,7 +108,7 @@ function makeFilm(root) {
     for (let row = 0; row < header.layers; row++) {
       children.push(element("span", "label", `L${row + 1}`, { "aria-hidden": "true" }));
       for (let column = 0; column < header.heads; column++) {
-        const button = element("button", "head", "", { type: "button" });
+        const button = element("button", "head small-map", "", { type: "button" });
         const canvas = element("canvas", "");
         canvas.width = header.keys.length;
         canvas.height = header.queries.length;

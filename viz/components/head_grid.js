@@ -39,7 +39,7 @@ function build(root, header, array) {
     const text =
       `${rows[row]}, ${columns[column]}: largest weight ${weight.toFixed(3)}, ` +
       `from “${queries[query]}” to “${keys[key]}”`;
-    const button = element("button", "map", "", {
+    const button = element("button", "map small-map", "", {
       type: "button",
       "aria-label": text,
       "data-index": index,
