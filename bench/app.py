@@ -38,13 +38,17 @@ CHART = ".stPlotlyChart .main-svg"
 GRID = ".head-grid canvas"
 DRAWN_GRID = f"{GRID}[style*=width]"
 TRANSLATION = ".token-strip .text"
-WEIGHTS = f"[class*=st-key-3--Weights] {CHART}"
+HEATMAP = ".heatmap canvas.map"
+WEIGHTS = f"{HEATMAP}[aria-label*=' weight ']"
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
 SETTLED = 300  # milliseconds of rest before a click
 WARMING = 2  # clicks
 LIMIT = 60  # seconds for anything
 LONGEST = 90  # seconds for the clicks of a case
 SENTENCE = "My brother bought three old bicycles yesterday."
+# How many tokens the first heatmap on the page has.
+TOKENS = """(({ dataset, clientHeight }) =>
+  Math.round((clientHeight - dataset.top) / dataset.side))(find(".heatmap canvas.map")[0])"""
 MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/components/mask_matrix.js
 
 # What a picture shows, as a text: its elements, and its canvases in small. A changed cell of a
@@ -119,7 +123,7 @@ def change(page: Page, number: int) -> None:
 def close_cell(page: Page, number: int) -> None:
     """Close one cell after the other of the mask, row by row below the first."""
     size = page.evaluate("find('canvas.editable')[0].getBoundingClientRect().width")
-    tokens = page.evaluate("find('.stPlotlyChart')[0].querySelectorAll('.ytick').length")
+    tokens = page.evaluate(TOKENS)
     places = [(query, key) for query in range(2, tokens) for key in range(1, query)]
     query, key = places[number % len(places)]
     side = (size - MATRIX_LABEL - MATRIX_SLANT) / tokens
@@ -219,16 +223,16 @@ BARE_HEAD = Click("/", (CHART,), choose_head)
 BARE_SENTENCE = Click("/", (CHART,), enter, fill)
 CASES = {
     "sentence": (
-        Click("/", (TRANSLATION, GRID, CHART), enter, fill),
+        Click("/", (TRANSLATION, GRID, HEATMAP), enter, fill),
         BARE_SENTENCE,
     ),
-    "head": (Click(f"/?{AT}&head=8", (CHART,), choose_head), BARE_HEAD),
+    "head": (Click(f"/?{AT}&head=8", (HEATMAP,), choose_head), BARE_HEAD),
     "mask cell": (
         Click(f"/masks?{AT}&layer=1", ("canvas.editable", WEIGHTS, PROBABILITIES), close_cell),
         BUTTON,
     ),
     "head off": (
-        Click(f"/heads?{AT}", (".switchboard", PROBABILITIES, CHART), switch_off),
+        Click(f"/heads?{AT}", (".switchboard", PROBABILITIES, HEATMAP), switch_off),
         BUTTON,
     ),
     "step": (Click(f"/decoding?{AT}", (".decoding-player",), step), BUTTON),

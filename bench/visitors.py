@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import struct
 import time
@@ -92,7 +91,7 @@ class Visitor:
             received,
             [chip["text"] for chip in tokens],
             translation,
-            heatmap(self.elements["heatmap"].plotly_chart.spec),
+            heatmap(self.elements["heatmap"].bidi_component),
         )
 
     def header(self, key: str) -> dict:
@@ -150,12 +149,17 @@ class Visitor:
 
 def header_of(part: BidiComponent) -> dict:
     """The JSON header of a canvas picture."""
+    return unpack(part)[0]
+
+
+def heatmap(part: BidiComponent) -> np.ndarray:
+    """The numbers (query, key) of a heatmap."""
+    header, array = unpack(part)
+    shape = len(header["rows"]), len(header["columns"])
+    return np.frombuffer(array, "<f4").reshape(shape)
+
+
+def unpack(part: BidiComponent) -> tuple[dict, bytes]:
+    """The JSON header and the array's bytes of a canvas picture."""
     (length,) = struct.unpack_from("<I", part.bytes)
-    return json.loads(part.bytes[4 : 4 + length])
-
-
-def heatmap(spec: str) -> np.ndarray:
-    """The numbers (query, key) of a Plotly heatmap."""
-    values = json.loads(spec)["data"][0]["z"]
-    flat = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
-    return flat.reshape([int(side) for side in values["shape"].split(",")])
+    return json.loads(part.bytes[4 : 4 + length]), part.bytes[4 + length :]

@@ -30,7 +30,7 @@ grid = head_grid(trace.weights("cross"), queries, keys)
 grid
 
 # %% [markdown]
-# One head in large, as a heatmap (a Plotly figure) and as lines.
+# One head in large, as a heatmap and as lines.
 
 # %%
 weights = trace.attention[site].weights[0, 4]  # head 5 of layer 2: (queries, keys)

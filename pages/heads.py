@@ -29,9 +29,6 @@ from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.words import HEAD_WORDS
 from viz import attention_heatmap, head_effects
-from viz.numbers import Numbers
-
-MAP_HEIGHT = 380  # pixels
 
 
 def shape(kind: Kind) -> tuple[int, int]:
@@ -83,16 +80,12 @@ def head_in_detail(trace: Trace) -> None:
         or "No badge: this head follows none of the patterns below on this sentence."
     )
     queries, keys = tokens_of(trace, kind)
-    figure = attention_heatmap(
-        weights[layer, head], queries, keys, height=MAP_HEIGHT, clickable=True
-    )
     place = kind, layer, head
     attention_map(
-        figure,
+        attention_heatmap(weights[layer, head], queries, keys, clickable=True),
         "map",
         lambda *cell: open_inside(*place, *cell, changed=True),
         save=site_words(kind, layer + 1, str(head + 1)),
-        numbers={"weight": Numbers(weights[layer, head], {"query": queries, "key": keys})},
     )
     st.page_link("app.py", label="See it among the others on the Attention page")
     with st.expander("What the badges mean"):

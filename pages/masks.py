@@ -18,17 +18,14 @@ from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.controls import choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
-from pages.shared.pictures import picked, show, show_plotly
+from pages.shared.pictures import picked, show
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
 from viz import attention_heatmap, mask_matrix
-from viz.numbers import Numbers
 
 Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
 SCOPES = ("everywhere", "this layer", "this head")
-AXES = ("query", "key")
-STAGE_HEIGHT = 380  # pixels
 
 
 def switch(name: str) -> None:
@@ -129,31 +126,24 @@ def stages(
     blocked = after.masked_scores[0, head].isneginf().cpu().numpy()
     scores, weights = (part[0, head].cpu().numpy() for part in (after.scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
-    size = {"height": STAGE_HEIGHT, "clickable": True}
-    raw = {"name": "score", "maximum": None, "diverging": True, **size}
     masked = after.masked_scores[0, head].cpu().numpy()
-    figures = {
-        "1. Scores: q·k / √d": (scores, attention_heatmap(scores, *tokens, **raw)),
+    raw = {"maximum": None, "diverging": True}
+    maps = {
+        "1. Scores: q·k / √d": (scores, {"name": "score", **raw}),
         "2. Masked scores: −∞ where blocked": (
             masked,
-            attention_heatmap(scores, *tokens, blocked=blocked, **raw),
+            {"name": "masked score", "blocked": blocked, **raw},
         ),
-        "3. Weights: the softmax of each row": (
-            weights,
-            attention_heatmap(weights, *tokens, blocked=blocked, **size),
-        ),
-        "4. Weights minus those as trained": (
-            difference,
-            attention_heatmap(difference, *tokens, **{**raw, "name": "change"}),
-        ),
+        "3. Weights: the softmax of each row": (weights, {"blocked": blocked}),
+        "4. Weights minus those as trained": (difference, {"name": "change", **raw}),
     }
     columns = [*st.columns(2), *st.columns(2)]
-    for column, (title, (values, figure)) in zip(columns, figures.items(), strict=True):
+    for column, (title, (values, options)) in zip(columns, maps.items(), strict=True):
         with column:
             st.markdown(f"**{title}**")
             stage = title.partition(" ")[2].partition(":")[0]
-            numbers = {stage.lower(): Numbers(values, dict(zip(AXES, tokens, strict=True)))}
-            attention_map(figure, title, open_cell, save=f"{stage}, {save}", numbers=numbers)
+            picture = attention_heatmap(values, *tokens, clickable=True, **options)
+            attention_map(picture, title, open_cell, save=f"{stage}, {save}")
 
 
 def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
@@ -209,11 +199,8 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens, save: s
         st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
         st.caption(BLOCKING[method])
     with picture:
-        values = weights.cpu().numpy()
-        figure = attention_heatmap(values, *tokens, height=STAGE_HEIGHT)
-        numbers = {"weight": Numbers(values, dict(zip(AXES, tokens, strict=True)))}
-        blocked = f"Row {row + 1} blocked with {method}, {save}"
-        show_plotly(figure, "blocking", save=blocked, numbers=numbers)
+        heatmap = attention_heatmap(weights.cpu().numpy(), *tokens)
+        show(heatmap, "blocking", save=f"Row {row + 1} blocked with {method}, {save}")
 
 
 @address.fragment

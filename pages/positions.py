@@ -138,10 +138,9 @@ def sentence_section(sentence: str) -> None:
             st.markdown(f"**Weights {title}**")
             weights = one_head(weights_of(trace, kind)[layer - 1], head)
             queries, keys = tokens_of(trace, kind)
-            figure = attention_heatmap(weights, queries, keys, blocked=blocked_cells(trace, kind))
-            numbers = {"weight": Numbers(weights, {"query": queries, "key": keys})}
+            heatmap = attention_heatmap(weights, queries, keys, blocked=blocked_cells(trace, kind))
             save = f"{site_words(kind, layer, head)}, {title}"
-            show_plotly(figure, f"weights {title}", save=save, numbers=numbers)
+            show(heatmap, f"weights {title}", save=save)
     st.caption(SENTENCE_WORDS["same target"])
     st.subheader("Shuffle the words")
     shuffle_section(sentence)

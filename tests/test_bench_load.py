@@ -1,16 +1,16 @@
-import base64
-import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
 
 from bench.load import cases_of, sentence_of, wrong
 from bench.performance import machine, plot, share, table, write_section
 from bench.report import Case
 from bench.visitors import Rerun, Visitor, heatmap
 from model import load
+from viz import attention_heatmap
 
 
 def test_no_two_visitors_enter_the_same_sentence():
@@ -71,9 +71,8 @@ def test_a_visitor_reads_elements_by_key_and_stops_at_an_error():
 
 def test_the_numbers_of_a_heatmap_are_read():
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
-    data = base64.b64encode(values.tobytes()).decode()
-    spec = {"data": [{"z": {"bdata": data, "dtype": "f4", "shape": "2, 3"}}]}
-    assert (heatmap(json.dumps(spec)) == values).all()
+    part = BidiComponent(bytes=attention_heatmap(values, ["a", "b"], ["c", "d", "e"]).data)
+    assert (heatmap(part) == values).all()
 
 
 def test_a_part_of_the_page_is_replaced_and_the_others_stay(tmp_path):

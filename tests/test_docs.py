@@ -19,10 +19,9 @@ def notebook():
 
 def test_every_picture_shows_itself(notebook):
     pictures = [value for value in notebook.values() if isinstance(value, CanvasPicture)]
-    assert len(pictures) == 4
+    assert len(pictures) == 5
     for picture in pictures:
         assert picture._repr_html_().startswith("<iframe")
-    assert notebook["heatmap"]._repr_html_()
 
 
 def test_the_heatmap_holds_the_models_weights(notebook):
@@ -30,7 +29,7 @@ def test_the_heatmap_holds_the_models_weights(notebook):
     sentence = notebook["sentence"]
     trace = translator.trace(sentence, translator.translate(sentence))
     expected = trace.attention[Site("cross", 1)].weights[0, 4].numpy()
-    np.testing.assert_allclose(notebook["heatmap"].data[0].z, expected, atol=1e-5)
+    np.testing.assert_allclose(notebook["heatmap"].numbers["weight"].values, expected, atol=1e-5)
 
 
 def test_the_change_in_the_comparison_is_one_of_the_model(notebook):

@@ -19,6 +19,7 @@ COMPONENTS = Path(__file__).parent / "components"
 LIBRARIES = {  # what a browser part has besides its own files
     "attention_film": ("maps.css", "maps.js"),
     "compared_maps": ("maps.css", "maps.js"),
+    "heatmap": ("maps.css", "maps.js"),
     "save_menu": ("to_svg.js",),
 }
 

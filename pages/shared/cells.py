@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.trace import Kind
-from pages.shared import presenter
-from pages.shared.pictures import show_plotly
-from viz.numbers import Numbers
+from pages.shared.pictures import picked, show
+from viz import CanvasPicture
 
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
-def attention_map(
-    figure: go.Figure,
-    key: str,
-    open_cell: OpenCell | None,
-    *,
-    save: str,
-    numbers: Mapping[str, Numbers],
-) -> None:
-    """Draw a map of `numbers` and say in `save` what it shows, for its files.
+def attention_map(picture: CanvasPicture, key: str, open_cell: OpenCell, *, save: str) -> None:
+    """Draw a clickable heatmap and say in `save` what it shows, for its files.
 
-    A click on a cell calls `open_cell`, where there is one, which may lead to another page.
+    A click on a cell calls `open_cell`, which may lead to another page.
     """
-
-    def clicked() -> None:
-        if points := st.session_state[key]["selection"]["points"]:
-            open_cell(int(points[0]["y"]), int(points[0]["x"]))
-
-    figure = presenter.enlarged(figure)
-    on_select = clicked if open_cell else None
-    show_plotly(figure, key, save=save, numbers=numbers, on_select=on_select)
+    show(picture, key, lambda: open_cell(*picked(key)), save=save)
     follow()
 
 

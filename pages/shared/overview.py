@@ -12,8 +12,6 @@ from pages.shared.cells import OpenCell, attention_map
 from pages.shared.pictures import show
 from pages.shared.words import HOW_TO_READ
 from viz import attention_heatmap, attention_lines, head_grid
-from viz.heatmap import MOST_LABELS
-from viz.numbers import Numbers
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -79,7 +77,7 @@ def one_in_large(
     `save` says which head's they are.
     """
     if picture == "heatmap":
-        figure = attention_heatmap(
+        heatmap = attention_heatmap(
             weights,
             query_tokens,
             key_tokens,
@@ -87,15 +85,16 @@ def one_in_large(
             blocked=blocked,
             clickable=open_cell is not None,
         )
-        numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
-        attention_map(figure, "heatmap", open_cell, save=save, numbers=numbers)
+        if open_cell:
+            attention_map(heatmap, "heatmap", open_cell, save=save)
+        else:
+            show(heatmap, "heatmap", save=save)
     else:
         lines = attention_lines(weights, query_tokens, key_tokens)
         show(lines, "lines", save=f"{save}, as lines")
     words = HOW_TO_READ[picture]
     if picture == "heatmap":
-        clickable = open_cell is not None and max(weights.shape) <= MOST_LABELS
-        words += HOW_TO_READ["clickable" if clickable else "not clickable"]
+        words += HOW_TO_READ["clickable" if open_cell else "not clickable"]
     st.caption(words)
 
 

@@ -54,13 +54,11 @@ def show_plotly(
     *,
     save: str,
     numbers: Mapping[str, Numbers],
-    on_select: Callable[[], None] | None = None,
 ) -> None:
     """Draw a chart of Plotly's, which can be saved with its numbers; `save` says what it shows."""
     image = {"filename": said().file_name(save), "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": image}
-    options = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
-    st.plotly_chart(figure, key=key, config=config, **options)
+    st.plotly_chart(figure, key=key, config=config)
 
     def to_html(title: str, caption: str) -> str:
         page = figure.to_html(include_plotlyjs=True, config=config)

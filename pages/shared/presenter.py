@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.shared import address, models, talk
@@ -14,12 +13,10 @@ from pages.shared.slides import Slide
 from viz import slide as slide_picture
 
 PARAMETER = "talk"  # which slide, in an address
-FIGURE_HEIGHT = 540  # pixels, of what Plotly draws
-FIGURE_FONT = 22
 
 # {shown} selects the slide's pictures and {kept} also its words; all else on the page is hidden.
 # --slide-scale fits the whole to the screen and --slide-fit the pictures where they are too tall,
-# see slide.js. Plotly does not know of zoom, and has larger letters instead.
+# see slide.js.
 STYLE = """
 .stSidebar, .stAppHeader, [data-testid="stExpandSidebarButton"] {{ display: none !important; }}
 .stMainBlockContainer {{ zoom: var(--slide-scale, 1); padding: 20px 40px 0 !important; }}
@@ -28,7 +25,6 @@ STYLE = """
 .stMainBlockContainer [role="tablist"] {{ display: none !important; }}
 .stMainBlockContainer .stColumn {{ flex: 1 1 0; width: auto; min-width: 0; max-width: none; }}
 {shown} {{ --on-page: none; zoom: calc({size} * var(--slide-fit, 1)); }}
-{shown}:has(.stPlotlyChart) {{ zoom: calc(1 / var(--slide-scale, 1)); }}
 """
 
 
@@ -92,17 +88,6 @@ def show_slide(slide: Slide, *, passing: bool = False) -> None:
 def css_class(key: str) -> str:
     """The class that Streamlit gives to what has a key."""
     return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
-
-
-def enlarged(figure: go.Figure) -> go.Figure:
-    """A figure of Plotly's with letters for the last row, in presenter mode."""
-    if address.in_talk():
-        font = {"size": FIGURE_FONT}
-        figure.update_layout(height=FIGURE_HEIGHT, font=font)
-        for axes in (figure.update_xaxes, figure.update_yaxes):
-            axes(tickfont=font, title=None)
-        figure.update_traces(colorbar={"tickfont": font}, selector={"type": "heatmap"})
-    return figure
 
 
 def _turn() -> None:

@@ -29,10 +29,9 @@ from model.variants import (
 )
 from pages.shared.inside_words import SWITCH_WORDS, TAB_WORDS, VIEWS
 from pages.shared.loading import tokens_of, translator
-from pages.shared.pictures import show, show_altair, show_plotly
+from pages.shared.pictures import show, show_altair
 from pages.shared.story import numbers
 from viz import Row, position_lines, vector_rows, word_heatmap
-from viz.numbers import Numbers
 
 TEMPERATURES = [round(0.1 * step, 1) for step in range(1, 51)]
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
@@ -258,7 +257,5 @@ def compare(title: str, found: Similarity, key: str) -> None:
     ):
         with column:
             st.markdown(f"**{name}**")
-            figure = word_heatmap(numbers(values), found.words)
-            cosines = Numbers(numbers(values), {"word": found.words, "other word": found.words})
             save = f"Similarity of words, {title}, {name}".lower().capitalize()
-            show_plotly(figure, f"{key} {name}", save=save, numbers={"cosine": cosines})
+            show(word_heatmap(numbers(values), found.words), f"{key} {name}", save=save)

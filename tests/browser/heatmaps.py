@@ -1,40 +1,48 @@
 """Reading the cells of a heatmap as a person does: by pointing at them."""
 
 import contextlib
+import re
 
 import pytest
 from playwright.sync_api import Error
 
+PLACE = ("left", "top", "side")  # pixels: of the first cell, and of a cell
+READING = re.compile("“(.*)” looks at “(.*)”: (.*)")
 
-def hover_cell(page, chart, row, column, shape):
-    """Point at a cell of a heatmap and return its hover lines: query, key, weight."""
-    plot = chart.locator(".nsewdrag").first
-    plot.scroll_into_view_if_needed(timeout=3_000)
-    box = plot.bounding_box()
-    x = box["x"] + box["width"] * (column + 0.5) / shape[1]
-    y = box["y"] + box["height"] * (row + 0.5) / shape[0]
+
+def point_of(heatmap, row, column):
+    """Where on the screen a cell of a heatmap is, from its sides as the canvas tells them."""
+    canvas = heatmap.locator("canvas.map")
+    canvas.scroll_into_view_if_needed(timeout=3_000)
+    box = canvas.bounding_box()
+    left, top, side = (float(canvas.get_attribute(f"data-{name}")) for name in PLACE)
+    return box["x"] + left + side * (column + 0.5), box["y"] + top + side * (row + 0.5)
+
+
+def hover_cell(page, heatmap, row, column):
+    """Point at a cell of a heatmap and return what is read out: query, key, weight."""
     page.mouse.move(5, 5)
-    page.mouse.move(x - 0.5, y - 0.5)
-    page.mouse.move(x, y)
-    text = chart.locator(".hoverlayer .hovertext .nums tspan.line")
-    text.first.wait_for(timeout=3_000)
-    return text.all_text_contents()
+    page.mouse.move(*point_of(heatmap, row, column))
+    return READING.fullmatch(heatmap.locator(".reading").text_content()).groups()
 
 
-def expect_weight(page, chart, trace, site, head, row, column):
+def expect_weight(page, heatmap, trace, site, head, row, column):
     """Point at a cell until it shows the tokens and the weight of the trace, or for long enough."""
     weights = trace.attention[site].weights[0, head]
-    expected = (
-        f"query {trace.query_tokens(site)[row].text}",
-        f"key {trace.key_tokens(site)[column].text}",
-        pytest.approx(weights[row, column].item(), abs=6e-5),
-    )
+    tokens = (trace.query_tokens(site), trace.key_tokens(site))
+    queries, keys = ([token.text for token in axis] for axis in tokens)
+    expect_cell(page, heatmap, weights, queries, keys, row, column)
+
+
+def expect_cell(page, heatmap, weights, queries, keys, row, column):
+    """Point at a cell until it shows its tokens and its weight, or for long enough."""
+    expected = queries[row], keys[column], pytest.approx(float(weights[row, column]), abs=6e-5)
     shown = None
     for _ in range(30):
-        with contextlib.suppress(Error, TypeError):  # a chart may be redrawn under the pointer
-            query, key, last = hover_cell(page, chart, row, column, weights.shape)
-            weight = float(last.removeprefix("weight ")) if last.startswith("weight ") else last
-            shown = (query, key, weight)
+        with contextlib.suppress(Error, AttributeError):  # a map may be redrawn under the pointer
+            query, key, said = hover_cell(page, heatmap, row, column)
+            weight = float(said.removeprefix("weight ")) if said.startswith("weight ") else said
+            shown = query, key, weight
         if shown == expected:
             return
         page.wait_for_timeout(500)

@@ -36,9 +36,9 @@ def test_a_new_sentence_is_translated_and_a_weight_can_be_read(page, server, tra
 
     trace = translator.trace(NEW_SENTENCE, translation)
     rows, columns = len(trace.target_tokens), len(trace.source_tokens)
-    chart = page.locator(".js-plotly-plot").first
+    heatmap = page.locator(".heatmap")
     for row, column in ((0, 0), (1, 2), (rows - 1, columns - 1)):
-        expect_weight(page, chart, trace, Site("cross", 2), 3, row, column)
+        expect_weight(page, heatmap, trace, Site("cross", 2), 3, row, column)
     assert page.errors == []
     assert page.foreign_requests == []
 
@@ -157,5 +157,5 @@ def test_a_long_sentence_keeps_its_tokens_under_the_pointer(page, server, transl
     open_app(page, f"{server}/?sentence={sentence}&kind=encoder&layer=1&head=1")
     trace = translator.trace(page.get_by_label("English sentence").input_value())
     assert len(trace.source_tokens) > 65
-    chart = page.locator(".js-plotly-plot").first
-    expect_weight(page, chart, trace, Site("encoder", 0), 0, 10, 40)
+    heatmap = page.locator(".heatmap")
+    expect_weight(page, heatmap, trace, Site("encoder", 0), 0, 10, 40)

@@ -3,13 +3,12 @@
 import re
 
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
 
 from model import Site, load_bert
 from model.edits import Edits
 from model.pieces import merge_words, whole_words
-from tests.browser.heatmaps import hover_cell
-from viz.tokens import WORD_JOINER
+from tests.browser.heatmaps import expect_cell
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 GATES = Edits(gates={("encoder", 0, 1): 0.0})
@@ -34,22 +33,9 @@ def bert(page, server, folder):
     return page
 
 
-def expect_cell(page, weights, tokens, row, column):
-    """Point at a cell until it says its tokens and its weight, or for long enough."""
-    chart = page.locator(".stPlotlyChart").first
-    expected = [f"query {tokens[row]}", f"key {tokens[column]}"]
-    shown = None
-    for _ in range(30):
-        try:
-            *names, weight = hover_cell(page, chart, row, column, weights.shape)
-            names = [name.replace(WORD_JOINER, "") for name in names]
-            shown = names, float(weight.removeprefix("weight "))
-        except (Error, ValueError) as error:  # a chart may be redrawn under the pointer
-            shown = error
-        if shown == (expected, pytest.approx(float(weights[row, column]), abs=6e-5)):
-            return
-        page.wait_for_timeout(500)
-    assert shown == (expected, weights[row, column])
+def see_cell(page, weights, tokens, row, column):
+    """Point at a cell of the heatmap until it shows its tokens and its weight."""
+    expect_cell(page, page.locator(".heatmap").first, weights, tokens, tokens, row, column)
 
 
 def weights_of(reading, layer=1, head=2):
@@ -64,7 +50,7 @@ def test_the_folder_is_shown_in_the_numbers_of_its_own_run(bert, reader):
     reading = reader.trace(FIRST, SECOND)
     expect(bert.locator(".token-strip .chip")).to_have_text(texts(reading.source_tokens))
     expect(bert.locator(".token-strip .chip.segment-1")).to_have_count(7)
-    expect_cell(bert, weights_of(reading), texts(reading.source_tokens), 4, 9)
+    see_cell(bert, weights_of(reading), texts(reading.source_tokens), 4, 9)
     assert bert.foreign_requests == []
     assert "bert_name=" in bert.url
 
@@ -75,11 +61,11 @@ def test_a_word_is_masked_and_predicted_and_brought_back(bert, reader):
     reading = reader.trace(FIRST, SECOND, masked=[4, 5])
     likelihood = reader.probabilities(reading, [4])[0, reader.read(FIRST, SECOND)[4].id]
     bert.get_by_text(f"“play” itself: {likelihood:.4f}").wait_for()
-    expect_cell(bert, weights_of(reading), texts(reading.source_tokens), 5, 1)
+    see_cell(bert, weights_of(reading), texts(reading.source_tokens), 5, 1)
     bert.locator(".token-strip .chip.mask").first.click()
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(0)
     plain = reader.trace(FIRST, SECOND)
-    expect_cell(bert, weights_of(plain), texts(plain.source_tokens), 5, 1)
+    see_cell(bert, weights_of(plain), texts(plain.source_tokens), 5, 1)
 
 
 def test_a_head_switched_off_changes_the_run(bert, reader):
@@ -90,7 +76,7 @@ def test_a_head_switched_off_changes_the_run(bert, reader):
     bert.get_by_role("tab", name="Attention").click()
     reading = reader.trace(FIRST, SECOND, edits=GATES.at_sites(reader.model.config, 1))
     bert.locator(".head-grid").get_by_role("button").nth(6 + 2).click()
-    expect_cell(bert, weights_of(reading), texts(reading.source_tokens), 2, 7)
+    see_cell(bert, weights_of(reading), texts(reading.source_tokens), 2, 7)
 
 
 def test_pieces_merge_to_words(bert, reader):
@@ -99,13 +85,13 @@ def test_pieces_merge_to_words(bert, reader):
     reading = reader.trace(FIRST, SECOND)
     words = [piece.word for piece in reading.source_tokens]
     merged = merge_words(weights_of(reading), words)
-    expect_cell(bert, merged, texts(whole_words(reading.source_tokens)), 4, 7)
+    see_cell(bert, merged, texts(whole_words(reading.source_tokens)), 4, 7)
 
 
 def test_a_clicked_cell_is_taken_apart(bert, reader):
     reading = reader.trace(FIRST, SECOND)
     weights = weights_of(reading)
-    expect_cell(bert, weights, texts(reading.source_tokens), 6, 3)
+    see_cell(bert, weights, texts(reading.source_tokens), 6, 3)
     bert.mouse.down()
     bert.mouse.up()
     bert.get_by_text("9. Into the residual stream").wait_for()

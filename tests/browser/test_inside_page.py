@@ -10,14 +10,14 @@ from tests.browser.heatmaps import hover_cell
 SENTENCE = "My brother bought three old bicycles yesterday."
 
 
-def click_cell(page, row, column, shape):
+def click_cell(page, row, column):
     """Click a cell of the first heatmap, and return what it said before."""
-    chart = page.locator(".stPlotlyChart").first
-    chart.locator(".nsewdrag").first.wait_for()
-    lines = hover_cell(page, chart, row, column, shape)
+    heatmap = page.locator(".heatmap").first
+    heatmap.locator("canvas.map").wait_for()
+    said = hover_cell(page, heatmap, row, column)
     page.mouse.down()
     page.mouse.up()
-    return lines
+    return said
 
 
 def expect_inside(page, trace, site, head, query, key):
@@ -40,8 +40,8 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     site = Site("cross", 2)
     weights = trace.attention[site].weights[0, 1]
     query, key = divmod(int(weights.argmax()), weights.size(1))
-    lines = click_cell(page, query, key, weights.shape)
-    assert lines[-1] == f"weight {weights[query, key]:.4f}"
+    *_, said = click_cell(page, query, key)
+    assert said == f"weight {weights[query, key]:.4f}"
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.4f}", exact=False).first).to_be_attached()
@@ -57,7 +57,7 @@ def test_a_cell_of_the_mean_opens_its_strongest_head(page, server, translator):
     trace = translator.trace(SENTENCE)
     site = Site("encoder", 0)
     weights = trace.attention[site].weights[0]
-    click_cell(page, 2, 3, weights.shape[1:])
+    click_cell(page, 2, 3)
     expect_inside(page, trace, site, int(weights[:, 2, 3].argmax()), 2, 3)
 
 

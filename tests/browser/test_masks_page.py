@@ -43,9 +43,9 @@ def center(canvas, size, query, key):
 
 def expect_weights(page, trace, *cells):
     """The third stage shows the trace's weights at these cells."""
-    chart = page.locator(".stPlotlyChart").nth(2)
+    heatmap = page.locator(".heatmap").nth(2)
     for row, column in cells:
-        expect_weight(page, chart, trace, Site("decoder", 0), 0, row, column)
+        expect_weight(page, heatmap, trace, Site("decoder", 0), 0, row, column)
 
 
 def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator):

@@ -92,6 +92,7 @@ def test_keys_go_through_the_slides_and_back_stays_in_the_talk(page, server):
     page.wait_for_timeout(2000)  # in which nothing of the page comes back
     expect(page.get_by_label("English sentence")).to_be_hidden()
     page.keyboard.press("PageUp")
+    see(page, 3)  # a slide that was only passed by may leave no entry
     page.keyboard.press("PageUp")
     see(page, 2)
     page.wait_for_timeout(1100)  # as long as an address may still be on its way

@@ -32,6 +32,15 @@ def bidi_parts(app, wanted):
 
 
 def heatmaps(app):
+    """The values and the header of each heatmap of the project's own on the page, in order."""
+    found = []
+    for header, data in bidi_parts(app, lambda name: name == "headlight_heatmap"):
+        shape = len(header["rows"]), len(header["columns"])
+        found.append((np.frombuffer(data, "<f4").reshape(shape), header))
+    return found
+
+
+def plotly_heatmaps(app):
     """The values, the layout and the name of each Plotly heatmap on the page, in order."""
     found = []
     for chart in app.get("plotly_chart"):

@@ -66,12 +66,8 @@ def open_page(folder, **parameters):
 
 def drawn(app):
     """The values of the heatmap, and the tokens of its rows and columns."""
-    values, layout, _ = heatmaps(app)[0]
-    tokens = [
-        [text.replace("\u2060", "") for text in layout[axis]["ticktext"]]
-        for axis in ("yaxis", "xaxis")
-    ]
-    return values, *tokens
+    values, header = heatmaps(app)[0]
+    return values, header["rows"], header["columns"]
 
 
 def chips(app):

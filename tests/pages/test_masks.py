@@ -39,7 +39,7 @@ def states(app):
 
 def test_the_stages_are_those_of_the_run(app, shipped):
     record = traced(shipped, Edits()).attention[Site("decoder", 1)]
-    (scores, _, _), (masked, _, _), (weights, _, _), (change, _, _) = heatmaps(app)[:4]
+    (scores, _), (masked, _), (weights, _), (change, _) = heatmaps(app)[:4]
     np.testing.assert_allclose(scores, record.scores[0, 0], atol=1e-4)
     blocked = record.masked_scores[0, 0].isneginf().numpy()
     np.testing.assert_array_equal(np.isnan(masked), blocked)

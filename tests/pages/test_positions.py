@@ -10,7 +10,7 @@ from model.permutation import permutation_differences, shuffled
 from model.positions import rotation, sinusoids
 from model.scoring import trace_log_probabilities
 from pages.shared.bert_models import shelf
-from tests.pages.pictures import canvas_pictures, heatmaps
+from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
@@ -46,7 +46,7 @@ def test_the_sinusoids_are_the_first_thing_to_see():
     app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
     app.switch_page("pages/positions.py").run()
     assert not app.exception
-    (table, *_), (products, *_), (matrix, *_) = heatmaps(app)
+    (table, *_), (products, *_), (matrix, *_) = plotly_heatmaps(app)
     expected = sinusoids(128, 256).numpy()
     np.testing.assert_allclose(table, expected, atol=1e-6)
     np.testing.assert_allclose(products, expected @ expected.T, atol=1e-3)
@@ -62,7 +62,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
     app.slider(key="positions_count").set_value(512).run()
     app.slider(key="offset of 512").set_value(9).run()
     assert not app.exception
-    (table, *_), _, (matrix, *_) = heatmaps(app)
+    (table, *_), _, (matrix, *_) = plotly_heatmaps(app)
     np.testing.assert_allclose(table, sinusoids(512, 8, 100.0), atol=1e-6)
     np.testing.assert_allclose(matrix, rotation(9, 8, 100.0), atol=1e-6)
     assert "100^{\\,2i/8}" in app.latex[0].value
@@ -78,7 +78,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
 def test_the_learned_table_has_the_sinusoids_axes(open_tab):
     app = open_tab("Learned")
     app.selectbox(key="positions_side").set_value("decoder").run()
-    sinusoidal, _, learned, _ = heatmaps(app)
+    sinusoidal, _, learned, _ = plotly_heatmaps(app)
     table = load("en-fr-learned").model.decoder.embedding.positions.table.detach().numpy()
     np.testing.assert_allclose(learned[0], table[:64], atol=1e-6)
     np.testing.assert_allclose(sinusoidal[0], sinusoids(64, 128), atol=1e-6)
@@ -90,7 +90,7 @@ def test_the_learned_table_has_the_sinusoids_axes(open_tab):
 def test_tables_of_unit_rows_have_cosines(open_tab):
     app = open_tab("Learned")
     app.toggle(key="positions_unit").set_value(True).run()
-    for (values, _, name), rows in zip(heatmaps(app), [False, True] * 2, strict=True):
+    for (values, _, name), rows in zip(plotly_heatmaps(app), [False, True] * 2, strict=True):
         if rows:
             assert name == "cosine"
             np.testing.assert_allclose(np.diagonal(values), 1, atol=1e-5)
@@ -128,7 +128,7 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
         "The words shuffled": "",
     }
     before, after = (shipped.trace(SENTENCE, translation, edits=e) for e in ({}, edits))
-    for (shown, *_), trace in zip(heatmaps(app), (before, after), strict=True):
+    for (shown, _), trace in zip(heatmaps(app), (before, after), strict=True):
         expected = trace.attention[Site("encoder", 0)].weights[0, 3].numpy()
         np.testing.assert_allclose(shown, expected, atol=1e-5)
     score = trace_log_probabilities(after).sum().item()
@@ -164,7 +164,7 @@ def test_the_strips_add_up_to_the_models_own_input(open_tab, shipped):
     app = open_tab("One token")
     app.segmented_control(key="positions_token_side").set_value("decoder").run()
     app.selectbox(key="positions_token_decoder").set_value(2).run()
-    embedding, scaled, position, total = heatmaps(app)[0][0]
+    embedding, scaled, position, total = plotly_heatmaps(app)[0][0]
     np.testing.assert_array_equal(scaled, embedding * 16)
     np.testing.assert_array_equal(total, scaled + position)
     np.testing.assert_allclose(position, sinusoids(3, 256)[2], atol=1e-6)
@@ -190,7 +190,7 @@ def test_beyond_training_the_learned_table_ends_and_the_sinusoid_goes_on(open_ta
 def test_without_a_sentence_the_page_asks_for_one_and_shows_the_sinusoids(open_tab, tab):
     app = open_tab(tab, sentence="▁")
     assert "Type an English sentence" in app.info[0].value
-    assert bool(heatmaps(app)) == (tab == "Sinusoids")
+    assert bool(plotly_heatmaps(app)) == (tab == "Sinusoids")
 
 
 @pytest.mark.parametrize("text", ["<start> <b>**x**</b> #000001", "word " * 119, "\u2060"])
@@ -212,7 +212,7 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_b
     app.selectbox(key="positions_side").set_value(f"BERT: {name}").run()
     assert not app.exception
     table = reader.model.positions.table.detach().numpy()
-    found = [values for values, *_ in heatmaps(app)]
+    found = [values for values, *_ in plotly_heatmaps(app)]
     assert found[0].shape == found[2].shape == table.shape
     np.testing.assert_allclose(found[0], sinusoids(*table.shape), atol=1e-6)
     np.testing.assert_allclose(found[2], table, atol=1e-6)

@@ -1,40 +1,45 @@
+import json
+import struct
+
 import numpy as np
 import pytest
 
-from viz import attention_heatmap
+from viz import attention_heatmap, word_heatmap
 
 WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
 
 
-@pytest.fixture
-def figure():
-    return attention_heatmap(WEIGHTS, ["look", "look"], ["a", "<b>", "a"])
+def read(picture):
+    """The header and the values of a heatmap."""
+    (length,) = struct.unpack("<I", picture.data[:4])
+    header = json.loads(picture.data[4 : 4 + length])
+    values = np.frombuffer(picture.data[4 + length :], "<f4")
+    return header, values.reshape(len(header["rows"]), len(header["columns"]))
 
 
-def test_the_cells_are_the_weights(figure):
-    np.testing.assert_allclose(figure.data[0].z, WEIGHTS, atol=1e-7)
+def test_queries_run_down_and_keys_run_across():
+    header, values = read(attention_heatmap(WEIGHTS, ["look", "look"], ["a", "<b>", "a"]))
+    assert (header["rows"], header["columns"]) == (["look", "look"], ["a", "<b>", "a"])
+    assert header["axes"].startswith("Queries (looking) down, keys (looked at) across")
+    np.testing.assert_array_equal(values, WEIGHTS.astype("float32"))
 
 
-def test_queries_run_down_and_keys_run_across(figure):
-    assert list(figure.layout.yaxis.ticktext) == ["look", "look"]
-    assert figure.layout.yaxis.autorange == "reversed"
-    assert list(figure.layout.xaxis.ticktext) == ["a", "&lt;b&gt;", "a"]
+def test_without_keys_the_queries_look_at_each_other():
+    header, _ = read(attention_heatmap(np.eye(2), ["a", "b"]))
+    assert header["rows"] == header["columns"] == ["a", "b"]
 
 
-def test_repeated_tokens_keep_their_own_places(figure):
-    assert list(figure.layout.xaxis.tickvals) == [0, 1, 2]
-    assert figure.data[0].x is None  # cells stand at 0, 1, 2 too
+def test_the_numbers_are_those_that_came():
+    numbers = attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"]).numbers["weight"]
+    assert numbers.values is WEIGHTS
+    assert numbers.axes == {"query": ["q", "r"], "key": ["a", "b", "c"]}
 
 
-def test_colours_run_from_zero_to_the_asked_maximum(figure):
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
-    own = attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], maximum=None)
-    assert own.data[0].zmax == pytest.approx(0.9)
-
-
-def test_the_colour_scale_is_named_in_a_bar(figure):
-    assert figure.data[0].colorbar.title.text == "weight"
-    assert figure.data[0].showscale is not False
+def test_colours_run_from_zero_to_the_asked_maximum():
+    header, _ = read(attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"]))
+    assert (header["limit"], header["diverging"], header["name"]) == (1, False, "weight")
+    own, _ = read(attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], maximum=None))
+    assert own["limit"] == pytest.approx(0.9)
 
 
 def test_sizes_that_do_not_fit_are_refused():
@@ -42,53 +47,43 @@ def test_sizes_that_do_not_fit_are_refused():
         attention_heatmap(WEIGHTS, ["a", "b", "c"], ["a", "b", "c"])
 
 
-def test_blocked_cells_have_a_cross_and_no_colour():
+def test_blocked_cells_have_no_number_to_be_coloured_by():
     blocked = np.array([[False, True, False], [True, False, False]])
-    figure = attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], blocked=blocked)
-    values, crosses = figure.data
-    np.testing.assert_array_equal(np.isnan(values.z), blocked)
-    np.testing.assert_array_equal(~np.isnan(crosses.z), blocked)
-    np.testing.assert_array_equal(np.asarray(crosses.text) == "×", blocked)
-    np.testing.assert_allclose(values.z[~blocked], WEIGHTS[~blocked])
+    scores = np.where(blocked, -np.inf, WEIGHTS)
+    picture = attention_heatmap(
+        scores, ["q", "r"], ["a", "b", "c"], blocked=blocked, maximum=None, name="score"
+    )
+    header, values = read(picture)
+    np.testing.assert_array_equal(np.isnan(values), blocked)
+    np.testing.assert_allclose(values[~blocked], WEIGHTS[~blocked])
+    assert header["limit"] == pytest.approx(0.5)
+    np.testing.assert_array_equal(picture.numbers["score"].values, scores)
 
 
-def test_a_diverging_scale_is_centred_on_zero():
+def test_a_map_of_blocked_cells_alone_still_has_a_scale():
+    blocked = np.ones((2, 3), bool)
+    options = {"blocked": blocked, "maximum": None}
+    header, values = read(attention_heatmap(WEIGHTS, ["q", "r"], ["a", "b", "c"], **options))
+    assert np.isnan(values).all()
+    assert header["limit"] > 0
+
+
+def test_a_diverging_scale_is_as_long_to_both_sides():
     change = np.array([[-0.25, 0.1, 0.0], [0.0, 0.2, -0.2]])
-    figure = attention_heatmap(
-        change, ["q", "r"], ["a", "b", "c"], name="change", diverging=True, maximum=None
-    )
-    assert figure.data[0].zmin == pytest.approx(-0.25)
-    assert figure.data[0].zmax == pytest.approx(0.25)
-    assert figure.data[0].colorbar.title.text == "change"
-    assert "change" in figure.data[0].hovertemplate
+    options = {"name": "change", "diverging": True, "maximum": None}
+    header, _ = read(attention_heatmap(change, ["q", "r"], ["a", "b", "c"], **options))
+    assert (header["limit"], header["diverging"], header["name"]) == (0.25, True, "change")
+    nothing, _ = read(attention_heatmap(0 * change, ["q", "r"], ["a", "b", "c"], **options))
+    assert nothing["limit"] > 0
 
 
-def test_a_difference_of_nothing_still_has_a_scale():
-    figure = attention_heatmap(
-        np.zeros((2, 3)), ["q", "r"], ["a", "b", "c"], diverging=True, maximum=None
-    )
-    assert figure.data[0].zmin < 0 < figure.data[0].zmax
-
-
-def test_a_long_text_is_read_by_pointing_alone():
-    tokens = [f"t{number}" for number in range(65)]
-    figure = attention_heatmap(np.zeros((65, 2)), tokens, ["a", "b"])
-    assert figure.layout.yaxis.showticklabels is False
-    assert figure.layout.xaxis.showticklabels is True
-    assert list(figure.layout.yaxis.ticktext) == tokens
-
-
-def test_blocked_cells_of_a_long_text_are_grey_without_crosses():
-    blocked = np.triu(np.ones((65, 65), bool), 1)
-    tokens = [f"t{number}" for number in range(65)]
-    _, crosses = attention_heatmap(np.eye(65), tokens, blocked=blocked).data
-    np.testing.assert_array_equal(~np.isnan(crosses.z), blocked)
-    assert crosses.text is None
-    assert (crosses.xgap, crosses.ygap) == (0, 0)
-
-
-def test_a_map_of_512_tokens_with_blocked_cells_is_small():
+def test_a_map_of_512_tokens_is_small():
     weights = np.random.default_rng(0).dirichlet(np.ones(512), 512)
-    blocked = np.triu(np.ones((512, 512), bool), 1)
-    figure = attention_heatmap(weights, [f"t{number}" for number in range(512)], blocked=blocked)
-    assert len(figure.to_json()) < 4_000_000
+    picture = attention_heatmap(weights, [f"t{number}" for number in range(512)])
+    assert len(picture.data) < 1_100_000
+
+
+def test_words_are_compared_on_a_scale_of_both_signs():
+    header, values = read(word_heatmap(np.array([[1, -0.5], [-0.5, 1]]), ["warm", "cold"]))
+    assert (header["limit"], header["diverging"], header["name"]) == (1, True, "cosine")
+    assert values[0, 1] == -0.5
