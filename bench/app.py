@@ -217,7 +217,7 @@ def open_page(browser: Browser) -> Page:
 
 
 AT = urlencode({"sentence": SENTENCE})
-PROBABILITIES = ".stVegaLiteChart svg"
+PROBABILITIES = ".probability-bars"
 BUTTON = Click("/", (CHART,), change)
 BARE_HEAD = Click("/", (CHART,), choose_head)
 BARE_SENTENCE = Click("/", (CHART,), enter, fill)

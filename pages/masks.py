@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 import torch
 
@@ -127,7 +128,7 @@ def stages(
     scores, weights = (part[0, head].cpu().numpy() for part in (after.scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
     masked = after.masked_scores[0, head].cpu().numpy()
-    raw = {"maximum": None, "diverging": True}
+    raw = {"maximum": float(np.abs(scores).max()), "diverging": True}
     maps = {
         "1. Scores: q·k / √d": (scores, {"name": "score", **raw}),
         "2. Masked scores: −∞ where blocked": (
@@ -135,7 +136,10 @@ def stages(
             {"name": "masked score", "blocked": blocked, **raw},
         ),
         "3. Weights: the softmax of each row": (weights, {"blocked": blocked}),
-        "4. Weights minus those as trained": (difference, {"name": "change", **raw}),
+        "4. Weights minus those as trained": (
+            difference,
+            {"name": "change", "diverging": True, "maximum": None},
+        ),
     }
     columns = [*st.columns(2), *st.columns(2)]
     for column, (title, (values, options)) in zip(columns, maps.items(), strict=True):

@@ -12,7 +12,7 @@ from pages.shared.bert_models import Loaded
 from pages.shared.bert_runs import read
 from pages.shared.bert_words import MASK_HINT, PARITY, PREDICTIONS
 from pages.shared.comparison import CHANGED, TRAINED
-from pages.shared.pictures import picked, piece_chips, show, show_altair
+from pages.shared.pictures import picked, piece_chips, show
 from viz import probability_bars, token_strip
 
 TOP = 8  # predictions shown
@@ -105,7 +105,7 @@ def predictions(
     tokens = [reader.text(index) for index in best.tolist()]
     bars = {name: values[best].cpu().numpy() for name, values in found.items()}
     save = f"Likeliest tokens at place {place + 1}"
-    show_altair(probability_bars(bars, tokens), "predictions", save=save)
+    show(probability_bars(bars, tokens), "predictions", save=save)
     if place in masked:
         likelihood = drawn[written[place].id]
         rank = int((drawn > likelihood).sum()) + 1

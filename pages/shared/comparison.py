@@ -6,7 +6,7 @@ from model import Translation
 from model.scoring import trace_log_probabilities
 from model.trace import Trace
 from pages.shared.loading import following
-from pages.shared.pictures import chips, show, show_altair
+from pages.shared.pictures import chips, show
 from viz import probability_bars, token_strip
 
 TRAINED, CHANGED = "as trained", "with your changes"
@@ -31,4 +31,4 @@ def compare_probabilities(
         for label, trace in zip(labels, (before, after), strict=True)
     }
     bars = probability_bars(runs, [token.text for token in following(before)])
-    show_altair(bars, "probabilities", save="Probability of each token of the target")
+    show(bars, "probabilities", save="Probability of each token of the target")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from viz import head_grid, position_lines, probability_bars
+from viz import head_grid, position_lines
 from viz.numbers import FORMULA, Numbers, as_cell, from_chart, largest, to_csv, to_npz, writable
 
 NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", 'a"b,c', "a\nb"]
@@ -86,13 +86,10 @@ def test_a_picture_keeps_its_numbers_as_they_are():
 
 
 def test_a_chart_tells_its_numbers():
-    bars = probability_bars({"one": np.array([0.25, 0.75]), "two": np.array([0.5, 0])}, ["a", "b"])
-    found = from_chart(bars)["probability"]
-    assert found.values.tolist() == [0.25, 0.75, 0.5, 0]
-    assert found.axes["row"] == ["1  a · one", "2  b · one", "1  a · two", "2  b · two"]
     line, band = np.arange(3.0), (np.zeros(3), np.ones(3))
     lines = from_chart(position_lines({"x": line}, bands={"x": band}))
     assert lines["value"].values.tolist() == [0, 1, 2]
+    assert len(set(lines["value"].axes["row"])) == 3
     assert lines["high"].values.tolist() == [1, 1, 1]
 
 
