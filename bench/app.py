@@ -60,8 +60,10 @@ const brush = small.getContext("2d", { willReadFrequently: true });
 const points = (canvas) => {
   brush.clearRect(0, 0, 128, 128);
   if (canvas.width && canvas.height) brush.drawImage(canvas, 0, 0, 128, 128);
-  return brush.getImageData(0, 0, 128, 128).data.reduce((sum, value, place) =>
-    (31 * sum + value * (place % 251 + 1)) | 0, 0);
+  const { data } = brush.getImageData(0, 0, 128, 128);
+  let sum = 0;
+  for (const dot of new Uint32Array(data.buffer)) sum = (Math.imul(31, sum) + dot) | 0;
+  return sum;
 };
 window.look = (selector) => find(selector).map((node) =>
   (node.localName === "canvas" ? [node] : [...node.querySelectorAll("canvas")]).map(points).join() +

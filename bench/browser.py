@@ -36,11 +36,9 @@ window.shown = async (frames = 3) => {
   }
   mark.remove();
 };
-window.find = (selector, root = document) => [
-  ...root.querySelectorAll(selector),
-  ...[...root.querySelectorAll("*")].flatMap((node) =>
-    node.shadowRoot ? find(selector, node.shadowRoot) : []),
-];
+window.find = (selector) =>
+  [document, ...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
+    .flatMap((part) => [...(part.shadowRoot ?? part).querySelectorAll(selector)]);
 window.until = async (condition) => {
   while (!condition()) await frame();
   await shown(2);

@@ -36,6 +36,7 @@ from pages.shared.frame import open_page
 from pages.shared.head_switches import head_switches
 from pages.shared.pictures import piece_chips, show
 from pages.shared.saving import about
+from pages.shared.words import HEAD_WORDS
 from viz import token_strip
 
 TABS = ("Attention", "Switch heads", "Inside a head")
@@ -79,7 +80,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
         attention(run, choose_selection(run, paired), BERT_READING, open_cell)
 
     def switches() -> None:
-        st.caption(SWITCHES)
+        st.caption(f"{SWITCHES} {HEAD_WORDS['board']}")
         layer = chosen(st.session_state.bert_layer, len(run.layers))[0]
         head = chosen(st.session_state.bert_head, run.heads)[0]
         shapes = {"encoder": (len(run.layers), run.heads)}

@@ -87,11 +87,6 @@ def head_in_detail(trace: Trace) -> None:
         lambda *cell: open_inside(*place, *cell, changed=True),
         save=site_words(kind, layer + 1, str(head + 1)),
     )
-    st.page_link("app.py", label="See it among the others on the Attention page")
-    with st.expander("What the badges mean"):
-        st.caption(HEAD_WORDS["badges"])
-        for name, definition in DEFINITIONS.items():
-            st.markdown(f"**{name}**: {definition}")
 
 
 def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
@@ -143,6 +138,16 @@ def heads(sentence: str) -> None:
     address.publish()
 
 
+def reading_help() -> None:
+    """What stays as it is whatever is switched."""
+    with st.expander("What the badges mean"):
+        st.caption(HEAD_WORDS["badges"])
+        st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
+    st.page_link("app.py", label="See the heads side by side on the Attention page")
+
+
 open_page("Heads")
 if sentence := sentence_box():
+    st.caption(HEAD_WORDS["board"])
     heads(sentence)
+    reading_help()

@@ -61,20 +61,34 @@ def reset() -> None:
     history.change(Edits(gates=history.edits().gates))
 
 
-def switches(edits: Edits, tokens: int) -> int | None:
-    """The switches for whole masks; returns how many tokens to pad both sides to."""
-    st.session_state.look_ahead, st.session_state.padding = edits.look_ahead, edits.padding
-    st.session_state.window = edits.windows.get(st.session_state.mask_kind, "off")
+def run_of(sentence: str) -> tuple[str, int | None]:
+    """The boxes that choose what the model runs on: its target, and its length with padding."""
+    text, length = st.columns([5, 1], gap="small", vertical_alignment="bottom")
+    with text:
+        target = st.text_input(
+            "Known target: the translation as trained, or type your own",
+            key="target",
+            max_chars=scene.LONGEST_SENTENCE,
+            placeholder=translated(sentence).text,
+        )
+    trace = traced(sentence, target)
+    tokens = max(len(trace.source_tokens), len(trace.target_tokens))
     most = min(tokens + 8, translator().model.config.max_positions)
     choices = ["off", *range(tokens + 1, most + 1)]
     if st.session_state.get("pad_to") not in choices:
         st.session_state.pad_to = "off"
+    with length:
+        pad_to = st.selectbox("Pad both sides to", choices, key="pad_to", help=MASK_WORDS["pad to"])
+    return target, None if pad_to == "off" else pad_to
+
+
+def switches(edits: Edits) -> None:
+    """The switches for whole masks, and the way back."""
+    st.session_state.look_ahead, st.session_state.padding = edits.look_ahead, edits.padding
+    st.session_state.window = edits.windows.get(st.session_state.mask_kind, "off")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.toggle("Look-ahead mask", key="look_ahead", on_change=switch, args=["look_ahead"])
         st.toggle("Padding mask", key="padding", on_change=switch, args=["padding"])
-        pad_to = st.selectbox(
-            "Pad both sides to", choices, key="pad_to", width=140, help=MASK_WORDS["pad to"]
-        )
         st.selectbox(
             "Local window",
             ["off", *range(6)],
@@ -85,7 +99,6 @@ def switches(edits: Edits, tokens: int) -> int | None:
         )
         st.button("Undo", on_click=history.undo, disabled=not history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
-    return None if pad_to == "off" else pad_to
 
 
 def trained_masks(trace: Trace) -> None:
@@ -208,64 +221,63 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens, save: s
 
 
 @address.fragment
-def masks(sentence: str) -> None:
-    """Everything under the sentence box."""
-    edits, config = history.edits(), translator().model.config
+def in_force(sentence: str, target: str, pad_to: int | None, site: Site, head: int) -> None:
+    """The mask of one head, from 0, to be changed, and all that follows from it."""
+    edits = history.edits()
     if edits.gates:
         st.info(HEAD_WORDS["heads in force"])
-    translation = translated(sentence)
-    target = st.text_input(
-        "Known target: the translation as trained, or type your own",
-        key="target",
-        max_chars=scene.LONGEST_SENTENCE,
-        placeholder=translation.text,
-    )
-    plain = traced(sentence, target)
-    tokens_read = max(len(plain.source_tokens), len(plain.target_tokens))
-    pad_to = switches(edits, tokens_read)
     before, after = traced(sentence, target, pad_to=pad_to), traced(sentence, target, edits, pad_to)
-    run = {"target": target or translation.text}
-    run["changes"] = f"both sides padded to {pad_to} tokens" if pad_to else ""
-    about(sentence, edits=edits, **run)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = choose_kind("mask_kind")
-        layer = choose_layer(kind)
-        heads = range(1, config.heads + 1)
-        head = st.segmented_control("Head", heads, key="head_number", required=True)
-        st.segmented_control(
-            "A click changes", SCOPES, key="scope", default=SCOPES[0], required=True
-        )
-    site = Site(kind, layer - 1)
+    about(sentence, edits=edits, **told(sentence, target, pad_to))
+    switches(edits)
     records = before.attention[site], after.attention[site]
-    tokens = tokens_of(after, kind)
-    words = site_words(kind, layer, str(head))
+    tokens = tokens_of(after, site.kind)
+    words = site_words(site.kind, site.layer + 1, str(head + 1))
     mask, output = st.columns([6, 5], gap="medium")
     with mask:
         st.subheader("The mask in force")
-        matrix(*records, head - 1, tokens, words)
+        matrix(*records, head, tokens, words)
     with output:
         st.subheader("What it does to the output")
         consequence(sentence, before, after, pad_to)
     st.subheader("From scores to weights")
-    stages(
-        *records,
-        head - 1,
-        tokens,
-        words,
-        lambda *cell: open_inside(
-            *site, head - 1, *cell, changed=True, pad_to=pad_to, target=target
-        ),
-    )
+    run = {"changed": True, "pad_to": pad_to, "target": target}
+    stages(*records, head, tokens, words, lambda *cell: open_inside(*site, head, *cell, **run))
+    st.subheader("Why −∞ and nothing else")
+    ways_of_blocking(records[1], head, tokens, words)
+    address.publish()
+
+
+@address.fragment
+def one_head(sentence: str, target: str, pad_to: int | None) -> None:
+    """The choice of a head, and its mask: apart, so that a click in the mask draws it alone."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = choose_kind("mask_kind")
+        layer = choose_layer(kind)
+        heads = range(1, translator().model.config.heads + 1)
+        head = st.segmented_control("Head", heads, key="head_number", required=True)
+        st.segmented_control(
+            "A click changes", SCOPES, key="scope", default=SCOPES[0], required=True
+        )
+    in_force(sentence, target, pad_to, Site(kind, layer - 1), head - 1)
+
+
+def told(sentence: str, target: str, pad_to: int | None) -> dict[str, str]:
+    """What files say of a run, besides its sentence and edits."""
+    padding = f"both sides padded to {pad_to} tokens" if pad_to else ""
+    return {"target": target or translated(sentence).text, "changes": padding}
+
+
+@address.fragment
+def masks(sentence: str) -> None:
+    """Everything under the sentence box."""
+    target, pad_to = run_of(sentence)
+    one_head(sentence, target, pad_to)
     st.subheader("The masks as trained")
-    about(sentence, **run)
-    trained_masks(before)
+    about(sentence, **told(sentence, target, pad_to))
+    trained_masks(traced(sentence, target, pad_to=pad_to))
     if not models.chosen().is_own:
         st.subheader("Why the decoder may not look ahead")
-        why_not_look_ahead(sentence, target or translation.text)
-    st.subheader("Why −∞ and nothing else")
-    about(sentence, edits=edits, **run)
-    ways_of_blocking(records[1], head - 1, tokens, words)
-    address.publish()
+        why_not_look_ahead(sentence, target or translated(sentence).text)
 
 
 open_page("Masks")

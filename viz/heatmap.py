@@ -81,14 +81,14 @@ def heatmap(
     if blocked is not None:
         shown = np.where(blocked, np.float32(np.nan), shown)
     if maximum is None:
-        maximum = float(np.nanmax(np.abs(shown), initial=1e-6))
+        maximum = float(np.nanmax(np.abs(shown), initial=0))
     header = {
         "rows": list(rows),
         "columns": list(columns),
         "name": name,
         "axes": axes,
         "verb": verb,
-        "limit": maximum,
+        "limit": max(maximum, 1e-6),  # of nothing but zeros too
         "diverging": diverging,
         "clickable": clickable,
         "colors": DIVERGING if diverging else SEQUENTIAL,

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bench.random_heads import names, random_weights
-from pages.shared.pictures import picked, show
+from pages.shared.pictures import load_library, picked, show
 from viz import attention_lines, head_grid
 
 random_weights = st.cache_resource(random_weights, show_spinner=False)
@@ -32,6 +32,7 @@ def attention(weights: np.ndarray, tokens: list[str]) -> None:
 
 
 st.set_page_config(layout="wide")
+load_library()
 size = int(st.query_params["tokens"])
 ready = random_weights(size)
 if st.button("Draw"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import address, presenter, saving, share
-from pages.shared.pictures import show
+from pages.shared.pictures import load_library, show
 from viz import keyboard
 
 # Every page of the app: its file, its name, what it is for.
@@ -38,6 +38,7 @@ STYLE = """
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
+.st-key-library { display: none; }
 /* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
 [class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
 :hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
@@ -64,6 +65,7 @@ def open_page(name: str) -> None:
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
     st.html(f"<style>{STYLE}</style>")
+    load_library()
     if slide := presenter.open_slide(name, {title: file for file, title, _ in PAGES}):
         presenter.show_slide(slide)
     else:

@@ -11,7 +11,6 @@ import streamlit as st
 from model.trace import Kind
 from pages.shared import history, scene
 from pages.shared.pictures import picked, show
-from pages.shared.words import HEAD_WORDS
 from viz import switchboard
 
 Place = tuple[Kind, int, int]  # kind, layer and head, from 0
@@ -35,7 +34,6 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
         lambda: switch(shapes, select, name),
         save="Heads switched",
     )
-    st.caption(HEAD_WORDS["board"])
     kind, layer, head = selected
     st.session_state.fader = float(edits.gates.get(selected, 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):

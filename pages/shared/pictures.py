@@ -14,7 +14,8 @@ from model.pieces import Piece
 from model.tokenizer import Token
 from pages.shared.saving import Picture, file_asked_for, formats_of, said
 from viz import CanvasPicture, Chip
-from viz.canvas import caption_html, markup, script, stylesheet
+from viz.canvas import caption_html, markup
+from viz.library import library, loader
 from viz.numbers import Numbers, from_chart, largest
 from viz.save_menu import save_menu
 from viz.tokens import aligned
@@ -25,10 +26,19 @@ if TYPE_CHECKING:
 
 @cache
 def component(name: str) -> Callable:
-    """The Streamlit side of a browser part."""
-    return st.components.v2.component(
-        f"headlight_{name}", html=markup(name), css=stylesheet(name), js=script(name)
-    )
+    """The Streamlit side of a browser part, on a page that has the library."""
+    return st.components.v2.component(f"headlight_{name}", html=markup(name), js=loader(name))
+
+
+@cache
+def library_component() -> Callable:
+    """What brings the code of all browser parts into a page."""
+    return st.components.v2.component("headlight_library", js=library())
+
+
+def load_library() -> None:
+    """Have the code of the pictures in the page, before the first of them."""
+    library_component()(key="library")
 
 
 def show(

@@ -7,11 +7,12 @@ import struct
 import numpy as np
 
 SAVE_MENU = "headlight_save_menu"
+NO_PICTURES = (SAVE_MENU, "headlight_library")
 
 
 def canvas_pictures(app):
     """The header and the bytes of each canvas picture on the page, in order."""
-    return bidi_parts(app, lambda name: name != SAVE_MENU)
+    return bidi_parts(app, lambda name: name not in NO_PICTURES)
 
 
 def save_menus(app):

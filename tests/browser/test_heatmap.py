@@ -1,0 +1,103 @@
+"""One head as a heatmap, on a page of its own."""
+
+import numpy as np
+import pytest
+
+from tests.browser.heatmaps import expect_cell, point_of
+from viz import attention_heatmap
+
+DARK, BRIGHT = (68, 1, 84), (253, 231, 37)  # the ends of the scale
+
+
+def open_map(page, weights, *options, **more):
+    """A page of a map that notes what is picked; returns the map."""
+    tokens = [f"token{place}" for place in range(max(weights.shape))]
+    axes = tokens[: weights.shape[0]], tokens[: weights.shape[1]]
+    picture = attention_heatmap(weights, *axes, *options, **more)
+    noting = "setTriggerValue(name, value) { window.picked = [name, value]; }"
+    page.set_content(picture.to_html().replace("setTriggerValue() {}", noting))
+    heatmap = page.locator(".heatmap")
+    heatmap.locator("canvas.map").wait_for()
+    return heatmap, *axes
+
+
+def color_at(page, heatmap, row, column):
+    """The colour of a cell as the screen has it."""
+    x, y = point_of(heatmap, row, column)
+    box = heatmap.locator("canvas.map").bounding_box()
+    pixel = heatmap.locator("canvas.map").evaluate(
+        "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data]",
+        [int(x - box["x"]), int(y - box["y"])],
+    )
+    return tuple(pixel[:3])
+
+
+@pytest.mark.parametrize("tokens", [2, 12, 40, 200, 512])
+def test_every_cell_has_the_colour_and_says_the_number_of_its_place(page, tokens):
+    weights = np.zeros((tokens, tokens), np.float32)
+    bright = [(0, tokens - 1), (tokens // 2, tokens // 2)]
+    for row, column in bright:
+        weights[row, column] = 1
+    heatmap, *axes = open_map(page, weights)
+    for row, column in bright:
+        assert color_at(page, heatmap, row, column) == BRIGHT
+        assert color_at(page, heatmap, column, row) == (BRIGHT if row == column else DARK)
+        expect_cell(page, heatmap, weights, *axes, row, column)
+    assert page.errors == []
+
+
+def test_blocked_cells_are_told_apart_and_not_read_as_numbers(page):
+    weights = np.eye(6, dtype=np.float32)
+    blocked = np.triu(np.ones((6, 6), bool), 1)
+    heatmap, *_ = open_map(page, weights, blocked=blocked)
+    page.mouse.move(*point_of(heatmap, 1, 4))
+    assert heatmap.locator(".reading").text_content() == "“token1” looks at “token4”: blocked"
+    red, green, blue = color_at(page, heatmap, 1, 4)
+    assert red == green == blue
+    assert color_at(page, heatmap, 4, 1) == DARK
+
+
+def test_a_click_answers_with_the_cell_where_cells_are_large_enough(page):
+    heatmap, *_ = open_map(page, np.eye(12, dtype=np.float32), clickable=True)
+    page.mouse.click(*point_of(heatmap, 3, 7))
+    assert page.evaluate("picked") == ["picked", [3, 7]]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert page.evaluate("picked") == ["picked", [4, 6]]
+
+
+def test_a_click_zooms_in_where_cells_are_small_and_then_answers(page):
+    weights = np.random.default_rng(0).dirichlet(np.ones(300), 300).astype(np.float32)
+    heatmap, *axes = open_map(page, weights, clickable=True)
+    page.mouse.click(*point_of(heatmap, 100, 150))
+    assert page.evaluate("window.picked") is None
+    caption = heatmap.locator("figcaption").text_content()
+    assert caption.endswith("Shown: rows 89 to 113 of 300, columns 139 to 163 of 300")
+    page.mouse.click(*point_of(heatmap, 12, 12))  # of those shown
+    assert page.evaluate("picked") == ["picked", [100, 150]]
+    shown = heatmap.locator(".reading").text_content()
+    assert shown == f"“token100” looks at “token150”: weight {weights[100, 150]:.4f}"
+    page.get_by_role("button", name="Show all").click()
+    assert "Shown" not in heatmap.locator("figcaption").text_content()
+    expect_cell(page, heatmap, weights, *axes, 299, 299)
+
+
+def test_a_drag_zooms_into_what_it_covers_and_escape_goes_back(page):
+    heatmap, *_ = open_map(page, np.eye(30, dtype=np.float32), clickable=True)
+    page.mouse.move(*point_of(heatmap, 4, 10))
+    page.mouse.down()
+    page.mouse.move(*point_of(heatmap, 9, 12), steps=3)
+    page.mouse.up()
+    caption = heatmap.locator("figcaption").text_content()
+    assert caption.endswith("Shown: rows 5 to 10 of 30, columns 11 to 13 of 30")
+    assert page.evaluate("window.picked") is None
+    page.keyboard.press("Escape")
+    assert "Shown" not in heatmap.locator("figcaption").text_content()
+
+
+def test_the_largest_number_is_said_to_those_who_cannot_see_it(page):
+    weights = np.array([[0.1, 0.7], [0.3, 0.2]], np.float32)
+    heatmap, *_ = open_map(page, weights)
+    label = heatmap.locator("canvas.map").get_attribute("aria-label")
+    assert "largest weight 0.700, from “token0” to “token1”" in label
