@@ -14,6 +14,7 @@ from torch import Tensor
 from model.bert import Bert, bert_config, build_bert
 from model.hub import LoadingError, Progress, fetch, read_config, read_tokenizer, read_weights
 from model.pieces import Piece, Role
+from model.texts import check_characters
 from model.trace import Changes, Run, Trace
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ class BertReader:
 
     def encode(self, first: str, second: str | None) -> tokenizers.Encoding:
         """The tokenizers library's encoding of one sentence, or of two."""
+        for text in (first, second or ""):
+            check_characters(text)
         return self.backend.encode(first, second if second and second.strip() else None)
 
     def pieces(self, encoding: tokenizers.Encoding) -> list[Piece]:

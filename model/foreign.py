@@ -22,6 +22,7 @@ from model.hub import (
     weight_files,
 )
 from model.pieces import Piece, Role
+from model.texts import check_characters
 from model.trace import Kind
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ class ForeignModel:
 
         A long one is cut at `max_tokens`, and keeps its end token where it has one.
         """
+        for text in texts.values():
+            check_characters(text)
         ids = self.ids(**texts)
         if len(ids) > self.max_tokens:
             end = ids[-1:] if ids[-1] in self.tokenizer.all_special_ids else []

@@ -9,6 +9,8 @@ from pathlib import Path
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
+from model.texts import check_characters
+
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
 PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 
@@ -114,7 +116,11 @@ class Tokenizer:
         return self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[Token]:
-        """Split a text into tokens that show what was typed, without special tokens."""
+        """Split a text into tokens that show what was typed, without special tokens.
+
+        Raises ValueError for a text with half of a character.
+        """
+        check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
         starts = [start for start, _ in encoding.offsets[1:]]
         tokens = []

@@ -69,7 +69,7 @@ def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
 
 
 def refused(parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of what in an address makes no sense."""
+    """The names of what in an address makes no sense or is too long."""
     return scene.read_scene(parameters, config_for(parameters))[1]
 
 
@@ -84,10 +84,13 @@ def keep_to_the_model() -> None:
 
 
 def note() -> None:
-    """Say once what of an address made no sense."""
+    """Say once what of an address made no sense or was too long."""
     if refused := st.session_state.pop("refused_parameters", ()):
         names = ", ".join(name[:40] for name in refused[:8])
-        st.info("Parts of this link are too old or damaged, and their defaults are shown instead:")
+        st.info(
+            "Parts of this link are too old, damaged or too long. Their defaults, or as much as "
+            "fits, are shown instead:"
+        )
         st.text(names)
 
 

@@ -54,7 +54,7 @@ def choose_side(name: str, chosen: Scene) -> None:
         key = f"side_{name}_link"
         st.text_input(
             "Paste a Headlight link", key=key, on_change=take_link, args=[name, key],
-            help=PASTE_HELP,
+            help=PASTE_HELP, max_chars=scene.LONGEST_SIDE,
         )  # fmt: skip
         st.button(
             f"Take what the other pages show as {name.upper()}",

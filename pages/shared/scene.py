@@ -224,7 +224,10 @@ class Scene:
 def read_scene(
     parameters: Mapping[str, str], config: TransformerConfig
 ) -> tuple[Scene, tuple[str, ...]]:
-    """A scene from an address, and the names of what in it made no sense and was left out."""
+    """A scene from an address, and the names of what in it was left out or cut.
+
+    Left out is what makes no sense, cut what is too long.
+    """
     read, refused = {}, []
     for name in parameters:
         if name not in CHECKS:
@@ -234,6 +237,9 @@ def read_scene(
             read[name] = CHECKS[name](parameters[name], config)
         except ValueError:
             refused.append(name)
+        else:
+            if isinstance(read[name], str) and len(read[name]) < len(parameters[name]):
+                refused.append(name)
     return Scene(**read), tuple(refused)
 
 

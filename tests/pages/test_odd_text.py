@@ -6,24 +6,62 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.frame import PAGES
+from pages.shared.scene import LONGEST_SENTENCE
+from tests.odd_texts import ODD_TEXTS
+
 ROOT = Path(__file__).parents[2]
-PAGES = ("masks", "heads", "inside", "positions", "decoding")
-TEXTS = {
-    "markup": "<script>alert(1)</script> **bold** $x$ :red[x] [a](javascript:alert(1)) `<img>`",
-    "signs": "\u202eright to left \u05d0\u05d1 👩‍👩‍👧‍👦 e\u0301\u0301 \x00\x07\ufeff =1+1 #000001",
-    "one sign": "!",
-    "long": "word " * 119,
-}
+FILES = [file for file, *_ in PAGES]
+TEXTS = {name: text for name, text in ODD_TEXTS.items() if name not in ("empty", "blank")}
+LONG = "100,000 characters"
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("name", TEXTS)
-def test_nothing_a_person_types_breaks_a_page(page, name):
+def new_app(**parameters):
     app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params["sentence"] = TEXTS[name]
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    assert not app.error
+    app.query_params.update(parameters)
+    return app
+
+
+def open_page(file, **parameters):
+    app = new_app(**parameters)
+    return app.run() if file == "app.py" else app.switch_page(file).run()
+
+
+def expect_no_error(app, name):
+    assert not app.exception, name
+    assert not app.error, name
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_no_address_breaks_a_page(file, name):
+    app = open_page(file, sentence=ODD_TEXTS[name], target=ODD_TEXTS[name], nonsense="1")
+    expect_no_error(app, name)
+    assert "nonsense" in app.text[0].value
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_nothing_that_is_typed_breaks_a_page(file):
+    app = open_page(file)
+    for name, text in ODD_TEXTS.items():
+        for box in app.text_input:
+            if not box.disabled:
+                box.set_value(text[: box.max_chars])
+        app.run()
+        expect_no_error(app, name)
+
+
+def test_a_sentence_too_long_for_a_link_is_cut_and_that_is_told():
+    app = open_page("app.py", sentence=ODD_TEXTS[LONG])
+    assert app.text_input(key="sentence").value == ODD_TEXTS[LONG][:LONGEST_SENTENCE]
+    assert "too long" in app.info[0].value
+    assert app.text[0].value == "sentence"
+
+
+def test_every_box_has_a_limit():
+    for file in FILES:
+        for box in open_page(file).text_input:
+            assert 0 < box.max_chars <= 4_000, (file, box.label)
 
 
 @pytest.fixture(scope="module")
@@ -33,72 +71,65 @@ def bert_folder(make_bert_folder):
 
 @pytest.mark.parametrize("tab", ["Attention", "Switch heads", "Inside a head"])
 @pytest.mark.parametrize("units", ["pieces", "words"])
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_bert_takes_it(name, units, tab, bert_folder):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"bert_first": TEXTS[name], "bert_second": TEXTS[name]})
-    app.query_params.update({"bert_units": units, "bert_special": "hidden", "bert_masked": "1,2,9"})
+def test_a_bert_takes_it(units, tab, bert_folder):
+    app = new_app(bert_units=units, bert_special="hidden", bert_masked="1,2,9")
     app.session_state["bert_tab"] = tab
     app.switch_page("pages/bert.py").run()
     app.text_input(key="bert_wanted").set_value(str(bert_folder))
     next(button for button in app.button if button.label == "Load").click().run()
-    assert not app.exception
-    assert not app.error
+    for name, text in ODD_TEXTS.items():
+        for key in ("bert_first", "bert_second"):
+            box = app.text_input(key=key)
+            box.set_value(text[: box.max_chars])
+        app.run()
+        expect_no_error(app, name)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_name_of_a_model_breaks_its_page(name):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params["bert_name"] = TEXTS[name]
+    app = new_app(bert_name=TEXTS[name])
     app.switch_page("pages/bert.py").run()
     next(button for button in app.button if button.label == "Load").click().run()
     assert not app.exception
     assert app.error[0].value == "This model could not be loaded."
 
 
-@pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("strategy", ["beam", "sample"])
-def test_every_strategy_takes_it(name, strategy):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+def test_every_strategy_takes_it(strategy):
     parameters = {"strategy": strategy, "beam_size": "8", "temperature": "2.0", "longest": "255"}
-    app.query_params.update({"sentence": TEXTS[name], **parameters})
-    app.switch_page("pages/decoding.py").run()
-    assert not app.exception
-    assert not app.error
+    app = open_page("pages/decoding.py", **parameters)
+    for name, text in TEXTS.items():
+        app.text_input(key="sentence").set_value(text[:LONGEST_SENTENCE]).run()
+        expect_no_error(app, name)
 
 
 @pytest.mark.parametrize("tab", ["Beyond the weight", "Switches", "Residual stream", "Words"])
-@pytest.mark.parametrize("name", TEXTS)
-def test_every_tab_of_the_page_inside_takes_it(name, tab):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": TEXTS[name], "kind": "encoder", "inside_tab": tab})
-    app.switch_page("pages/inside.py").run()
-    assert not app.exception
-    assert not app.error
+def test_every_tab_of_the_page_inside_takes_it(tab):
+    app = open_page("pages/inside.py", kind="encoder", inside_tab=tab)
+    for name, text in TEXTS.items():
+        app.text_input(key="sentence").set_value(text[:LONGEST_SENTENCE]).run()
+        expect_no_error(app, name)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_both_sides_of_the_page_compare_take_it(name):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    side = urlencode({"sentence": TEXTS[name], "target": TEXTS[name]})
-    app.query_params.update({"compare_a": side, "compare_b": TEXTS[name]})
-    app.query_params["compare_a_edits"] = TEXTS[name]
-    app.switch_page("pages/compare.py").run()
+    text = TEXTS[name]
+    side = urlencode({"sentence": text, "target": text})
+    app = open_page("pages/compare.py", compare_a=side, compare_b=text, compare_a_edits=text)
     for key in ("side_b_sentence", "side_b_target", "side_a_link", "side_b_link"):
-        app.text_input(key=key).set_value(TEXTS[name]).run()
-        assert not app.exception
-        assert not app.error
+        box = app.text_input(key=key)
+        box.set_value(text[: box.max_chars]).run()
+        expect_no_error(app, name)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_training_page_takes_it(name):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app = new_app()
     app.session_state["toy_input_reverse"] = TEXTS[name][:60]
     app.switch_page("pages/training.py").run()
     app.number_input(key="toy_reverse_steps").set_value(10)
     app.button(key="toy_start").click().run()
     app.session_state["toy_run"].job.stop()
     app.run()
-    assert not app.exception
-    assert not app.error
+    expect_no_error(app, name)
     assert app.info[0].value == "Type digits only, such as 31415926."
