@@ -13,14 +13,14 @@ from pages.shared.controls import choose_head, choose_kind, choose_layer, choose
 from pages.shared.frame import open_page
 from pages.shared.loading import (
     blocked_cells,
+    one_head,
     tokens_of,
     traced,
     translated,
     translator,
     weights_of,
 )
-from pages.shared.overview import all_heads, one_in_large, with_summaries
-from pages.shared.pictures import picked
+from pages.shared.overview import all_heads, one_in_large, selection, with_summaries
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box, show_translation
 from pages.shared.share import tour_link
@@ -29,9 +29,8 @@ from pages.shared.words import formula, reading_of
 Cell = tuple[int, int]  # query and key, from 0
 
 
-def open_map() -> None:
+def open_map(layer: int, column: int) -> None:
     """Go to the layer and head of the clicked map."""
-    layer, column = picked("grid")
     st.session_state.layer = layer + 1
     st.session_state.head = scene.head_names(config.heads)[column]
 
@@ -45,34 +44,38 @@ def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cel
 
 
 @address.fragment
-def attention(trace: Trace) -> None:
-    """The choice of attention, all its heads, and the chosen one in large."""
-    overview, detail = st.columns(2, gap="medium")
-    with overview:
-        kind = choose_kind(label_visibility="collapsed")
+def detail(trace: Trace, kind: Kind) -> None:
+    """The choice of a head, and the head in large: apart, so that a choice draws it alone."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = choose_layer(kind)
+        picture = choose_picture()
+    head = choose_head()
+    place = layer - 1, scene.head_names(config.heads).index(head)
+    selection(place, open_map)
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
-    maps = with_summaries(weights)  # (layers, heads + 2, query, key)
-    tokens = tokens_of(trace, kind)
-    with detail:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            layer = choose_layer(kind)
-            picture = choose_picture()
-        head = choose_head()
-        place = layer - 1, scene.head_names(config.heads).index(head)
-        one_in_large(
-            maps[place],
-            *tokens,
-            picture,
-            save=site_words(kind, layer, head),
-            blocked=blocked_cells(trace, kind),
-            open_cell=lambda *cell: open_cell(weights, kind, place, cell),
-        )
-        st.caption(reading_of(kind, head, model.source, model.target))
-        st.latex(formula(kind, config.head_width, model.source, model.target))
-    with overview:
-        save = f"{scene.KINDS[kind]}, all heads"
-        all_heads(maps, *tokens, selected=place, save=save, open_map=open_map)
+    one_in_large(
+        one_head(weights[place[0]], head),
+        *tokens_of(trace, kind),
+        picture,
+        save=site_words(kind, layer, head),
+        blocked=blocked_cells(trace, kind),
+        open_cell=lambda *cell: open_cell(weights, kind, place, cell),
+    )
+    st.caption(reading_of(kind, head, model.source, model.target))
+    st.latex(formula(kind, config.head_width, model.source, model.target))
     address.publish()
+
+
+@address.fragment
+def attention(trace: Trace) -> None:
+    """The choice of attention, all its heads, and one of them in large."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        kind = choose_kind(label_visibility="collapsed")
+        save = f"{scene.KINDS[kind]}, all heads"
+        all_heads(with_summaries(weights_of(trace, kind)), *tokens_of(trace, kind), save=save)
+    with right:
+        detail(trace, kind)
 
 
 open_page("Attention")

@@ -51,7 +51,7 @@ def open_cell(cell: Strongest) -> None:
     """Take a weight apart."""
     layer, head, query, key = cell
     select_head("encoder", layer, head)
-    st.session_state.update(bert_query=query + 1, bert_key=key + 1, bert_tab=TABS[2])
+    st.session_state.update(bert_query=query + 1, bert_key=key + 1, bert_tab=TABS[2], to_tab=True)
 
 
 @address.fragment

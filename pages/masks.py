@@ -19,6 +19,7 @@ from pages.shared.comparison import compare_probabilities, compare_translations
 from pages.shared.controls import choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
+from pages.shared.mirror import mirror, moved
 from pages.shared.pictures import picked, show
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
@@ -31,11 +32,14 @@ SCOPES = ("everywhere", "this layer", "this head")
 
 def switch(name: str) -> None:
     """Carry a toggle over into the edits."""
-    history.change(replace(history.edits(), **{name: st.session_state[name]}))
+    if moved(name):
+        history.change(replace(history.edits(), **{name: st.session_state[name]}))
 
 
 def set_window() -> None:
     """Close the cells farther from the diagonal than the chosen width, or none."""
+    if not moved("window"):
+        return
     windows = dict(history.edits().windows)
     windows.pop(st.session_state.mask_kind, None)
     if st.session_state.window != "off":
@@ -84,8 +88,9 @@ def run_of(sentence: str) -> tuple[str, int | None]:
 
 def switches(edits: Edits) -> None:
     """The switches for whole masks, and the way back."""
-    st.session_state.look_ahead, st.session_state.padding = edits.look_ahead, edits.padding
-    st.session_state.window = edits.windows.get(st.session_state.mask_kind, "off")
+    mirror("look_ahead", edits.look_ahead)
+    mirror("padding", edits.padding)
+    mirror("window", edits.windows.get(st.session_state.mask_kind, "off"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.toggle("Look-ahead mask", key="look_ahead", on_change=switch, args=["look_ahead"])
         st.toggle("Padding mask", key="padding", on_change=switch, args=["padding"])

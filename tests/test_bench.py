@@ -53,7 +53,7 @@ def test_all_heads_are_drawn_beside_bertviz_by_a_click():
     assert not canvas_pictures(page)
     page.button[0].click().run()
     assert not page.exception
-    (grid, maps), (lines, weights) = canvas_pictures(page)
+    (grid, maps), _, (lines, weights) = canvas_pictures(page)
     assert len(grid["strongest"]) == 144
     assert len(maps) == 144 * 8 * 8
     assert weights == random_weights(8)[0, 0].tobytes()

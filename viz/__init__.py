@@ -17,6 +17,7 @@ from viz.position_clocks import position_clocks
 from viz.position_heatmap import position_heatmap, vector_strips
 from viz.position_lines import position_lines, wavelengths
 from viz.probability_bars import probability_bars
+from viz.selected_map import selected_map
 from viz.shifted_right import shifted_right
 from viz.slide import slide
 from viz.switchboard import switchboard
@@ -48,6 +49,7 @@ __all__ = [
     "position_heatmap",
     "position_lines",
     "probability_bars",
+    "selected_map",
     "shifted_right",
     "slide",
     "switchboard",

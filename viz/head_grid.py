@@ -23,6 +23,7 @@ def head_grid(
     *,
     column_labels: Sequence[str] | None = None,
     selected: tuple[int, int] | None = None,
+    linked: bool = False,
     own_scale: bool = False,
 ) -> CanvasPicture:
     """Weights (layers, heads, query, key) as one picture with a button on every map.
@@ -31,8 +32,9 @@ def head_grid(
     query, key) a layer. Without `key_tokens` the queries look at each other.
 
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
-    weight. `selected` is a layer and a column, both from 0. Columns are labelled 1, 2, ... unless
-    `column_labels` says otherwise, as for columns that hold the mean over heads.
+    weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
+    `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
+    unless `column_labels` says otherwise, as for columns that hold the mean over heads.
 
     Where there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would make lone bright cells vanish. The
@@ -55,6 +57,7 @@ def head_grid(
         "rows": [f"layer {layer + 1}" for layer in range(layers)],
         "columns": labels,
         "selected": list(selected) if selected else None,
+        "linked": linked,
         "strongest": [
             [int(place) // len(key_tokens), int(place) % len(key_tokens), round(float(value), 4)]
             for place, value in zip(places.ravel(), largest.ravel(), strict=True)

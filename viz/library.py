@@ -6,23 +6,25 @@ import hashlib
 import json
 from functools import cache
 
-from viz.canvas import COMPONENTS, joined, libraries, stylesheet
+from viz.canvas import COMPONENTS, joined, libraries
 
 LIBRARY = """
 export default function load() {
   if (window.__NAME__) return;
   __CODE__
   window.__NAME__ = (name, part) => {
-    if (typeof styles[name] === "string") styles[name] = sheetOf(styles[name]);
-    part.parentElement.adoptedStyleSheets = [styles[name]];
+    part.parentElement.adoptedStyleSheets = ["", name].map(sheetOf);
     return parts[name](part);
   };
   dispatchEvent(new Event("__NAME__"));
 
-  function sheetOf(text) {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
+  function sheetOf(name) {
+    if (typeof styles[name] === "string") {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(styles[name]);
+      styles[name] = sheet;
+    }
+    return styles[name];
   }
 }
 """
@@ -61,9 +63,10 @@ def global_name() -> str:
 
 @cache
 def code() -> str:
-    """`styles` and `parts` by the name of the part; what all parts share stands there once."""
+    """`styles` and `parts` by the name of the part; what all share stands there once, without."""
     names = sorted(file.stem for file in COMPONENTS.glob("*.html"))
-    styles = json.dumps({name: stylesheet(name) for name in names})
+    own_styles = {name: joined(*libraries(name, ".css"), f"{name}.css") for name in names}
+    styles = json.dumps({"": joined("picture.css"), **own_styles})
     parts = ",\n".join(
         f"{name}: (() => {{\n{own_script(name)}\nreturn draw;\n}})()" for name in names
     )

@@ -10,25 +10,31 @@ import streamlit as st
 
 from bench.random_heads import names, random_weights
 from pages.shared.pictures import load_library, picked, show
-from viz import attention_lines, head_grid
+from viz import attention_lines, head_grid, selected_map
 
 random_weights = st.cache_resource(random_weights, show_spinner=False)
 
 
 def open_map() -> None:
     """Go to the clicked map."""
-    st.session_state.place = tuple(picked("grid"))
+    st.session_state.place = tuple(picked("selection"))
 
 
 @st.fragment
-def attention(weights: np.ndarray, tokens: list[str]) -> None:
-    """All heads, and the chosen one in large."""
+def detail(weights: np.ndarray, tokens: list[str]) -> None:
+    """The chosen head in large."""
     place = st.session_state.setdefault("place", (0, 0))
-    overview, detail = st.columns(2, gap="medium")
-    with overview:
-        show(head_grid(weights, tokens, selected=place), "grid", open_map)
-    with detail:
-        show(attention_lines(weights[place], tokens), "lines")
+    show(selected_map(place), "selection", open_map)
+    show(attention_lines(weights[place], tokens), "lines")
+
+
+def attention(weights: np.ndarray, tokens: list[str]) -> None:
+    """All heads, and the chosen one beside them."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show(head_grid(weights, tokens, linked=True), "grid")
+    with right:
+        detail(weights, tokens)
 
 
 st.set_page_config(layout="wide")

@@ -11,7 +11,7 @@ import streamlit as st
 from model.pieces import Piece
 from model.selection import BETWEEN, Selection, select
 from model.trace import Kind
-from pages.shared import scene
+from pages.shared import address, overview, scene
 from pages.shared.bert_words import (
     BETWEEN_WORDS,
     EMPTY,
@@ -23,10 +23,10 @@ from pages.shared.bert_words import (
     WORDS_RULE,
 )
 from pages.shared.captions import site_words
+from pages.shared.cells import OpenCell
 from pages.shared.controls import choose, choose_picture
 from pages.shared.loading import one_head
 from pages.shared.overview import all_heads, one_in_large, with_summaries
-from pages.shared.pictures import picked
 
 Strongest = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
 
@@ -108,27 +108,35 @@ def attention(
         [piece.text for piece in pieces]
         for pieces in (selection.shown_queries, selection.shown_keys)
     ]
+
+    def open_drawn(query: int, key: int) -> None:
+        open_cell(run.strongest(*selection.places(query, key)))
+
+    left, right = st.columns(2, gap="medium")
+    with left:
+        all_heads(maps, *tokens, save=f"{scene.KINDS[run.kind]}, all heads")
+    with right:
+        detail(run, maps, tokens, words, open_cell and open_drawn)
+
+
+@address.fragment
+def detail(
+    run: Run, maps: np.ndarray, tokens: list[list[str]], words: str, open_drawn: OpenCell | None
+) -> None:
+    """The choice of a head, and the head in large, of maps (layers, H + 2, Q, K)."""
     heads = scene.head_names(run.heads)
-    overview, detail = st.columns(2, gap="medium")
-    with detail:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            layer = choose("Layer", scene.head_names(len(run.layers)), "bert_layer")
-            picture = choose_picture("bert_picture")
-        head = choose("Head", heads, "bert_head")
-        column = heads.index(head)
-        one_in_large(
-            one_head(maps[:, column], layer),
-            *tokens,
-            picture,
-            save=site_words(run.kind, layer, head),
-            open_cell=open_cell
-            and (lambda *cell: open_cell(run.strongest(*selection.places(*cell)))),
-        )
-        st.caption(f"{words} {summary_words(layer, head)}")
-    with overview:
-        selected = None if layer in scene.SUMMARIES else (int(layer) - 1, column)
-        save = f"{scene.KINDS[run.kind]}, all heads"
-        all_heads(maps, *tokens, selected=selected, save=save, open_map=lambda: open_map(heads))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = choose("Layer", scene.head_names(len(run.layers)), "bert_layer")
+        picture = choose_picture("bert_picture")
+    head = choose("Head", heads, "bert_head")
+    column = heads.index(head)
+    place = None if layer in scene.SUMMARIES else (int(layer) - 1, column)
+    overview.selection(place, lambda *clicked: open_map(heads, *clicked))
+    save = site_words(run.kind, layer, head)
+    drawn = one_head(maps[:, column], layer)
+    one_in_large(drawn, *tokens, picture, save=save, open_cell=open_drawn)
+    st.caption(f"{words} {summary_words(layer, head)}")
+    address.publish()
 
 
 def summary_words(layer: str, head: str) -> str:
@@ -137,8 +145,7 @@ def summary_words(layer: str, head: str) -> str:
     return f"{words} {NUMBERS_ALONE}" if layer in scene.SUMMARIES else words
 
 
-def open_map(heads: Sequence[str]) -> None:
+def open_map(heads: Sequence[str], layer: int, column: int) -> None:
     """Go to the layer and head of the clicked map."""
-    layer, column = picked("grid")
     st.session_state.bert_layer = str(layer + 1)
     st.session_state.bert_head = heads[column]

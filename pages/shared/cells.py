@@ -23,9 +23,11 @@ def attention_map(picture: CanvasPicture, key: str, open_cell: OpenCell, *, save
 
 
 def follow() -> None:
-    """Go where a click led to; callbacks cannot change the page themselves."""
+    """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
     if st.session_state.pop("to_inside", False):
         st.switch_page("pages/inside.py")
+    if st.session_state.pop("to_tab", False):
+        st.rerun()
 
 
 def open_inside(

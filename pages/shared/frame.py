@@ -38,7 +38,7 @@ STYLE = """
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
-.st-key-library { display: none; }
+.st-key-library, .st-key-grid-selection { display: none; }
 /* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
 [class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
 :hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],

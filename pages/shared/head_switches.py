@@ -10,6 +10,7 @@ import streamlit as st
 
 from model.trace import Kind
 from pages.shared import history, scene
+from pages.shared.mirror import mirror, moved
 from pages.shared.pictures import picked, show
 from viz import switchboard
 
@@ -35,12 +36,12 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
         save="Heads switched",
     )
     kind, layer, head = selected
-    st.session_state.fader = float(edits.gates.get(selected, 1))
+    mirror("fader", float(edits.gates.get(selected, 1)))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Gate of {scene.KINDS[kind]}, layer {layer + 1}, head {head + 1}"
         st.slider(
             label, 0.0, 1.0, step=0.05, key="fader", width=320,
-            on_change=lambda: set_gates([selected], st.session_state.fader, name),
+            on_change=fade, args=[selected, name],
         )  # fmt: skip
         st.button("Undo", on_click=lambda: history.undo(name), disabled=not history.can_undo(name))
         st.button(
@@ -58,6 +59,12 @@ def switch(shapes: Shapes, select: Select, name: str) -> None:
     set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0, name)
     if head is not None:
         select(kind, layer, head)
+
+
+def fade(place: Place, name: str | None) -> None:
+    """Carry the fader over into the edits."""
+    if moved("fader"):
+        set_gates([place], st.session_state.fader, name)
 
 
 def heads_of(

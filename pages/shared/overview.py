@@ -9,9 +9,11 @@ import streamlit as st
 
 from pages.shared import scene
 from pages.shared.cells import OpenCell, attention_map
-from pages.shared.pictures import show
+from pages.shared.pictures import picked, show
 from pages.shared.words import HOW_TO_READ
-from viz import attention_heatmap, attention_lines, head_grid
+from viz import attention_heatmap, attention_lines, head_grid, selected_map
+
+SELECTION = "grid-selection"
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -33,14 +35,11 @@ def all_heads(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
-    selected: tuple[int, int] | None,
     save: str,
-    open_map: Callable[[], None],
 ) -> None:
     """A small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
 
-    `open_map` runs when one was clicked, and finds its layer and column by `picked("grid")`;
-    `save` says what they show.
+    `selection` says elsewhere on the page which is selected; `save` says what they show.
     """
     names = scene.head_names(maps.shape[1] - len(scene.SUMMARIES))
     st.markdown("**All heads**: layers down, heads across. Click one to open it.")
@@ -49,10 +48,10 @@ def all_heads(
         query_tokens,
         key_tokens,
         column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in names],
-        selected=selected,
+        linked=True,
         own_scale=own_scale(),
     )
-    show(grid, "grid", open_map, save=save)
+    show(grid, "grid", save=save)
     st.toggle(
         "Brighten each map to its own largest weight",
         key="own_scale",
@@ -60,6 +59,14 @@ def all_heads(
         "they can be compared.",
     )
     st.caption(HOW_TO_READ["grid"])
+
+
+def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], None]) -> None:
+    """Mark a layer and a column, from 0, in `all_heads`, and call `open_map` with a clicked one.
+
+    It belongs to the part of a page that a choice runs again; the maps themselves do not.
+    """
+    show(selected_map(selected), SELECTION, lambda: open_map(*picked(SELECTION)))
 
 
 def one_in_large(

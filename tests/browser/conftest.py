@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import os
 import re
 import socket
 import subprocess
@@ -26,14 +27,22 @@ expect.set_options(timeout=TIMEOUT_MS)
 
 
 @contextlib.contextmanager
-def running_server(port=None):
-    """Serve the app from a new process and yield its address."""
+def running_server(port=None, log=None, **environment):
+    """Serve the app from a new process and yield its address.
+
+    What the process writes goes to the file `log`; `environment` adds to its own.
+    """
     port = port or _free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with tempfile.TemporaryFile("w+", errors="replace") as log:
+    with log or tempfile.TemporaryFile("w+", errors="replace") as log:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            command,
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
         try:
             _wait_until_healthy(process, port, log)
@@ -120,7 +129,7 @@ def page(browser, request):
 
     page.on("console", note_console)
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.on("request", lambda sent: note_request(sent.url))
+    context.on("request", lambda sent: note_request(sent.url))
     page.on("websocket", lambda opened: note_request(opened.url))
     yield page
     if request.node.stash.get(FAILED, False):
@@ -128,6 +137,7 @@ def page(browser, request):
         with contextlib.suppress(Error):  # a crashed page has no picture
             page.screenshot(path=ROOT / "test-results" / f"{name}.png")
     context.close()
+    assert page.foreign_requests == []
 
 
 @pytest.hookimpl(wrapper=True)

@@ -101,4 +101,3 @@ def test_the_page_keeps_to_the_width_of_a_phone(page, server):
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
     assert np.isfinite(page.locator("canvas.editable").bounding_box()["width"])
-    assert page.foreign_requests == []

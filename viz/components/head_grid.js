@@ -7,17 +7,27 @@ const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 export default function draw({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".head-grid");
   const { header, array } = unpack(data);
-  const { selected, ...rest } = header;
+  const { selected, linked, ...rest } = header;
   const words = JSON.stringify(rest);
-  root.pick = (place) => setTriggerValue("picked", place);
+  root.pick = (place) => {
+    if (linked) window.headlightSelected?.pick(place);
+    else setTriggerValue("picked", place);
+  };
   if (root.words === words && root.array.every((level, at) => level === array[at])) {
     root.observer.observe(root);
   } else {
     Object.assign(root, { words, array });
     build(root, rest, array);
   }
-  root.select(selected);
-  return () => root.observer.disconnect();
+  root.follow ??= () => root.select(window.headlightSelected?.place ?? null);
+  if (linked) {
+    addEventListener("headlight-selected", root.follow);
+    root.follow();
+  } else root.select(selected);
+  return () => {
+    removeEventListener("headlight-selected", root.follow);
+    root.observer.disconnect();
+  };
 }
 
 /** Fill the root with the maps, and give it the function `select`. */

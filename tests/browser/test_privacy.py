@@ -1,0 +1,108 @@
+"""What a visitor types stays in the session: in no file, in no log, with no other host."""
+
+import contextlib
+import json
+import os
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared.frame import PAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "quincunx zeugma"  # typed nowhere else
+# Written by the tests and tools, not by the app.
+OWN = (
+    ".venv",
+    "test-results",
+    ".pytest_cache",
+    ".hypothesis",
+    ".git",
+    ".ruff_cache",
+)
+
+
+def changed_files(folders, since):
+    """The files that were written since then."""
+    for folder in folders:
+        for path, names, files in os.walk(folder):
+            if Path(path) == ROOT:
+                names[:] = [name for name in names if name not in OWN]
+            for file in map(Path(path).joinpath, files):
+                with contextlib.suppress(OSError):  # gone again
+                    if file.stat().st_mtime >= since:
+                        yield file
+
+
+@pytest.fixture(scope="module")
+def watched(start_server, tmp_path_factory):
+    """A server with folders of its own; yields its address, its log, and what to look through."""
+    home, temporary = (tmp_path_factory.mktemp(name) for name in ("home", "temporary"))
+    path = tmp_path_factory.mktemp("log") / "log.txt"
+    places = {"HOME": str(home), "TMPDIR": str(temporary), "HF_HOME": str(home / "hub")}
+    with (
+        path.open("w+", errors="replace") as log,
+        start_server(log=log, HF_HUB_OFFLINE="1", **places) as address,
+    ):
+        yield address, path, (home, temporary, ROOT)
+
+
+def visit(page, address):
+    """Open a page and wait until it has nothing left to do."""
+    page.goto(address)
+    page.wait_for_function(
+        "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+    )
+    page.get_by_role("heading", level=1).first.wait_for()
+
+
+def type_everywhere(page, text):
+    """Type a text into every box of a page, and enter it."""
+    boxes = page.locator("input[type=text]:visible, textarea:visible")
+    for place in range(boxes.count()):
+        box = boxes.nth(place)
+        if box.is_editable() and box.get_attribute("role") != "combobox":
+            box.fill(text)
+            box.press("Control+Enter" if box.evaluate("box => box.rows") else "Enter")
+            page.wait_for_timeout(300)
+    page.wait_for_function(
+        "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+    )
+
+
+@pytest.mark.parametrize("file", [file for file, *_ in PAGES])
+def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, watched, file):
+    address, log, folders = watched
+    since = time.time() - 1
+    path = "" if file == "app.py" else Path(file).stem
+    visit(page, f"{address}/{path}?sentence={quote(MARK)}&target={quote(MARK)}&head={quote(MARK)}")
+    type_everywhere(page, MARK)
+    if file == "pages/bert.py":
+        page.get_by_role("button", name="Load", exact=True).click()
+        expect(page.get_by_text("could not be loaded")).to_be_visible()
+    if file == "pages/talk.py":
+        talk = {"headlight_talk": 1, "slides": [{"page": "Attention", "title": MARK}], "x": MARK}
+        page.get_by_text("Load a talk from a file").click()
+        files = {"name": f"{MARK}.json", "mimeType": "application/json"}
+        upload = page.locator("input[type=file]")
+        upload.set_input_files([{**files, "buffer": json.dumps(talk).encode()}])
+        expect(page.get_by_label("Title")).to_have_value(MARK)
+        upload.set_input_files([{**files, "buffer": MARK.encode()}])
+        expect(page.get_by_text("This is no talk").first).to_be_visible()
+    assert page.foreign_requests == []
+    forms = {MARK, quote(MARK), MARK.replace(" ", "+"), MARK.split()[0]}
+    found = [
+        str(file)
+        for file in (*changed_files(folders, since), log)
+        if any(form.encode() in file.read_bytes() for form in forms)
+    ]
+    assert found == []
+
+
+def test_the_search_finds_what_is_written(tmp_path):
+    since = time.time() - 1
+    (tmp_path / "kept.txt").write_text(MARK)
+    assert list(changed_files([tmp_path], since)) == [tmp_path / "kept.txt"]
