@@ -17,6 +17,14 @@ export default function load() {
     return parts[name](part);
   };
   dispatchEvent(new Event("__NAME__"));
+  addEventListener("input", mend, true);
+
+  // Half of a character in a box would make the server close the connection.
+  function mend({ target }) {
+    if (target.value?.isWellFormed?.() ?? true) return;
+    const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
+    set.call(target, target.value.toWellFormed());
+  }
 
   function sheetOf(name) {
     if (typeof styles[name] === "string") {

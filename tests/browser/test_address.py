@@ -48,7 +48,7 @@ def test_a_link_restores_a_scene_in_another_browser(page, browser, server):
 
 def test_a_damaged_link_shows_the_defaults_and_a_note(page, server):
     open_attention(page, server, "?head=99&edits=gate.cross.9.9.9&layer=3")
-    expect(page.get_by_text("too old or damaged")).to_be_visible()
+    expect(page.get_by_text("too old, damaged or too long")).to_be_visible()
     expect(page.get_by_text("edits, head").or_(page.get_by_text("head, edits"))).to_be_visible()
     expect(head(page, "mean")).to_be_checked()
     expect(page).to_have_url(re.compile("layer=3"))

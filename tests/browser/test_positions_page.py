@@ -95,6 +95,7 @@ def test_the_page_keeps_to_the_width_of_a_phone(page, server, tab):
     page.goto(f"{server}/positions?sentence={SENTENCE}")
     page.locator(".position-clocks canvas").wait_for()
     open_tab(page, tab)
-    page.locator("[data-testid=stPlotlyChart], [data-testid=stVegaLiteChart]").last.wait_for()
+    charts = "[data-testid=stPlotlyChart], [data-testid=stVegaLiteChart]"
+    page.locator(f"{charts}, .heatmap").last.wait_for()
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -13,6 +13,8 @@ from playwright.sync_api import expect
 from pages.shared.frame import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
+IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+WITHOUT_BOX = ("pages/training.py", "pages/talk.py", "pages/model.py")  # before anything is done
 MARK = "quincunx zeugma"  # typed nowhere else
 # Written by the tests and tools, not by the app.
 OWN = (
@@ -53,24 +55,21 @@ def watched(start_server, tmp_path_factory):
 def visit(page, address):
     """Open a page and wait until it has nothing left to do."""
     page.goto(address)
-    page.wait_for_function(
-        "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
-    )
     page.get_by_role("heading", level=1).first.wait_for()
+    page.wait_for_function(IDLE)
 
 
 def type_everywhere(page, text):
     """Type a text into every box of a page, and enter it."""
-    boxes = page.locator("input[type=text]:visible, textarea:visible")
+    boxes = page.get_by_test_id("stMain").get_by_role("textbox")
+    boxes.first.wait_for()
     for place in range(boxes.count()):
         box = boxes.nth(place)
-        if box.is_editable() and box.get_attribute("role") != "combobox":
+        if box.is_editable():
             box.fill(text)
             box.press("Control+Enter" if box.evaluate("box => box.rows") else "Enter")
             page.wait_for_timeout(300)
-    page.wait_for_function(
-        "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
-    )
+    page.wait_for_function(IDLE)
 
 
 @pytest.mark.parametrize("file", [file for file, *_ in PAGES])
@@ -79,9 +78,9 @@ def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, 
     since = time.time() - 1
     path = "" if file == "app.py" else Path(file).stem
     visit(page, f"{address}/{path}?sentence={quote(MARK)}&target={quote(MARK)}&head={quote(MARK)}")
-    type_everywhere(page, MARK)
+    if file not in WITHOUT_BOX:
+        type_everywhere(page, MARK)
     if file == "pages/bert.py":
-        page.get_by_role("button", name="Load", exact=True).click()
         expect(page.get_by_text("could not be loaded")).to_be_visible()
     if file == "pages/talk.py":
         talk = {"headlight_talk": 1, "slides": [{"page": "Attention", "title": MARK}], "x": MARK}
