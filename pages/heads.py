@@ -54,9 +54,8 @@ def choose_effect() -> None:
     select(*picked("effects"))
 
 
-def consequence(sentence: str, before: Trace, after: Trace, edits: Edits) -> None:
-    """The translation, and how likely the model finds the original one, before and after."""
-    compare_translations(translated(sentence), translated(sentence, edits))
+def consequence(before: Trace, after: Trace, edits: Edits) -> None:
+    """How likely the model finds the original translation, before and after."""
     score, edited_score = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
     change = f"{edited_score - score:+.3f} against {score:.3f} as trained"
     st.metric(
@@ -131,10 +130,13 @@ def heads(sentence: str) -> None:
     output, detail = st.columns(2, gap="medium")
     with output:
         st.subheader("What it does to the output")
-        consequence(sentence, before, after, edits)
+        translations = st.container()
+        consequence(before, after, edits)
     with detail:
         head_in_detail(after)
         which_matter(sentence, before, edits)
+    with translations:  # last, for decoding takes longer than all else
+        compare_translations(translated(sentence), translated(sentence, edits))
     address.publish()
 
 

@@ -168,16 +168,14 @@ def stages(
             attention_map(picture, title, open_cell, save=f"{stage}, {save}")
 
 
-def consequence(sentence: str, before: Trace, after: Trace, pad_to: int | None) -> None:
-    """What the changes do to the translation, and to the loss on the known target."""
-    edits = history.edits()
-    compare_translations(translated(sentence), translated(sentence, edits, pad_to))
+def consequence(before: Trace, after: Trace) -> None:
+    """What the changes do to the known target: its loss, and the probability of each token."""
     loss, edited_loss = (-trace_log_probabilities(trace).mean().item() for trace in (before, after))
     change = f"{edited_loss - loss:+.3f} against {loss:.3f} as trained"
     st.metric(
         "Loss on the known target",
         f"{edited_loss:.3f} nats a token",
-        change if edits != Edits() else None,
+        change if history.edits() != Edits() else None,
         delta_color="inverse",
     )
     compare_probabilities(before, after)
@@ -243,12 +241,15 @@ def in_force(sentence: str, target: str, pad_to: int | None, site: Site, head: i
         matrix(*records, head, tokens, words)
     with output:
         st.subheader("What it does to the output")
-        consequence(sentence, before, after, pad_to)
+        translations = st.container()
+        consequence(before, after)
     st.subheader("From scores to weights")
     run = {"changed": True, "pad_to": pad_to, "target": target}
     stages(*records, head, tokens, words, lambda *cell: open_inside(*site, head, *cell, **run))
     st.subheader("Why −∞ and nothing else")
     ways_of_blocking(records[1], head, tokens, words)
+    with translations:  # last, for decoding takes longer than all else
+        compare_translations(translated(sentence), translated(sentence, edits, pad_to))
     address.publish()
 
 
