@@ -24,7 +24,7 @@ def switch(name: str, default: bool) -> bool:
 # Of one model call. Several visitors share the cores, and threads that wait for each other wherever
 # a core is busy took ten times as long for a sentence.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
-RUNS = whole_number("HEADLIGHT_RUNS", 32, lowest=2)  # results kept, of all visitors together
+RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
 MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once

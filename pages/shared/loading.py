@@ -17,9 +17,11 @@ from model.strategies import Strategy
 from model.tokenizer import END_ID, PAD_ID, Token
 from model.trace import AttentionEdit, Kind, Site, Trace
 from pages.shared import limits, models
+from pages.shared.housekeeping import released, share_arenas
 
 UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
-RUNS_KEPT = limits.RUNS  # of all visitors together
+# What a visitor typed is kept for that visitor alone, and goes when the session does.
+KEPT = {"max_entries": limits.RUNS, "scope": "session", "on_release": released}
 # Each operation of the model lets Python's lock go, and takes it back only when another thread's
 # turn is over: with many visitors a model call spent most of its time waiting for turns.
 TURN = 0.0005  # seconds of a thread at most while others wait; Python's default is 0.005
@@ -38,6 +40,7 @@ def translator(name: str | None = None) -> Translator:
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _loaded(name: str) -> Translator:
     torch.set_num_threads(limits.THREADS)
+    share_arenas()
     sys.setswitchinterval(TURN)
     loaded = load(name)
     # What is loaded stays: later collections need not look at it again.
@@ -58,7 +61,7 @@ def translated(
 
 # Streamlit takes an argument left out and its default given for two different calls, so the cached
 # functions have no defaults.
-@st.cache_resource(show_spinner="Translating …", max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner="Translating …", **KEPT)
 def _translated(name: str, sentence: str, edits: Edits, pad_to: int | None) -> Translation:
     model = translator(name)
     longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
@@ -83,7 +86,7 @@ def traced(
     return _traced(name or models.chosen().key, sentence, target, edits, pad_to)
 
 
-@st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner="Reading …", **KEPT)
 def _traced(name: str, sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
     model = translator(name)
     read = target or translated(sentence, name=name)
@@ -115,7 +118,7 @@ def decoded(
     return _decoded(models.chosen().key, sentence, strategy, longest, forced, edits)
 
 
-@st.cache_resource(show_spinner="Decoding …", max_entries=RUNS_KEPT // 2)
+@st.cache_resource(show_spinner="Decoding …", **KEPT)
 def _decoded(
     name: str,
     sentence: str,
@@ -136,7 +139,7 @@ def _decoded(
         )
 
 
-@st.cache_data(show_spinner=False, max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner=False, **KEPT)
 def cheat(sentence: str, target: str) -> tuple[float, str]:
     """What a model trained without look-ahead mask makes of a sentence.
 

@@ -16,7 +16,7 @@ from model.scoring import trace_log_probabilities
 from model.tokenizer import Token
 from model.trace import PositionEdit, Side, Trace
 from model.translator import PRETRAINED
-from pages.shared.loading import RUNS_KEPT, translated, translator
+from pages.shared.loading import KEPT, translated, translator
 from pages.shared.models import DEFAULT
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
@@ -34,7 +34,7 @@ class Shuffle:
     largest_output: float
 
 
-@st.cache_resource(show_spinner="Translating …", max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner="Translating …", **KEPT)
 def repositioned(
     sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str
 ) -> Translation:
@@ -43,14 +43,14 @@ def repositioned(
     return translator(name).translate(sentence, edits=edits)
 
 
-@st.cache_resource(show_spinner="Reading …", max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner="Reading …", **KEPT)
 def retraced(sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str) -> Trace:
     """Every head while the decoder reads the translation as trained; not to be modified."""
     edits = {"encoder": encoder, "decoder": decoder}
     return translator(name).trace(sentence, translated(sentence), edits=edits)
 
 
-@st.cache_resource(show_spinner="Shuffling …", max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner="Shuffling …", **KEPT)
 def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
     """Shuffle the words of a sentence; the end token stays last. Not to be modified."""
     reader = translator(name)
@@ -66,7 +66,7 @@ def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
     return Shuffle([tokens[place] for place in order], order, off, trained, largest)
 
 
-@st.cache_data(show_spinner="Shifting …", max_entries=RUNS_KEPT)
+@st.cache_resource(show_spinner="Shifting …", **KEPT)
 def scores_by_shift(sentence: str, name: str) -> list[float]:
     """How likely a model finds its own translation with both sides shifted by each of SHIFTS.
 

@@ -246,10 +246,10 @@ def test_a_pasted_link_is_read_and_a_damaged_one_is_told(shipped):
     assert app.text_input(key="side_a_link").value == ""
 
     app.text_input(key="side_a_link").set_value(f"{link}&layer=77&model=own-1").run()
-    assert any("too old or damaged" in info.value for info in app.info)
+    assert any("too old, damaged or too long" in info.value for info in app.info)
     assert "layer, model" in told(app)
     app.run()
-    assert not any("too old or damaged" in info.value for info in app.info)
+    assert not any("too old, damaged or too long" in info.value for info in app.info)
 
     before = app.session_state["compare_a"]
     for nothing in ("not a link", "https://[", "?"):
@@ -267,7 +267,7 @@ def test_a_link_of_this_page_gives_its_same_side():
 
 def test_a_damaged_side_in_the_address_is_told_and_the_rest_is_shown(shipped):
     app = open_page(compare_a="head=99&layer=1&colour=red", compare_b="%%%&sentence=+")
-    assert any("too old or damaged" in info.value for info in app.info)
+    assert any("too old, damaged or too long" in info.value for info in app.info)
     expect_sides(app, mean(shipped.trace(TIRED), layer=1), mean(shipped.trace(TIRED)))
     assert app.session_state["compare_a"] == "layer=1"
 
