@@ -14,11 +14,11 @@ import streamlit as st
 from model.edits import Edits
 from pages.shared import address, models
 from pages.shared.captions import edit_words
+from pages.shared.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 from viz.save_menu import Format
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
-LONGEST_WORDS = 400  # of a slide, as a talk reads it
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,12 @@ def scene_of(picture: Picture) -> str:
     slide = {
         "page": page,
         "parameters": address.current().parameters(page),
-        "title": picture.what[:80],
+        "title": picture.what[:LONGEST_TITLE],
         "words": caption[:LONGEST_WORDS],
         "pictures": [picture.key],
     }
     content = {
-        "headlight_talk": 1,
+        FORMAT: VERSION,
         "slides": [slide],
         "model": run.model,
         "sentence": run.sentence,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
+from model.texts import check_characters
 from pages.shared import address
 
 LARGEST_FILE = 200_000  # bytes
@@ -173,6 +174,6 @@ def text_of(entry: dict, name: str, number: int, longest: int) -> str:
 def check_text(text: str, number: int) -> None:
     """Raise ValueError for a text that no browser could be sent: half of a surrogate pair."""
     try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
+        check_characters(text)
+    except ValueError:
         raise ValueError(f"A text of slide {number} has a broken character.") from None
