@@ -11,11 +11,16 @@ def radio(page, group, name):
     return groups.get_by_role("radio", name=name, exact=True)
 
 
+def listens(page):
+    """The parts of a page come one by one: wait for the one that hears the keys."""
+    page.get_by_role("button", name="Keys: ?").wait_for()
+
+
 @pytest.fixture
 def attention(page, server):
     page.goto(f"{server}/?head=4")
-    page.get_by_text("All heads", exact=True).wait_for()
-    page.get_by_role("button", name="Keys: ?").wait_for()
+    expect(radio(page, "mean", "4")).to_be_checked()
+    listens(page)
     return page
 
 
@@ -53,6 +58,7 @@ def test_a_key_switches_the_selected_head(page, server):
     page.goto(f"{server}/heads?head=4")
     selected = page.locator(".switchboard .head.selected")
     expect(selected).to_have_attribute("aria-pressed", "true")
+    listens(page)
     page.keyboard.press("t")
     expect(selected).to_have_attribute("aria-pressed", "false")
     page.keyboard.press("t")
@@ -63,6 +69,7 @@ def test_keys_step_through_a_decoding(page, server):
     page.goto(f"{server}/decoding")
     step = page.locator(".transport .slider").first
     expect(step).to_have_value("0")
+    listens(page)
     page.keyboard.press("n")
     page.keyboard.press("n")
     expect(step).to_have_value("2")
