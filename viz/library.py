@@ -18,6 +18,15 @@ export default function load() {
   };
   dispatchEvent(new Event("__NAME__"));
   addEventListener("input", mend, true);
+  const { pushState } = history;
+  history.pushState = enter;
+
+  // A page comes first without its choices in the address: no place of its own to go back to.
+  function enter(state, title, address) {
+    const { pathname } = new URL(address ?? "#", location.href);
+    const same = !location.search && pathname === location.pathname;
+    (same ? history.replaceState : pushState).call(history, state, title, address);
+  }
 
   // Half of a character in a box would make the server close the connection.
   function mend({ target }) {

@@ -32,6 +32,24 @@ def test_back_and_forward_go_through_what_was_chosen(page, server):
     expect(head(page, "6")).to_be_checked()
 
 
+def test_one_press_of_back_leads_to_the_page_before(page, server):
+    open_attention(page, server, "?head=4")
+    page.get_by_role("link", name="Masks").click()
+    expect(page).to_have_url(re.compile(r"/masks\?.*head=4"))
+    page.get_by_role("link", name="Heads").click()
+    expect(page).to_have_url(re.compile(r"/heads\?.*head=4"))
+    page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
+    page.go_back()
+    expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/masks\?.*head=4"))
+    page.wait_for_timeout(1_200)
+    page.go_back()
+    expect(head(page, "4")).to_be_checked()
+    page.wait_for_timeout(1_200)
+    page.go_forward()
+    expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+
+
 def test_a_link_restores_a_scene_in_another_browser(page, browser, server):
     edits = "look-ahead.off~gate.cross.2.8.0"
     open_attention(page, server, f"?sentence=We sing.&head=4&kind=encoder&edits={edits}")
