@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared import address
 from pages.shared.frame import open_page
 from pages.shared.training_lessons import lessons
 from pages.shared.training_options import choose_options
@@ -19,3 +20,4 @@ upload()
 if options:
     st.subheader("Learning rate and loss")
     lessons(options)
+address.publish()

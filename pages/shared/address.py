@@ -34,8 +34,17 @@ def restore(page: str) -> None:
     if asked is not None:
         apply(asked, page, everywhere="sentence" not in st.session_state)
         arrived(asked)
+        if asked.get("model", models.DEFAULT) not in models.choices():
+            st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
     keep_to_the_model()
     keep()
+
+
+def take_up_awaited() -> None:
+    """Go again to an address that named a model that was not there then; a callback."""
+    if asked := st.session_state.pop("awaited", None):
+        apply(asked, st.session_state.page, everywhere=True)
+        st.session_state.pop("refused_parameters")
 
 
 def gone_to() -> dict[str, str] | None:

@@ -17,7 +17,7 @@ from pages.shared.compare_words import NO_LINK
 from pages.shared.loading import translator
 from pages.shared.recorded import recorded_training
 from pages.shared.scene import Scene
-from pages.shared.training_run import current as current_training
+from pages.shared.workshop import workshop
 
 SIDES = ("a", "b")
 FIELDS = ("model", "sentence", "target", "kind", "layer", "head", "compare_snapshot")
@@ -38,7 +38,7 @@ def recordings() -> dict[str, Recording]:
     """The trainings that this visitor can see snapshots of."""
     title = f"{models.SHIPPED[models.DEFAULT].title}, during its training"
     found = {models.DEFAULT: Recording(models.DEFAULT, title, recorded_training())}
-    if run := current_training():
+    if run := workshop().run:
         found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().history)
     return found
 

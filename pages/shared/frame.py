@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shared import address, presenter, saving, share
 from pages.shared.pictures import load_library, show
+from pages.shared.workshop_tab import remember
 from viz import keyboard
 
 # Every page of the app: its file, its name, what it is for.
@@ -38,7 +39,7 @@ STYLE = """
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
-.st-key-library, .st-key-grid-selection { display: none; }
+.st-key-library, .st-key-grid-selection, .st-key-workshop-key { display: none; }
 /* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
 [class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
 :hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
@@ -85,3 +86,4 @@ def sidebar(name: str) -> None:
             st.page_link(file, label=title, help=purpose)
         share.tools(name)
         show(keyboard(), "keyboard")
+        remember()

@@ -8,6 +8,7 @@ from uuid import uuid4
 import streamlit as st
 
 from model.translator import Translator
+from pages.shared.workshop import workshop
 
 MOST = 4  # models of their own that a visitor may keep; the oldest makes room
 OWN = "own-"  # what the keys of these begin with
@@ -57,7 +58,7 @@ DEFAULT = next(iter(SHIPPED))
 
 def choices() -> dict[str, Choice]:
     """Every model this visitor can look at, by its key."""
-    return SHIPPED | {key: choice for key, (choice, _) in _own().items()}
+    return SHIPPED | {key: choice for key, (choice, _) in workshop().models.items()}
 
 
 def chosen() -> Choice:
@@ -67,7 +68,7 @@ def chosen() -> Choice:
 
 def own_translator(key: str) -> Translator:
     """A visitor's own model; raises KeyError where there is none of this key."""
-    return _own()[key][1]
+    return workshop().models[key][1]
 
 
 def use_model(
@@ -79,8 +80,8 @@ def use_model(
     """
     before = chosen()
     choice = Choice(f"{OWN}{uuid4().hex[:12]}", title, examples, source, target)
-    kept = dict(list(_own().items())[-(MOST - 1) :])
-    st.session_state.own_models = {**kept, choice.key: (choice, translator)}
+    kept = dict(list(workshop().models.items())[-(MOST - 1) :])
+    workshop().models = {**kept, choice.key: (choice, translator)}
     st.session_state.model = choice.key
     leave(before)
 
@@ -97,7 +98,3 @@ def leave(before: Choice) -> None:
     st.session_state.target = ""
     if before.source != chosen().source or chosen().is_own:
         st.session_state.sentence = chosen().examples[0]
-
-
-def _own() -> dict[str, tuple[Choice, Translator]]:
-    return st.session_state.get("own_models", {})

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 
-from model.jobs import Job, JobState, Trainings
+from model.jobs import JobState, Trainings
 from model.tasks import TASKS
 from pages.shared import address, limits, scene
 from pages.shared.controls import choose_kind
@@ -15,6 +13,7 @@ from pages.shared.saving import about
 from pages.shared.training_options import changes, chosen_options
 from pages.shared.training_use import try_it, use_it
 from pages.shared.training_words import CURVES, EMPTY, PATTERN
+from pages.shared.workshop import Run, workshop
 from viz import attention_film, training_curves
 from viz.training_curves import Line
 
@@ -24,23 +23,10 @@ MOST_RUNS = 5  # whose curves a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
 
 
-@dataclass(frozen=True)
-class Run:
-    """A training of this session under its name."""
-
-    name: str
-    job: Job
-
-
 @st.cache_resource
 def trainings() -> Trainings:
     """The trainings of all visitors."""
     return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
-
-
-def current() -> Run | None:
-    """The training that this session watches."""
-    return st.session_state.get("toy_run")
 
 
 def start() -> None:
@@ -52,10 +38,11 @@ def start() -> None:
         st.session_state.toy_refused = str(error)
         return
     keep()
-    number = st.session_state.get("toy_number", 0) + 1
+    mine = workshop()
+    mine.count += 1
     changed = changes(options)
-    name = f"{number}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
-    st.session_state.update(toy_run=Run(name, job), toy_number=number)
+    name = f"{mine.count}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
+    mine.run = Run(name, job)
 
 
 def go_on(run: Run) -> None:
@@ -68,21 +55,24 @@ def go_on(run: Run) -> None:
 
 def keep() -> None:
     """Put the curves of the present training among those to compare with, and let go of it."""
-    if run := st.session_state.pop("toy_run", None):
+    mine = workshop()
+    if run := mine.run:
+        mine.run = None
         run.job.stop()
-        earlier = {**st.session_state.get("toy_earlier", {}), run.name: lines(run.job.look())}
-        st.session_state.toy_earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
+        earlier = {**mine.earlier, run.name: lines(run.job.look())}
+        mine.earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
 
 
 def reset() -> None:
     """Throw the present training away, its curves included."""
-    if run := st.session_state.pop("toy_run", None):
+    if run := workshop().run:
+        workshop().run = None
         run.job.stop()
 
 
 def forget_earlier() -> None:
     """Throw the curves of earlier trainings away."""
-    st.session_state.toy_earlier = {}
+    workshop().earlier = {}
 
 
 def lines(state: JobState) -> dict[str, Line]:
@@ -99,14 +89,14 @@ def watch(ready: bool) -> None:
 
     `ready` says whether a training can be started with the options chosen.
     """
-    run = current()
+    run = workshop().run
     active = run is not None and run.job.look().name in ACTIVE
     address.fragment(panel, run_every=EVERY if active else None)(ready, active)
 
 
 def panel(ready: bool, updating: bool) -> None:
     """Everything that changes while a training runs; `updating` says whether it comes by itself."""
-    run = current()
+    run = workshop().run
     state = run.job.look() if run else None
     if updating != (state is not None and state.name in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
@@ -170,7 +160,7 @@ def others(place: int) -> str:
 
 def curves(run: Run | None, state: JobState | None) -> None:
     """The curves of this training over those of the ones before."""
-    runs = dict(st.session_state.get("toy_earlier", {}))
+    runs = dict(workshop().earlier)
     if run:
         runs[run.name] = lines(state)
     if not runs:

@@ -88,6 +88,7 @@ def use(job: Job) -> None:
 
 def told(origin: str) -> None:
     """Say, while it is so, that the other pages have the model of this origin."""
+    address.publish()
     model = models.chosen()
     if st.session_state.get("toy_used") == (origin, model):
         st.success(f"The other pages now show: {model.title}.")

@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import Error
 
+from tests.browser.rest import box_at_rest
+
 PLACE = ("left", "top", "side")  # pixels: of the first cell, and of a cell
 READING = re.compile("“(.*)” looks at “(.*)”: (.*)")
 
@@ -13,8 +15,7 @@ READING = re.compile("“(.*)” looks at “(.*)”: (.*)")
 def point_of(heatmap, row, column):
     """Where on the screen a cell of a heatmap is, from its sides as the canvas tells them."""
     canvas = heatmap.locator("canvas.map")
-    canvas.scroll_into_view_if_needed(timeout=3_000)
-    box = canvas.bounding_box()
+    box = box_at_rest(canvas)
     left, top, side = (float(canvas.get_attribute(f"data-{name}")) for name in PLACE)
     return box["x"] + left + side * (column + 0.5), box["y"] + top + side * (row + 0.5)
 

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from model import Site
 from model.edits import Edits
+from tests.browser.rest import box_at_rest
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."
@@ -82,8 +83,7 @@ def test_the_pointer_finds_the_counterpart_behind_a_longer_word(compare, transla
     expect_reading(compare, in_words("it", ".", *weights))
     # By the mouse: the same place on the screen is another token in the other map.
     canvas = compare.locator(".compared-maps .map").nth(0)
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
+    box = box_at_rest(canvas)
     canvas.hover(position={"x": box["width"] / 2, "y": box["height"] * 0.9})
     expect(compare.locator(".compared-maps .reading")).not_to_have_text(
         in_words("it", ".", *weights)

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from model import Site
 from tests.browser.heatmaps import hover_cell
+from tests.browser.rest import box_at_rest
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 
@@ -45,10 +46,8 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.4f}", exact=False).first).to_be_attached()
-    for _ in range(2):  # Streamlit enters a page twice: without its choices, then with them
-        page.wait_for_timeout(1_500)
-        if not page.get_by_role("heading", name="Attention").is_visible():
-            page.go_back()
+    page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
+    page.go_back()
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
 
 
@@ -75,8 +74,7 @@ def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
     products = page.locator(".vector-rows").nth(2)
     canvas, note = products.locator("canvas").last, products.locator(".note").last
     expect(note).to_contain_text("sum")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
+    box = box_at_rest(canvas)
     total = 0
     for dimension in range(32):
         x = box["x"] + (dimension + 0.5) * box["width"] / 32

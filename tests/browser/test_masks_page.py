@@ -1,14 +1,12 @@
 """Changing masks by mouse and by keyboard, and what the page then shows."""
 
-import contextlib
-
 import numpy as np
 import pytest
-from playwright.sync_api import Error
 
 from model import Site
 from model.edits import CellEdit, Edits
 from tests.browser.heatmaps import expect_weight
+from tests.browser.rest import box_at_rest
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/components/mask_matrix.js
@@ -32,11 +30,7 @@ def traced(translator, edits):
 
 def center(canvas, size, query, key):
     """Where on the page a cell is, of a matrix of size x size."""
-    box = None
-    while box is None:  # the page puts a new canvas in place of the old one
-        with contextlib.suppress(Error):
-            canvas.scroll_into_view_if_needed()
-            box = canvas.bounding_box()
+    box = box_at_rest(canvas)
     side = (box["width"] - LABEL - SLANT) / size
     return box["x"] + LABEL + side * (key + 0.5), box["y"] + LABEL + side * (query + 0.5)
 

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from pages.shared.presenter import css_class
 from pages.shared.slides import read_talk
 from pages.shared.talk import SHIPPED
+from tests.browser.rest import box_at_rest
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
 SMALLEST = 20  # pixels of a token that the last row can read
@@ -63,7 +64,7 @@ def test_every_slide_fits_the_screen_and_is_readable(page, server, number, size)
         picture = page.locator(css_class(key))
         for canvas in picture.locator("canvas:visible").all():
             assert canvas.evaluate(SHARP)
-        box = picture.bounding_box()
+        box = box_at_rest(picture)
         assert box["y"] + box["height"] <= size[1]
         if key in TOKENS:
             token = picture.locator(TOKENS[key]).first
@@ -158,7 +159,7 @@ def test_the_pointer_finds_its_cell_on_an_enlarged_mask(page, server):
     open_slide(page, server, number)
     canvas = page.locator(f"{css_class('matrix')} canvas")
     zoom = canvas.evaluate("node => node.currentCSSZoom")
-    box = canvas.bounding_box()
+    box = box_at_rest(canvas)
     page.mouse.move(box["x"] + (92 + 30 * 1.5) * zoom, box["y"] + (92 + 30 * 2.5) * zoom)
     reading = page.locator(f"{css_class('matrix')} .reading")
     expect(reading).to_have_text("“chien” looking at “Le”: visible")

@@ -141,3 +141,36 @@ def test_the_page_keeps_to_the_width_of_a_phone(training):
     wait_for_step(page, 1)
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_a_reload_finds_the_training_and_the_model_again(training):
+    page = training
+    button(page, "Start").click()
+    wait_for_step(page, 10)
+    button(page, "Use it on the other pages").click()
+    page.get_by_text("The other pages now show").wait_for()
+    page.reload()
+    wait_for_step(page, 12)
+    button(page, "Stop").click()
+    expect(progress(page)).to_contain_text("Stopped.")
+    page.get_by_role("link", name="Attention", exact=True).click()
+    box = page.get_by_label("Input", exact=True)
+    box.fill("271828")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile("model=own-.*271828"))
+    page.reload()
+    expect(box).to_have_value("271828")
+    page.get_by_role("button", name=re.compile("^layer 1, head 2: largest weight")).wait_for()
+    expect(page).to_have_url(re.compile("model=own-.*271828"))
+    expect(page.get_by_text("too old, damaged or too long")).to_be_hidden()
+
+
+def test_another_tab_does_not_find_them(training, server):
+    page = training
+    button(page, "Start").click()
+    wait_for_step(page, 10)
+    other = page.context.new_page()
+    other.goto(f"{server}/training")
+    other.get_by_text("Nothing has been trained yet").wait_for()
+    other.wait_for_timeout(2_000)
+    other.get_by_text("Nothing has been trained yet").wait_for()

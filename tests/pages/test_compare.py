@@ -207,7 +207,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
         app.number_input(key=f"toy_reverse_{name}").set_value(value)
     app.run()
     app.button(key="toy_start").click().run()
-    job = app.session_state["toy_run"].job
+    job = app.session_state["workshop"].run.job
     job.thread.join(60)
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")

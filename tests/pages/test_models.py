@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import load
 from model.edits import Edits
 from pages.shared.models import Choice
+from pages.shared.workshop import Workshop
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +23,9 @@ def open_app(translator):
 
     def make(page="app.py", own=True, **parameters):
         app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-        app.session_state["own_models"] = {OWN.key: (OWN, translator)}  # 2 layers, 4 heads
+        app.session_state["workshop"] = Workshop(
+            models={OWN.key: (OWN, translator)}
+        )  # 2 layers, 4 heads
         app.query_params.update(parameters)
         app.switch_page(page).run()
         return choose(app, OWN.key) if own else app

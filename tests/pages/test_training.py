@@ -23,8 +23,8 @@ def app():
         app.number_input(key=f"toy_reverse_{name}").set_value(value)
     app.run()
     yield app
-    if "toy_run" in app.session_state:
-        app.session_state["toy_run"].job.stop()  # the line is shared by all tests
+    if app.session_state["workshop"].run:
+        app.session_state["workshop"].run.job.stop()  # the line is shared by all tests
 
 
 def click(app, name):
@@ -41,7 +41,7 @@ def enabled(app):
 def wait_until(app, reached):
     """Draw the page again, as a browser does, until the training has come so far."""
     deadline = time.monotonic() + 100
-    while not reached(app.session_state["toy_run"].job.look()):
+    while not reached(app.session_state["workshop"].run.job.look()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     app.run()
@@ -68,7 +68,7 @@ def test_before_the_first_training_there_is_nothing_but_start(app):
 
 def test_a_training_is_drawn_as_it_was(app):
     train(app)
-    state = app.session_state["toy_run"].job.look()
+    state = app.session_state["workshop"].run.job.look()
     (header, body), (film, weights) = pictures(app)
     drawn = np.split(
         np.frombuffer(body, "<f4"), np.cumsum([2 * n["count"] for n in header["lines"]])
@@ -90,7 +90,7 @@ def test_the_film_shows_the_kind_that_is_chosen(app, kind):
     train(app)
     app.segmented_control(key="toy_kind").set_value(kind).run()
     _, (film, weights) = pictures(app)
-    history = app.session_state["toy_run"].job.look().history
+    history = app.session_state["workshop"].run.job.look().history
     expected = history.weights[0][kind].numpy()
     np.testing.assert_allclose(
         np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535, expected, atol=8e-6
@@ -105,13 +105,13 @@ def test_pause_go_on_stop_and_reset(app):
     wait_until(app, lambda state: state.step > 3)
     click(app, "pause")
     assert enabled(app) == {"go_on", "stop", "reset"}
-    paused = app.session_state["toy_run"].job.look().step
+    paused = app.session_state["workshop"].run.job.look().step
     time.sleep(0.3)
-    assert app.session_state["toy_run"].job.look().step == paused
+    assert app.session_state["workshop"].run.job.look().step == paused
     click(app, "go_on")
     wait_until(app, lambda state: state.step > paused)
     click(app, "stop")
-    job = app.session_state["toy_run"].job
+    job = app.session_state["workshop"].run.job
     assert job.look().name == "stopped"
     assert pictures(app)[1][0]["steps"][-1] == job.look().step
     click(app, "reset")
@@ -168,13 +168,13 @@ def test_every_task_can_be_started(app):
         for option, value in TINY.items():
             app.number_input(key=f"toy_{name}_{option}").set_value(value)
         train(app)
-        assert app.session_state["toy_run"].job.options.task == name
+        assert app.session_state["workshop"].run.job.options.task == name
 
 
 def test_an_own_input_gets_an_output_and_the_right_answer(app):
     train(app)
     app.text_input(key="toy_input_reverse").set_value("123").run()
-    job = app.session_state["toy_run"].job
+    job = app.session_state["workshop"].run.job
     output, answer = (header for header, _ in canvas_pictures(app) if "chips" in header)
     assert output["text"] == job.translator().translate("123").text
     assert answer["text"] == "321"
@@ -184,10 +184,10 @@ def test_an_own_input_gets_an_output_and_the_right_answer(app):
 
 def test_leaving_and_coming_back_finds_the_training(app):
     train(app)
-    job = app.session_state["toy_run"].job
+    job = app.session_state["workshop"].run.job
     app.switch_page("pages/model.py").run()
     app.switch_page("pages/training.py").run()
-    assert app.session_state["toy_run"].job is job
+    assert app.session_state["workshop"].run.job is job
     assert pictures(app)[1][0]["steps"][-1] == TINY["steps"]
     assert app.number_input(key="toy_reverse_steps").value == TINY["steps"]
 
@@ -211,7 +211,7 @@ def test_the_schedule_is_drawn_for_both(app, compared):
 
 def test_a_download_can_be_uploaded_and_used(app):
     train(app)
-    job = app.session_state["toy_run"].job
+    job = app.session_state["workshop"].run.job
     data = packed(job.translator())
     app.file_uploader(key="toy_upload").upload("mine.zip", data, "application/zip").run()
     assert not app.exception
@@ -229,9 +229,9 @@ def test_a_file_that_is_no_checkpoint_is_refused(app, data):
     assert not app.exception
     assert app.error[0].value == "This file was refused, and nothing was loaded."
     assert "toy_use_uploaded" not in [button.key for button in app.button]
-    assert "own_models" not in app.session_state
+    assert not app.session_state["workshop"].models
 
 
 def own_translator(state):
     """The model that the visitor chose last."""
-    return state["own_models"][state["model"]][1]
+    return state["workshop"].models[state["model"]][1]

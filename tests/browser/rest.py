@@ -1,0 +1,22 @@
+"""Where things are on a page that has stopped moving: its parts come one by one."""
+
+import contextlib
+
+from playwright.sync_api import Error
+
+STILL = 150  # milliseconds
+RUNNING = "document.querySelector('.stApp')?.dataset.testScriptState === 'running'"
+
+
+def box_at_rest(locator):
+    """The box of an element in view, once the server is done and the element keeps its place."""
+    page = locator.page
+    before, box = None, {}
+    while box != before:
+        before = box
+        page.wait_for_function(f"!({RUNNING})")
+        page.wait_for_timeout(STILL)
+        with contextlib.suppress(Error):  # the page puts a new element in place of the old one
+            locator.scroll_into_view_if_needed(timeout=3_000)
+            box = locator.bounding_box() or {}
+    return box
