@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from model.bert_reader import BertReader
+from model.edit_text import read_edits
 from model.edits import Edits
 from model.foreign import ForeignModel
 from model.trace import Kind
-from pages.shared import address, history, limits
+from pages.shared import address, history, limits, scene
 from pages.shared.bert_inside import inside
-from pages.shared.bert_models import HISTORY, Loaded, model_box
+from pages.shared.bert_models import Loaded, model_box
 from pages.shared.bert_runs import attended, layers_of, read
 from pages.shared.bert_text import (
     masked_places,
@@ -39,8 +40,6 @@ from pages.shared.saving import about
 from pages.shared.words import HEAD_WORDS
 from viz import token_strip
 
-TABS = ("Attention", "Switch heads", "Inside a head")
-
 
 def select_head(kind: Kind, layer: int, head: int) -> None:
     """Choose the head that is shown."""
@@ -51,7 +50,20 @@ def open_cell(cell: Strongest) -> None:
     """Take a weight apart."""
     layer, head, query, key = cell
     select_head("encoder", layer, head)
-    st.session_state.update(bert_query=query + 1, bert_key=key + 1, bert_tab=TABS[2], to_tab=True)
+    tab = scene.BERT_TABS[2]
+    st.session_state.update(bert_query=query + 1, bert_key=key + 1, bert_tab=tab, to_tab=True)
+
+
+def edits_of(reader: BertReader) -> Edits:
+    """The heads that are switched; what an address asks for is put in force first."""
+    asked = st.session_state.pop("bert_edits", None)
+    if asked is not None:
+        try:
+            history.change(read_edits(asked, reader.model.config), history.BERT)
+        except ValueError:
+            st.session_state.refused_parameters = ("bert_edits",)
+            address.note()
+    return history.edits(history.BERT)
 
 
 @address.fragment
@@ -59,7 +71,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
     """Everything that a BERT's own layers allow."""
     reader: BertReader = loaded.model
     masked = masked_places(reader, first, second)
-    edits = history.edits(HISTORY)
+    edits = edits_of(reader)
     reading = read(loaded, first, second, masked, edits)
     hidden = f"masked: {', '.join(str(place + 1) for place in masked)}" if masked else ""
     about(" / ".join(filter(None, (first, second))), edits=edits, changes=hidden, model=loaded.name)
@@ -84,7 +96,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
         layer = chosen(st.session_state.bert_layer, len(run.layers))[0]
         head = chosen(st.session_state.bert_head, run.heads)[0]
         shapes = {"encoder": (len(run.layers), run.heads)}
-        head_switches(shapes, ("encoder", layer, head), select_head, HISTORY)
+        head_switches(shapes, ("encoder", layer, head), select_head, history.BERT)
         if edits != Edits():
             trained = read(loaded, first, second, masked)
             change = (reading.states - trained.states).norm(dim=-1) / trained.states.norm(dim=-1)
@@ -96,7 +108,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
     def weight() -> None:
         inside(reader, reading, lambda: reader.read(first, second), run, edits)
 
-    tabs = st.tabs(TABS, key="bert_tab", on_change="rerun")
+    tabs = st.tabs(scene.BERT_TABS, key="bert_tab", on_change="rerun")
     for tab, section in zip(tabs, (all_attention, switches, weight), strict=True):
         if tab.open:
             with tab:

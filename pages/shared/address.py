@@ -19,6 +19,8 @@ from pages.shared.scene import Scene
 
 Section = Callable[..., None]
 
+EDITS = {"edits": None, "bert_edits": history.BERT}  # each with the name of its history
+
 # For so long after it was written, the browser may still ask with the address before.
 UNDERWAY = 1.0  # seconds
 
@@ -105,8 +107,11 @@ def note() -> None:
 
 def current() -> Scene:
     """The scene as the widgets now have it."""
-    values = {name: st.session_state[name] for name in scene.CHECKS if name != "edits"}
-    return Scene(**values, edits=write_edits(history.edits()))
+    values = {name: st.session_state[name] for name in scene.CHECKS if name not in EDITS}
+    values |= {name: write_edits(history.edits(of)) for name, of in EDITS.items()}
+    if "bert_edits" in st.session_state:  # they wait for the model
+        values["bert_edits"] = st.session_state.bert_edits
+    return Scene(**values)
 
 
 def publish() -> None:

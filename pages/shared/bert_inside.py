@@ -11,6 +11,7 @@ from model.bert_reader import NO_HEAD, BertReader, Reading
 from model.edits import Edits
 from model.explain import Objective, masked_words
 from model.trace import Site
+from pages.shared import scene
 from pages.shared.bert_runs import at_sites
 from pages.shared.bert_view import Run
 from pages.shared.bert_words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
@@ -18,7 +19,6 @@ from pages.shared.controls import choose, choose_token
 from pages.shared.story import tell
 from pages.shared.views import Cell, beyond, stream_lengths, switches
 
-TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream")
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
 
 
@@ -60,7 +60,7 @@ def inside(
         lambda: switches(cell, part),
         lambda: stream_lengths(reading, ("encoder",)),
     )
-    tabs = st.tabs(TABS, key="bert_inside_tab", on_change="rerun")
+    tabs = st.tabs(scene.BERT_INSIDE_TABS, key="bert_inside_tab", on_change="rerun")
     for tab, section in zip(tabs, sections, strict=True):
         if tab.open:
             with tab:

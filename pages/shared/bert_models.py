@@ -18,7 +18,6 @@ from pages.shared.bert_words import LOADING
 from pages.shared.recent import Recent
 
 MODELS_KEPT = limits.MODELS  # of all visitors together
-HISTORY = "bert_history"  # of what a visitor changed in a BERT
 SUGGESTIONS = (
     "google-bert/bert-base-uncased",
     "prajjwal1/bert-tiny",
@@ -132,10 +131,11 @@ def _load(name: str) -> None:
     loaded = shelf().loaded.get(name) or _wait_for(shelf().ask(name))
     if loaded is None:
         return
-    history.forget(HISTORY)  # the heads switched were those of another model
-    if isinstance(loaded.model, ForeignModel):
-        st.session_state.bert_kind = loaded.model.kinds[-1]
-    st.session_state.update(bert_name=loaded.name, bert_masked="")
+    if loaded.name != st.session_state.bert_name:  # else it is the one that a link asks for
+        history.forget(history.BERT)
+        if isinstance(loaded.model, ForeignModel):
+            st.session_state.bert_kind = loaded.model.kinds[-1]
+        st.session_state.update(bert_name=loaded.name, bert_masked="", bert_edits="")
     st.rerun()
 
 

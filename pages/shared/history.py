@@ -10,6 +10,7 @@ import streamlit as st
 from model.edits import Edits
 from pages.shared import models
 
+BERT = "bert_history"  # the name of what a visitor changed in a BERT
 LONGEST = 100  # changes that can be undone
 
 

@@ -28,6 +28,8 @@ KINDS: dict[Kind, str] = {
 SUMMARIES = ("mean", "max")
 PICTURES = ("heatmap", "lines")
 INSIDE_TABS = ("Step by step", "Beyond the weight", "Switches", "Residual stream", "Words")
+BERT_TABS = ("Attention", "Switch heads", "Inside a head")
+BERT_INSIDE_TABS = INSIDE_TABS[:-1]
 POSITION_TABS = ("Sinusoids", "Learned", "Your sentence", "One token", "Beyond training")
 POSITION_MODES = ("as trained", "off", "shuffled", "shifted")
 # The choices of the page BERT and others; what depends on its model is checked there.
@@ -51,6 +53,7 @@ LONGEST_SIDE_EDITS = 300
 SNAPSHOT = r"(en-fr|toy)\.\d{1,9}"  # of whose training, and at which step
 A_LAYER_OR_HEAD = rf"[1-9]\d?|{'|'.join(SUMMARIES)}"
 PLACES = r"\d{1,3}(,\d{1,3}){0,511}"
+A_GATE = r"gate\.encoder\.\d{1,2}\.\d{1,2}\.\d{1,3}"
 # The numbers a visitor may choose: lowest and highest.
 RANGES = {
     "beam_size": (1, 8),
@@ -210,6 +213,9 @@ class Scene:
     bert_masked: str = choice("", like(PLACES), on=BERT)  # places of tokens, from 0
     bert_query: int = choice(1, number(1, 512), on=BERT)
     bert_key: int = choice(1, number(1, 512), on=BERT)
+    bert_tab: str = choice(BERT_TABS[0], one_of(BERT_TABS), on=BERT)
+    bert_inside_tab: str = choice(BERT_INSIDE_TABS[0], one_of(BERT_INSIDE_TABS), on=BERT)
+    bert_edits: str = choice("", like(rf"{A_GATE}(~{A_GATE})*"), on=BERT)
 
     def parameters(self, page: str) -> dict[str, str]:
         """What of a page's choices differs from the defaults, as an address holds it."""
@@ -260,7 +266,8 @@ def written(value: object) -> str:
 def fits(name: str, value: object) -> bool:
     """Whether an address can hold a choice: no empty sentence, and no endless edits."""
     if name.endswith("edits"):
-        return len(value) <= (LONGEST_EDITS if name == "edits" else LONGEST_SIDE_EDITS)
+        of_a_side = name.startswith("compare")
+        return len(value) <= (LONGEST_SIDE_EDITS if of_a_side else LONGEST_EDITS)
     return name != "sentence" or value != ""
 
 

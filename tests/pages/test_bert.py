@@ -190,6 +190,26 @@ def test_switched_heads_are_those_of_the_run_drawn(folder, reader):
     assert app.session_state["histories"]["bert_history"] == [Edits()]
 
 
+def test_an_address_holds_the_tab_and_the_switched_heads(folder, reader):
+    switched = "gate.encoder.1.2.0~gate.encoder.2.4.50"
+    app = open_page(folder, bert_name=str(folder), bert_tab="Switch heads", bert_edits=switched)
+    assert app.query_params["bert_edits"] == switched
+    assert app.query_params["bert_tab"] == "Switch heads"
+    board = next(header for header, _ in canvas_pictures(app) if "kinds" in header)
+    assert board["kinds"][0]["gates"][:2] == [[1, 0, 1, 1], [1, 1, 1, 0.5]]
+    next(button for button in app.button if button.label == "All heads on").click().run()
+    assert "bert_edits" not in app.query_params
+
+
+def test_switched_heads_that_the_model_does_not_have_are_told_and_left_out(folder):
+    switched = "gate.encoder.1.2.0~gate.encoder.99.1.0"
+    open_page(folder)
+    app = visit(bert_name=str(folder), bert_edits=switched)
+    assert not app.exception
+    assert any("damaged" in info.value for info in app.info)
+    assert "bert_edits" not in app.query_params
+
+
 @pytest.mark.parametrize("masked", ["", "2"])
 def test_inside_a_head_tells_the_numbers_of_the_run(masked, folder, reader):
     place = {"bert_layer": 2, "bert_head": 4, "bert_query": 3, "bert_key": 6}

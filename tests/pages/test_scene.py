@@ -68,6 +68,9 @@ CHOSEN = {
     "bert_masked": "3,12",
     "bert_query": 512,
     "bert_key": 2,
+    "bert_tab": "Switch heads",
+    "bert_inside_tab": "Switches",
+    "bert_edits": "gate.encoder.2.8.0~gate.encoder.12.1.35",
 }
 
 
@@ -144,6 +147,10 @@ def test_an_address_has_only_what_matters_on_its_page():
         {"bert_masked": "1,\u0662"},
         {"bert_masked": ",".join("1" * 600)},
         {"bert_query": "513"},
+        {"bert_tab": "Words"},
+        {"bert_inside_tab": "Words"},
+        {"bert_edits": "look-ahead.off"},
+        {"bert_edits": "gate.encoder.2.8.0~"},
     ],
 )
 def test_what_makes_no_sense_is_left_at_its_default_and_told(parameters):
