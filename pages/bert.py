@@ -70,7 +70,7 @@ def edits_of(reader: BertReader) -> Edits:
 def bert(loaded: Loaded, first: str, second: str) -> None:
     """Everything that a BERT's own layers allow."""
     reader: BertReader = loaded.model
-    masked = masked_places(reader, first, second)
+    masked = masked_places(reader, first, second, st.session_state.bert_masked)
     edits = edits_of(reader)
     reading = read(loaded, first, second, masked, edits)
     hidden = f"masked: {', '.join(str(place + 1) for place in masked)}" if masked else ""

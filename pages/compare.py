@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address, scene
+from pages.shared import address, compare_others, scene
 from pages.shared.captions import edit_words
 from pages.shared.compare_choosers import choose_side
 from pages.shared.compare_runs import Shown, edits_of, shown, targets
@@ -13,6 +13,7 @@ from pages.shared.compare_sides import (
     Sides,
     before_and_after,
     classic,
+    classic_in,
     elsewhere,
     fitted,
     put_both,
@@ -28,7 +29,7 @@ from pages.shared.compare_words import (
     DIFFERENT_TARGETS,
     EQUAL,
     INTRO,
-    NO_TRAINING,
+    NO_OUTPUT,
     NO_TRAINING_TRANSLATION,
     NO_TRANSLATION,
     NOTHING_SHARED,
@@ -66,6 +67,8 @@ def presets() -> None:
         "Before and after my changes": "Change something on the Masks or Heads page first.",
     }
     st.caption(INTRO)
+    if other := compare_others.elsewhere():
+        sides["It, in the other model"] = classic_in(other)
     with st.container(horizontal=True, gap="small"):
         for title, both in sides.items():
             st.button(
@@ -113,28 +116,42 @@ def written(change: Change) -> str:
 
 def what_was_read(first: Shown, second: Shown, choosable: bool) -> None:
     """The text that each decoder read, as tokens, and where there is a choice of it."""
+    if not first.reads and not second.reads:
+        return
     st.subheader("What the decoders read")
     if choosable:
         st.toggle("Each its own translation", key="compare_own", help=OWN_TARGETS)
     if first.reads == second.reads:
         st.text(f"Both decoders read: {' '.join(first.reads)}")
-    else:
-        for name, one in zip("AB", (first, second), strict=True):
-            st.text(f"{name}'s decoder reads: {' '.join(one.reads)}")
+        return
+    for name, one in zip("AB", (first, second), strict=True):
+        st.text(
+            f"{name}'s decoder reads: {' '.join(one.reads)}" if one.reads else f"{name} has none."
+        )
+    if first.reads and second.reads:
         st.caption(DIFFERENT_TARGETS)
 
 
 def in_words(both: Sides, first: Shown, second: Shown) -> str:
     """Both sides in words, for the captions of their pictures."""
     return "; ".join(
-        ", ".join(filter(None, [one.title, edit_words(edits_of(chosen)), f"“{chosen.sentence}”"]))
+        ", ".join(filter(None, [one.title, edit_words(edits_of(chosen)), f"“{text(chosen)}”"]))
         for chosen, one in zip(both, (first, second), strict=True)
     )
+
+
+def text(chosen: Scene) -> str:
+    """What the model of a side reads."""
+    other = compare_others.is_other(chosen)
+    return compare_others.text_of(chosen) if other else chosen.sentence
 
 
 def output(both: Sides, first: Shown, second: Shown) -> None:
     """The translations of both sides, and how likely each finds a target that both read."""
     st.subheader("Translations")
+    if any(map(compare_others.is_other, both)):
+        st.caption(NO_OUTPUT)
+        return
     if first.trace is None or second.trace is None:
         toy = any(each.compare_snapshot.startswith("toy.") for each in both)
         st.caption(NO_TRAINING_TRANSLATION if toy else NO_TRANSLATION)
@@ -154,6 +171,8 @@ def own_targets(both: Sides) -> bool | None:
     On different sentences it always does, and snapshots read what they were recorded with.
     """
     first, second = both
+    if any(map(compare_others.is_other, both)):
+        return None
     if first.sentence != second.sentence or first.compare_snapshot or second.compare_snapshot:
         return None
     return st.session_state.compare_own
@@ -162,15 +181,17 @@ def own_targets(both: Sides) -> bool | None:
 def is_classic(both: Sides) -> bool:
     """Whether these are the two sentences of the example, in the model it speaks of."""
     return all(
-        (one.sentence, one.model, one.edits, one.compare_snapshot, one.target)
-        == (known.sentence, known.model, "", "", "")
+        (one.sentence, one.model, one.edits, one.compare_snapshot, one.target, one.bert_name)
+        == (known.sentence, known.model, "", "", "", "")
         for one, known in zip(both, classic(), strict=True)
     )
 
 
-def summarized(chosen: Scene) -> str:
-    """The summary of heads that a side shows, or nothing."""
-    return chosen.head if chosen.head in scene.SUMMARIES else ""
+def summarized(chosen: Scene) -> tuple[str, ...]:
+    """The summaries of layers and heads that a side shows, or nothing."""
+    other = compare_others.is_other(chosen)
+    place = (chosen.bert_layer, chosen.bert_head) if other else ("", chosen.head)
+    return tuple(name if name in scene.SUMMARIES else "" for name in place)
 
 
 @address.fragment
@@ -185,13 +206,14 @@ def compare() -> None:
         with column:
             choose_side(name, chosen)
     own = own_targets(both)
-    read = targets(*both, bool(own))
-    first, second = (
-        shown(name.upper(), chosen, target)
-        for name, chosen, target in zip(SIDES, both, read, strict=True)
-    )
-    if first is None or second is None:
-        st.info(NO_TRAINING)
+    try:
+        read = targets(*both, bool(own))
+        first, second = (
+            shown(name.upper(), chosen, target)
+            for name, chosen, target in zip(SIDES, both, read, strict=True)
+        )
+    except ValueError as error:
+        st.text(str(error))
     else:
         if is_classic(both):
             st.caption(CLASSIC)

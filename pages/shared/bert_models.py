@@ -131,6 +131,8 @@ def _load(name: str) -> None:
     loaded = shelf().loaded.get(name) or _wait_for(shelf().ask(name))
     if loaded is None:
         return
+    others = [name for name in st.session_state.get("bert_names", ()) if name != loaded.name]
+    st.session_state.bert_names = [*others, loaded.name]
     if loaded.name != st.session_state.bert_name:  # else it is the one that a link asks for
         history.forget(history.BERT)
         if isinstance(loaded.model, ForeignModel):
@@ -155,13 +157,14 @@ def _wait_for(job: Job) -> Loaded | None:
         return None
 
 
-def berts() -> list[Loaded]:
-    """The BERTs in memory, the one asked for last at the end."""
-    return [
-        loaded
-        for loaded in list(shelf().loaded.values.values())
-        if isinstance(loaded.model, BertReader)
-    ]
+def mine() -> list[Loaded]:
+    """The models that this visitor has asked for and that are in memory, the last one at the end.
+
+    What others asked for is their own affair: it may be the name of a folder.
+    """
+    names = [*st.session_state.get("bert_names", ()), st.session_state.bert_name]
+    found = map(shelf().loaded.get, dict.fromkeys(names))
+    return [loaded for loaded in found if loaded]
 
 
 def _take_suggestion() -> None:

@@ -41,10 +41,10 @@ def text_box(label: str, key: str, placeholder: str) -> str:
     )
 
 
-def masked_places(reader: BertReader, first: str, second: str) -> tuple[int, ...]:
-    """The places that the visitor masked, as far as this text has words there."""
+def masked_places(reader: BertReader, first: str, second: str, masked: str) -> tuple[int, ...]:
+    """The places named in a text that were masked, as far as these sentences have words there."""
     pieces = reader.read(first, second)
-    places = {int(place) for place in st.session_state.bert_masked.split(",") if place}
+    places = {int(place) for place in masked.split(",") if place}
     return tuple(
         place for place, piece in enumerate(pieces) if place in places and not piece.is_special
     )

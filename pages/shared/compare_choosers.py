@@ -2,54 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import streamlit as st
 
 from model.edit_text import write_edits
-from pages.shared import history, models, scene
+from pages.shared import compare_others, history, models, scene
+from pages.shared.bert_models import mine
+from pages.shared.compare_changes import (
+    OTHER,
+    RECORDED,
+    change_edits,
+    change_model,
+    change_other_edits,
+    change_step,
+    keyed,
+)
 from pages.shared.compare_sides import (
     Recording,
     elsewhere,
-    fitted,
     put,
     recordings,
     shape,
-    side,
     snapshot,
     take_link,
 )
 from pages.shared.compare_words import (
     CHANGES_HELP,
-    NO_SENTENCE,
+    OTHER_CHANGES_HELP,
     PASTE_HELP,
     TAKE_HELP,
     TOO_MANY_EDITS,
 )
-from pages.shared.loading import translator
 from pages.shared.scene import Scene
-
-Change = Callable[[str, str], None]  # takes the name of a side, and what of it was chosen
-
-RECORDED = "snapshots of "  # what the keys of trainings begin with, among those of models
 
 
 def choose_side(name: str, chosen: Scene) -> None:
     """Everything that can be chosen of one side, shown as it is now."""
     st.subheader(f"Side {name.upper()}")
+    other = compare_others.is_other(chosen)
     recording = recordings().get(snapshot(chosen)[0]) if chosen.compare_snapshot else None
     if recording:
         choose_snapshot(name, chosen, recording)
+    elif other:
+        choose_texts(name, chosen)
     elif not chosen.compare_snapshot:
         label = models.choices()[chosen.model].source.capitalize()
         text = keyed(name, "sentence", chosen.sentence)
         st.text_input(f"{label} sentence", max_chars=scene.LONGEST_SENTENCE, **text)
     with st.container(horizontal=True, gap="xsmall"):
         choose_model(name, chosen)
-        choose_place(name, chosen)
+        (choose_other_place if other else choose_place)(name, chosen)
     with st.expander(f"Changes, target and links of side {name.upper()}"):
-        if not chosen.compare_snapshot:
+        if other:
+            choose_other_run(name, chosen)
+        elif not chosen.compare_snapshot:
             choose_run(name, chosen)
         key = f"side_{name}_link"
         st.text_input(
@@ -62,15 +67,23 @@ def choose_side(name: str, chosen: Scene) -> None:
             on_click=lambda: put(name, elsewhere()),
             help=TAKE_HELP,
         )
+        if shown := compare_others.elsewhere():
+            label = f"Take what BERT and others shows as {name.upper()}"
+            st.button(label, key=f"side_{name}_take_other", on_click=put, args=[name, shown])
 
 
 def choose_model(name: str, chosen: Scene) -> None:
     """The model that runs, or the training whose snapshots are shown."""
     titles = {key: choice.title for key, choice in models.choices().items()}
     titles |= {RECORDED + source: each.title for source, each in recordings().items()}
-    key = RECORDED + snapshot(chosen)[0] if chosen.compare_snapshot else chosen.model
-    if key not in titles:  # a training that is gone
-        titles[key] = "A training that is gone"
+    titles |= {OTHER + loaded.name: loaded.name for loaded in mine()}
+    key = chosen.model
+    if chosen.compare_snapshot:
+        key = RECORDED + snapshot(chosen)[0]
+        titles.setdefault(key, "A training that is gone")
+    elif chosen.bert_name:
+        key = OTHER + chosen.bert_name
+        titles.setdefault(key, chosen.bert_name)
     widget = keyed(name, "model", key, change_model)
     st.selectbox("Model", titles, format_func=titles.get, **widget)
 
@@ -87,6 +100,56 @@ def choose_snapshot(name: str, chosen: Scene, recording: Recording) -> None:
         st.select_slider("Step", recorded.steps, format_func="{:,}".format, **widget)
 
 
+def choose_texts(name: str, chosen: Scene) -> None:
+    """The text that a model of the transformers library reads, or its two sentences."""
+    try:
+        paired = getattr(compare_others.loaded(chosen).model, "takes_pairs", False)
+    except ValueError:
+        return  # said below, where the maps would be
+    limit = {"max_chars": scene.LONGEST_TEXT}
+    label = "Sentence 1" if paired else "Text"
+    st.text_input(label, **limit, **keyed(name, "bert_first", chosen.bert_first))
+    if paired:
+        second = keyed(name, "bert_second", chosen.bert_second)
+        st.text_input("Sentence 2, or nothing", **limit, **second)
+
+
+def choose_other_place(name: str, chosen: Scene) -> None:
+    """The kind of attention, the layer and the head, in a model of the transformers library."""
+    try:
+        kinds, layers = compare_others.kinds(chosen), compare_others.layers(chosen)
+    except ValueError:
+        return
+    if len(kinds) > 1:
+        kind = keyed(name, "bert_kind", chosen.bert_kind)
+        st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=154, **kind)
+    numbers = scene.head_names(len(layers))
+    layer = keyed(name, "bert_layer", chosen.bert_layer)
+    st.selectbox("Layer", numbers, width=78, **layer)
+    names = scene.head_names(len(layers[0]))
+    st.selectbox("Head", names, width=78, **keyed(name, "bert_head", chosen.bert_head))
+
+
+def choose_other_run(name: str, chosen: Scene) -> None:
+    """The heads switched in a model of the transformers library, and what its decoder reads."""
+    is_there = chosen.bert_name == st.session_state.bert_name
+    switched = write_edits(history.edits(history.BERT)) if is_there else ""
+    st.toggle(
+        "With my changes",
+        disabled=not (switched or chosen.bert_edits),
+        help=OTHER_CHANGES_HELP,
+        **keyed(name, "changed", bool(chosen.bert_edits), change_other_edits),
+    )
+    if chosen.bert_edits:
+        st.text(f"Changed: {chosen.bert_edits.replace('~', ', ')}")
+    if chosen.bert_masked:
+        places = ", ".join(str(int(place) + 1) for place in chosen.bert_masked.split(","))
+        st.text(f"Masked: the tokens at {places}")
+    if chosen.bert_kind != "encoder":
+        target = keyed(name, "bert_target", chosen.bert_target)
+        st.text_input("Text that the decoder reads", max_chars=scene.LONGEST_TEXT, **target)
+
+
 def choose_place(name: str, chosen: Scene) -> None:
     """The kind of attention, the layer and the head."""
     layers, heads = shape(chosen) or (1, 1)
@@ -101,10 +164,10 @@ def choose_place(name: str, chosen: Scene) -> None:
 
 def choose_run(name: str, chosen: Scene) -> None:
     """A visitor's changes, and the text that the decoder reads."""
-    mine = write_edits(history.edits(chosen.model))
+    changed = write_edits(history.edits(chosen.model))
     st.toggle(
         "With my changes",
-        disabled=not (mine or chosen.edits),
+        disabled=not (changed or chosen.edits),
         help=CHANGES_HELP,
         **keyed(name, "changed", bool(chosen.edits), change_edits),
     )
@@ -119,57 +182,3 @@ def choose_run(name: str, chosen: Scene) -> None:
         max_chars=scene.LONGEST_SENTENCE,
         **keyed(name, "target", chosen.target),
     )
-
-
-def keyed(name: str, field: str, value: object, change: Change | None = None) -> dict:
-    """The key of a widget, which has this value now, and what to do when it changes."""
-    key = f"side_{name}_{field}"
-    st.session_state[key] = value
-    return {"key": key, "on_change": change or change_field, "args": [name, field]}
-
-
-def picked_value(name: str, field: str) -> object:
-    """What was just chosen in a widget."""
-    return st.session_state[f"side_{name}_{field}"]
-
-
-def change_field(name: str, field: str) -> None:
-    """Put what was chosen into the side; a sentence without tokens is told and left out."""
-    changed = replace(side(name), **{field: picked_value(name, field)})
-    if translator(changed.model).tokenizer.encode(changed.sentence):
-        put(name, fitted(changed))
-    else:
-        st.session_state.compare_told = NO_SENTENCE
-
-
-def change_model(name: str, field: str) -> None:
-    """Show another model or training; the sentence stays where it is in the same language."""
-    before, key = side(name), picked_value(name, field)
-    changed = replace(before, edits="", target="", compare_snapshot="")
-    if key.startswith(RECORDED):
-        recording = recordings()[key.removeprefix(RECORDED)]
-        last = f"{recording.source}.{recording.history.steps[-1]}"
-        sentences = recording.history.sentences
-        changed = replace(changed, model=models.DEFAULT, compare_snapshot=last)
-        kept = before.sentence in sentences
-    else:
-        old, new = models.choices()[before.model], models.choices()[key]
-        sentences = new.examples
-        changed = replace(changed, model=key)
-        from_toy = before.compare_snapshot.startswith("toy.")
-        kept = old.source == new.source and not new.is_own and not from_toy
-    put(name, fitted(changed if kept else replace(changed, sentence=sentences[0])))
-
-
-def change_step(name: str, field: str) -> None:
-    """Show another snapshot of the same training."""
-    chosen = side(name)
-    source, _ = snapshot(chosen)
-    put(name, replace(chosen, compare_snapshot=f"{source}.{picked_value(name, field)}"))
-
-
-def change_edits(name: str, field: str) -> None:
-    """Take over the visitor's changes as they are now, or show the model as trained."""
-    chosen = side(name)
-    mine = write_edits(history.edits(chosen.model))
-    put(name, replace(chosen, edits=mine if picked_value(name, field) else ""))

@@ -10,8 +10,10 @@ from model import Translation
 from model.edit_text import read_edits
 from model.edits import Edits
 from model.trace import Trace
-from pages.shared import models, scene
+from pages.shared import compare_others, models, scene
+from pages.shared.captions import site_words
 from pages.shared.compare_sides import recordings, snapshot
+from pages.shared.compare_words import NO_TRAINING
 from pages.shared.loading import one_head, tokens_of, traced, translated, translator, weights_of
 from pages.shared.scene import Scene
 
@@ -30,6 +32,8 @@ class Shown:
 
 def edits_of(side: Scene) -> Edits:
     """What is changed on a side."""
+    if compare_others.is_other(side):
+        return compare_others.edits_of(side)
     return read_edits(side.edits, translator(side.model).model.config)
 
 
@@ -49,7 +53,7 @@ def targets(first: Scene, second: Scene, own: bool) -> tuple[str, str]:
             text or own_translation(side, edits_of(side)).text
             for text, side in zip(given, (first, second), strict=True)
         )
-    if first.sentence != second.sentence:
+    if first.sentence != second.sentence or any(map(compare_others.is_other, (first, second))):
         return given
     shared = first.target or second.target
     if not shared and first.model != second.model:
@@ -58,8 +62,13 @@ def targets(first: Scene, second: Scene, own: bool) -> tuple[str, str]:
     return first.target or shared, second.target or shared
 
 
-def shown(name: str, side: Scene, target: str) -> Shown | None:
-    """A side with the text that its decoder reads; None where its training is gone."""
+def shown(name: str, side: Scene, target: str) -> Shown:
+    """A side with the text that its decoder reads.
+
+    Raises ValueError where its training or its model is gone, or cannot read the text.
+    """
+    if compare_others.is_other(side):
+        return other(name, side)
     head = f"head {side.head}" if side.head not in scene.SUMMARIES else f"{side.head} of all heads"
     site = f"{scene.KINDS[side.kind]}, layer {side.layer}, {head}"
     if side.compare_snapshot:
@@ -77,12 +86,24 @@ def shown(name: str, side: Scene, target: str) -> Shown | None:
     )
 
 
-def recorded(name: str, side: Scene, site: str) -> Shown | None:
+def other(name: str, side: Scene) -> Shown:
+    """A side that is a model of the transformers library."""
+    state = ", heads switched" if edits_of(side) != Edits() else ""
+    site = site_words(side.bert_kind, side.bert_layer, side.bert_head)
+    return Shown(
+        f"{name}: {side.bert_name}{state}. {site}",
+        compare_others.weights_of(side),
+        compare_others.tokens_of(side),
+        compare_others.decoder_reads(side),
+    )
+
+
+def recorded(name: str, side: Scene, site: str) -> Shown:
     """A side that is a snapshot: the one nearest to its step."""
     source, wanted = snapshot(side)
     recording = recordings().get(source)
     if recording is None:
-        return None
+        raise ValueError(NO_TRAINING)
     history = recording.history
     place = int(np.abs(np.array(history.steps) - wanted).argmin())
     number = history.sentences.index(side.sentence) if side.sentence in history.sentences else 0

@@ -12,7 +12,7 @@ from model.edit_text import write_edits
 from model.edits import Edits
 from model.history import History
 from model.toys import BOUNDS
-from pages.shared import address, history, models, scene
+from pages.shared import address, compare_others, history, models, scene
 from pages.shared.compare_words import NO_LINK
 from pages.shared.loading import translator
 from pages.shared.recorded import recorded_training
@@ -21,6 +21,7 @@ from pages.shared.workshop import workshop
 
 SIDES = ("a", "b")
 FIELDS = ("model", "sentence", "target", "kind", "layer", "head", "compare_snapshot")
+EVERYTHING = (*FIELDS, *compare_others.FIELDS, "edits")
 WIDE = "The animal didn't cross the street because it was too wide."
 Sides = tuple[Scene, Scene]
 
@@ -55,7 +56,7 @@ def side_text(side: Scene) -> str:
     return urlencode(
         {
             name: scene.written(getattr(side, name))
-            for name in FIELDS
+            for name in (*FIELDS, *compare_others.FIELDS)
             if getattr(side, name) != getattr(defaults, name)
         }
     )
@@ -80,6 +81,13 @@ def side_of(parameters: Mapping[str, str]) -> tuple[Scene, tuple[str, ...]]:
 
 def only(everything: Scene) -> Scene:
     """What of a scene makes a side."""
+    if not compare_others.is_other(everything):
+        return own(everything)
+    return Scene(**{name: getattr(everything, name) for name in EVERYTHING})
+
+
+def own(everything: Scene) -> Scene:
+    """What of a scene makes a side that shows one of Headlight's own models."""
     return Scene(**{name: getattr(everything, name) for name in (*FIELDS, "edits")})
 
 
@@ -139,12 +147,19 @@ def take_link(name: str, key: str) -> None:
 
 def elsewhere() -> Scene:
     """What the other pages show now."""
-    return only(address.current())
+    return own(address.current())
 
 
 def classic() -> Sides:
     """The sentences in which "it" should be two different things."""
     first, second = (read_side(text)[0] for text in scene.COMPARED)
+    return first, second
+
+
+def classic_in(shown: Scene) -> Sides:
+    """The same two sentences in another model, at a layer and head of its own."""
+    shown = replace(shown, bert_second="", bert_masked="", bert_edits="")
+    first, second = (replace(shown, bert_first=one.sentence) for one in classic())
     return first, second
 
 
@@ -198,7 +213,7 @@ def two_snapshots(shown: Scene, recording: Recording) -> Sides | None:
 
 
 def shape(chosen: Scene) -> tuple[int, int] | None:
-    """How many layers and heads a side has of its kind; None where its training is gone."""
+    """How many layers and heads a side of Headlight's own has of its kind; None without any."""
     if chosen.compare_snapshot:
         recording = recordings().get(snapshot(chosen)[0])
         return recording and tuple(recording.history.weights[0][chosen.kind].shape[1:3])
@@ -208,6 +223,8 @@ def shape(chosen: Scene) -> tuple[int, int] | None:
 
 def fitted(chosen: Scene) -> Scene:
     """The side with a layer and a head that its model has."""
+    if compare_others.is_other(chosen):
+        return compare_others.fitted(chosen)
     layers, heads = shape(chosen) or (chosen.layer, BOUNDS["heads"][1])
     head = chosen.head if chosen.head in scene.head_names(heads) else scene.SUMMARIES[0]
     return replace(chosen, layer=min(chosen.layer, layers), head=head)

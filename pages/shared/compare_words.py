@@ -39,6 +39,13 @@ NO_TRAINING = (
     "This session has no training of its own to show here. Start one on the Training page, or "
     "choose another model below."
 )
+NOT_LOADED = (
+    "{name} is not in memory here. Load it on the page BERT and others, or choose another model."
+)
+NO_OUTPUT = (
+    "At least one side is a model of the transformers library: its attention is shown, and nothing "
+    "that it writes."
+)
 NO_TRANSLATION = (
     "Snapshots hold the attention alone. The decoder read the finished model's translation at "
     "every step; what the model itself would have written then is not kept."
@@ -56,5 +63,9 @@ TAKE_HELP = "The sentence, model, changes and head that the other pages show now
 CHANGES_HELP = (
     "What you changed on the Masks and Heads pages in this model, as it is at the moment you "
     "switch this on."
+)
+OTHER_CHANGES_HELP = (
+    "The heads you switched on the page BERT and others in this model, as they are at the moment "
+    "you switch this on."
 )
 PASTE_HELP = "The address of any Headlight page. It replaces this side."

@@ -8,9 +8,10 @@ import numpy as np
 import streamlit as st
 import torch
 
+from model.bert_reader import BertReader
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
 from pages.shared import address
-from pages.shared.bert_models import berts
+from pages.shared.bert_models import mine
 from pages.shared.pictures import show, show_altair, show_plotly
 from pages.shared.position_runs import LEARNED, learned_table, trained_pairs, trained_up_to
 from pages.shared.position_words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
@@ -181,8 +182,9 @@ def learned_section() -> None:
     """A learned table beside the sinusoidal one of its width: the same pictures, the same axes."""
     tables = {side: learned_table(side) for side in SIDES} | {
         f"BERT: {loaded.name}": loaded.model.model.positions.table.detach().cpu().numpy()
-        for loaded in berts()
-        if loaded.model.model.config.d_model % 2 == 0  # sinusoids come in pairs
+        for loaded in mine()
+        if isinstance(loaded.model, BertReader)
+        and loaded.model.model.config.d_model % 2 == 0  # sinusoids come in pairs
     }
     if st.session_state.get("positions_side") not in tables:
         st.session_state.positions_side = "encoder"

@@ -220,7 +220,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     # Elsewhere there is no such training, which is told.
     link = dict(app.session_state["address"][0])
     away = open_page(**link)
-    assert any("no training of its own" in info.value for info in away.info)
+    assert "no training of its own" in told(away)
 
 
 def test_a_side_taken_from_the_other_pages_stays_while_they_go_on(shipped):

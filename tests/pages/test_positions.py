@@ -208,7 +208,7 @@ def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
 def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_bert_folder):
     name = str(make_bert_folder())
     reader = shelf().ask(name).result.result().model
-    app = open_tab("Learned")
+    app = open_tab("Learned", bert_name=name)
     app.selectbox(key="positions_side").set_value(f"BERT: {name}").run()
     assert not app.exception
     table = reader.model.positions.table.detach().numpy()
