@@ -148,10 +148,10 @@ def text(chosen: Scene) -> str:
 
 def output(both: Sides, first: Shown, second: Shown) -> None:
     """The translations of both sides, and how likely each finds a target that both read."""
-    st.subheader("Translations")
     if any(map(compare_others.is_other, both)):
         st.caption(NO_OUTPUT)
         return
+    st.subheader("Translations")
     if first.trace is None or second.trace is None:
         toy = any(each.compare_snapshot.startswith("toy.") for each in both)
         st.caption(NO_TRAINING_TRANSLATION if toy else NO_TRANSLATION)

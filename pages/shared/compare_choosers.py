@@ -125,9 +125,9 @@ def choose_other_place(name: str, chosen: Scene) -> None:
         st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=154, **kind)
     numbers = scene.head_names(len(layers))
     layer = keyed(name, "bert_layer", chosen.bert_layer)
-    st.selectbox("Layer", numbers, width=78, **layer)
+    st.selectbox("Layer", numbers, width=94, **layer)
     names = scene.head_names(len(layers[0]))
-    st.selectbox("Head", names, width=78, **keyed(name, "bert_head", chosen.bert_head))
+    st.selectbox("Head", names, width=94, **keyed(name, "bert_head", chosen.bert_head))
 
 
 def choose_other_run(name: str, chosen: Scene) -> None:
@@ -159,7 +159,7 @@ def choose_place(name: str, chosen: Scene) -> None:
     numbers = range(1, layers + 1)
     st.selectbox("Layer", numbers, width=62, **keyed(name, "layer", chosen.layer))
     names = scene.head_names(heads)
-    st.selectbox("Head", names, width=78, **keyed(name, "head", chosen.head))
+    st.selectbox("Head", names, width=94, **keyed(name, "head", chosen.head))
 
 
 def choose_run(name: str, chosen: Scene) -> None:
