@@ -189,6 +189,7 @@ elif loaded := model_box():
     show_model(loaded)
 else:
     if st.session_state.bert_name:
-        st.info(LOADING["gone"])
+        with st.container(key="slide-note"):
+            st.info(LOADING["gone"])
     st.markdown(PURPOSE)
     address.publish()

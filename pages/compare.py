@@ -213,7 +213,8 @@ def compare() -> None:
             for name, chosen, target in zip(SIDES, both, read, strict=True)
         )
     except ValueError as error:
-        st.text(str(error))
+        with st.container(key="slide-note"):
+            st.text(str(error))
     else:
         if is_classic(both):
             st.caption(CLASSIC)

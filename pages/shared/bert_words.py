@@ -23,8 +23,8 @@ LOADING = {
     ),
     "failed": "This model could not be loaded.",
     "gone": (
-        "This page was made with the model named in the box, which is not in memory now. Press "
-        "Load to see it again."
+        "This was made with the model named in the box of the page BERT and others, which is not "
+        "in memory now. Press Load there to see it again."
     ),
 }
 BETWEEN_WORDS: dict[Between, str] = {

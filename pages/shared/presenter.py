@@ -14,7 +14,8 @@ from viz import slide as slide_picture
 
 PARAMETER = "talk"  # which slide, in an address
 
-# {shown} selects the slide's pictures and {kept} also its words; all else on the page is hidden.
+# {shown} selects the slide's pictures and {kept} also its words, and what says that a picture
+# cannot be shown; all else on the page is hidden.
 # --slide-scale fits the whole to the screen and --slide-fit the pictures where they are too tall,
 # see slide.js.
 STYLE = """
@@ -77,7 +78,11 @@ def show_slide(slide: Slide, *, passing: bool = False) -> None:
     """Hide all of the page but the slide's pictures, and write its words."""
     st.session_state.pop("refused_parameters", None)
     shown = ":is(" + ", ".join(map(css_class, slide.pictures or ("none",))) + ")"
-    kept = ":is(" + ", ".join(map(css_class, ("slide-words", "kept", *slide.pictures))) + ")"
+    kept = (
+        ":is("
+        + ", ".join(map(css_class, ("slide-words", "slide-note", "kept", *slide.pictures)))
+        + ")"
+    )
     style = STYLE.format(shown=shown, kept=kept, size=slide.size)
     number, count = st.session_state.slide, len(talk.in_force())
     place = {"number": number, "count": count, "passing": passing}

@@ -65,6 +65,16 @@ PICTURES: dict[str, dict[str, str]] = {
         "tree": "the beam",
         "forced": "a reference, forced",
     },
+    "BERT and others": {
+        "heatmap": "one head as a heatmap",
+        "lines": "one head as lines",
+        "grid": "all heads",
+        "tokens": "the tokens it reads",
+        "predictions": "what it puts in place of a mask",
+        "switchboard": "the switches of all heads",
+        "story-dot": "the dot product",
+        "story-softmax": "the softmax",
+    },
 }
 
 
@@ -82,8 +92,9 @@ class Slide:
 
 def first_pictures(page: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
     """What a new slide shows of a page: its most telling picture."""
-    if page == "Attention":
-        return (parameters.get("picture", "heatmap"),)
+    names = {"Attention": "picture", "BERT and others": "bert_picture"}
+    if page in names:
+        return (parameters.get(names[page], "heatmap"),)
     return tuple(PICTURES[page])[:1]
 
 

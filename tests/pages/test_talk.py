@@ -14,8 +14,9 @@ from model import PositionEdit
 from model.edit_text import read_edits
 from model.scoring import trace_log_probabilities
 from model.trace import Site
+from pages.shared.bert_models import shelf
 from pages.shared.frame import PAGES
-from pages.shared.scene import matters, read_scene
+from pages.shared.scene import BERT_TABS, matters, read_scene
 from pages.shared.slides import (
     FORMAT,
     LARGEST_FILE,
@@ -24,10 +25,12 @@ from pages.shared.slides import (
     PICTURES,
     VERSION,
     Slide,
+    first_pictures,
     read_talk,
     write_talk,
 )
 from pages.shared.talk import SHIPPED
+from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
 FILES = {title: file for file, title, _ in PAGES}
@@ -90,10 +93,15 @@ def test_every_slide_opens_by_its_link_with_its_pictures(number):
 
 
 @pytest.mark.parametrize("page", PICTURES)
-def test_the_pictures_that_can_be_chosen_are_on_their_pages(page):
+def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, make_bert_folder):
     tabs = {"Inside a head": "inside_tab", "Positions": "positions_tab"}
     drawn = ""
     scenes = [{}, {"picture": "lines"}, {"strategy": "beam"}]
+    if page == "BERT and others":
+        bert = {"bert_name": str(make_bert_folder()), "bert_masked": "2"}
+        shelf().ask(bert["bert_name"]).result.result()
+        scenes = [bert | {"bert_tab": tab} for tab in BERT_TABS]
+        scenes.append(bert | {"bert_picture": "lines"})
     if page in tabs:
         scenes = [{tabs[page]: name} for name in ("Step by step", "Beyond the weight")]
         scenes += [{tabs[page]: name} for name in ("Sinusoids", "Your sentence")]
@@ -103,6 +111,25 @@ def test_the_pictures_that_can_be_chosen_are_on_their_pages(page):
         drawn += " ".join(part.proto.id for part in parts)
     for key in PICTURES[page]:
         assert key in drawn, key
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters", "words"),
+    [
+        ("BERT and others", {"bert_name": "<b>gone"}, "not in memory now"),
+        ("Compare", {"compare_a": "bert_name=<b>gone"}, "<b>gone is not in memory here"),
+    ],
+)
+def test_a_slide_says_why_its_picture_cannot_be_shown(page, parameters, words):
+    slide = Slide(page, parameters, pictures=first_pictures(page, parameters))
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.session_state["talk"] = (slide,)
+    app.query_params["talk"] = "1"
+    app.switch_page(FILES[page]).run()
+    assert not app.exception
+    assert any(words in text.value for text in [*app.info, *app.text])
+    style = next(header["style"] for header, _ in canvas_pictures(app) if "style" in header)
+    assert ".st-key-slide-note" in style
 
 
 def test_tokens_are_pieces_where_the_first_slide_says_so(shipped):
