@@ -37,6 +37,7 @@ from pages.shared.frame import open_page
 from pages.shared.head_switches import head_switches
 from pages.shared.pictures import piece_chips, show
 from pages.shared.saving import about
+from pages.shared.tabs import tabs
 from pages.shared.words import HEAD_WORDS
 from viz import token_strip
 
@@ -108,11 +109,8 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
     def weight() -> None:
         inside(reader, reading, lambda: reader.read(first, second), run, edits)
 
-    tabs = st.tabs(scene.BERT_TABS, key="bert_tab", on_change="rerun")
-    for tab, section in zip(tabs, (all_attention, switches, weight), strict=True):
-        if tab.open:
-            with tab:
-                section()
+    sections = (all_attention, switches, weight)
+    tabs(dict(zip(scene.BERT_TABS, sections, strict=True)), "bert_tab")
     address.publish()
 
 

@@ -23,6 +23,7 @@ from pages.shared.loading import (
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.story import tell
+from pages.shared.tabs import tabs
 from pages.shared.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
 
 
@@ -93,11 +94,7 @@ def inside(sentence: str) -> None:
         lambda: stream(cell),
         lambda: words(sentence),
     )
-    tabs = st.tabs(scene.INSIDE_TABS, key="inside_tab", on_change="rerun")
-    for tab, section in zip(tabs, sections, strict=True):
-        if tab.open:
-            with tab:
-                section()
+    tabs(dict(zip(scene.INSIDE_TABS, sections, strict=True)), "inside_tab")
     address.publish()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -39,6 +41,7 @@ from pages.shared.position_tables import LONGEST, learned_section, sinusoid_sect
 from pages.shared.position_words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
+from pages.shared.tabs import tabs
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
 from viz.numbers import Numbers, counted
 
@@ -269,13 +272,10 @@ def beyond_section(sentence: str) -> None:
 
 open_page("Positions")
 sentence = sentence_box()
-tabs = st.tabs(scene.POSITION_TABS, key="positions_tab", on_change="rerun")
-sections = (sinusoid_section, learned_section, sentence_section, token_section, beyond_section)
-for tab, section in zip(tabs, sections, strict=True):
-    if tab.open:
-        with tab:
-            if section in (sinusoid_section, learned_section):
-                section()
-            elif sentence:
-                section(sentence)
+of_sentence = [
+    partial(section, sentence) if sentence else lambda: None
+    for section in (sentence_section, token_section, beyond_section)
+]
+sections = (sinusoid_section, learned_section, *of_sentence)
+tabs(dict(zip(scene.POSITION_TABS, sections, strict=True)), "positions_tab")
 address.publish()

@@ -17,6 +17,7 @@ from pages.shared.bert_view import Run
 from pages.shared.bert_words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
 from pages.shared.controls import choose, choose_token
 from pages.shared.story import tell
+from pages.shared.tabs import tabs
 from pages.shared.views import Cell, beyond, stream_lengths, switches
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
@@ -60,11 +61,7 @@ def inside(
         lambda: switches(cell, part),
         lambda: stream_lengths(reading, ("encoder",)),
     )
-    tabs = st.tabs(scene.BERT_INSIDE_TABS, key="bert_inside_tab", on_change="rerun")
-    for tab, section in zip(tabs, sections, strict=True):
-        if tab.open:
-            with tab:
-                section()
+    tabs(dict(zip(scene.BERT_INSIDE_TABS, sections, strict=True)), "bert_inside_tab")
     st.caption(INSIDE_WORDS)
 
 

@@ -138,6 +138,23 @@ def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
     expect(box).to_have_value(TALK[5].parameters["sentence"][:-1] + "b..")
 
 
+def test_leaving_a_slide_leaves_its_tab_open_not_the_one_clicked_before(page, server):
+    page.goto(f"{server}/inside?head=2")
+    page.get_by_text("9. Into the residual stream").wait_for()
+    page.get_by_role("button", name="Add to talk").click()
+    page.get_by_text("Added as slide 1").wait_for()
+    page.get_by_role("tab", name="Switches").click()
+    expect(page).to_have_url(re.compile("inside_tab=Switches"))
+    page.get_by_role("button", name="Present", exact=True).click()
+    expect(page).to_have_url(re.compile("talk=1"))
+    expect(page.locator(".slide")).to_be_visible()
+    page.wait_for_timeout(1_000)
+    page.keyboard.press("Escape")
+    page.get_by_text("9. Into the residual stream").wait_for()
+    expect(page.get_by_role("tab", name="Step by step")).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("head=2$"))
+
+
 def test_pictures_stay_alive_on_a_slide(page, server):
     number = 1 + next(place for place, slide in enumerate(TALK) if "player" in slide.pictures)
     open_slide(page, server, number)
