@@ -109,11 +109,18 @@ def browser():
         browser.close()
 
 
-@pytest.fixture
-def page(browser, request):
-    """A page in a new context; page.errors and page.foreign_requests list what went wrong."""
+@pytest.fixture(scope="session")
+def context(browser):
+    """One for all tests: a new one would load and compile Streamlit's own scripts again."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     context.set_default_timeout(TIMEOUT_MS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context, request):
+    """A new page; page.errors and page.foreign_requests list what went wrong."""
     page = context.new_page()
     page.errors = []
     page.foreign_requests = []
@@ -129,14 +136,24 @@ def page(browser, request):
 
     page.on("console", note_console)
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    context.on("request", lambda sent: note_request(sent.url))
+
+    def note_sent(sent):
+        note_request(sent.url)
+
+    context.on("request", note_sent)
     page.on("websocket", lambda opened: note_request(opened.url))
     yield page
     if request.node.stash.get(FAILED, False):
         name = re.sub(r"[^\w.-]+", "_", request.node.name)
         with contextlib.suppress(Error):  # a crashed page has no picture
             page.screenshot(path=ROOT / "test-results" / f"{name}.png")
-    context.close()
+    with contextlib.suppress(Error):  # a page without an address stores nothing
+        page.evaluate("localStorage.clear()")
+    for opened in context.pages:
+        opened.close()
+    context.remove_listener("request", note_sent)
+    context.clear_cookies()
+    context.clear_permissions()
     assert page.foreign_requests == []
 
 
