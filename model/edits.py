@@ -63,7 +63,7 @@ class Edits:
     def at_site(
         self, site: Site, heads: int, positions: int, target_length: int | None = None
     ) -> AttentionEdit:
-        """The edit of one site; see `at_sites`."""
+        """The edit of one site; see `at_sites`. Gates of heads beyond these have no effect."""
         opened = self.opened_by_switches(site, positions, target_length)
         block = torch.zeros(positions, positions, dtype=torch.bool)
         if site.kind in self.windows:
@@ -71,7 +71,7 @@ class Edits:
         block, opened = self.with_cells(site, heads, block, opened)
         gate = torch.ones(heads)
         for (kind, layer, head), value in self.gates.items():
-            if (kind, layer) == site:
+            if (kind, layer) == site and head < heads:
                 gate[head] = value
         return AttentionEdit(
             gate=gate if (gate != 1).any() else None,

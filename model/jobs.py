@@ -274,12 +274,22 @@ class Trainings:
             logging.getLogger(__name__).exception("A training failed.")
             note = f"The training failed: {error}"
         finally:
-            if name in ("stopped", "finished"):
-                job.finish()
+            if name != "paused":
+                name, note = finished(job, name, note)
             with self._lock:
                 self._running.discard(job)
                 job.name, job.note, job.thread = name, note, None
                 self._fill()
+
+
+def finished(job: Job, name: Name, note: str) -> tuple[Name, str]:
+    """Let a training that is over go of what it needs no more; its name, and why it ended."""
+    try:
+        job.finish()
+    except Exception as error:  # such as too little memory; others' trainings go on
+        logging.getLogger(__name__).exception("A training failed in the end.")
+        return "failed", f"The training failed: {error}"
+    return name, note
 
 
 def keep_in_the_background() -> None:

@@ -58,12 +58,14 @@ def open_cell(cell: Strongest) -> None:
 def edits_of(reader: BertReader) -> Edits:
     """The heads that are switched; what an address asks for is put in force first."""
     asked = st.session_state.pop("bert_edits", None)
-    if asked is not None:
-        try:
-            history.change(read_edits(asked, reader.model.config), history.BERT)
-        except ValueError:
-            st.session_state.refused_parameters = ("bert_edits",)
-            address.note()
+    now = history.edits(history.BERT)
+    if asked is None or (asked == scene.TOO_MANY and now != Edits()):
+        return now
+    try:
+        history.change(read_edits(asked, reader.model.config), history.BERT)
+    except ValueError:
+        st.session_state.refused_parameters = ("bert_edits",)
+        address.note()
     return history.edits(history.BERT)
 
 

@@ -91,14 +91,20 @@ def decode_or_explain(sentence: str, edits: Edits) -> tuple[Asked, Decoding]:
         asked = Asked(sentence, *settings(), branches.chosen(sentence))
         decoding = asked.decode(edits)
     except ValueError as error:
-        st.error(f"{error} The last result stays.")
+        refuse(str(error))
         asked, decoding = last, last.decode(edits)
     if refused := st.session_state.pop("refused", None):
-        st.error(f"{refused} The last result stays.")
+        refuse(refused)
     if (asked, edits) != st.session_state.get("node_of"):
         st.session_state.update(node=None, node_of=(asked, edits))
     st.session_state.asked = asked
     return asked, decoding
+
+
+def refuse(why: str) -> None:
+    """Say why something was not done; the reason may have what a visitor typed in it."""
+    st.error("The last result stays.")
+    st.text(why)
 
 
 def player(asked: Asked, decoding: Decoding) -> None:

@@ -47,13 +47,13 @@ def set_window() -> None:
     history.change(replace(history.edits(), windows=windows))
 
 
-def edit_cells() -> None:
-    """Close or open the cells that were clicked or dragged over."""
+def edit_cells(site: Site, head: int) -> None:
+    """Close or open the cells that were clicked or dragged over in the mask of a head, from 0."""
     stroke, scope = picked("matrix"), st.session_state.scope
-    layer = None if scope == "everywhere" else st.session_state.layer - 1
-    head = st.session_state.head_number - 1 if scope == "this head" else None
+    layer = None if scope == "everywhere" else site.layer
+    only = head if scope == "this head" else None
     cells = tuple(
-        CellEdit(st.session_state.mask_kind, query, key, stroke["opened"], layer, head)
+        CellEdit(site.kind, query, key, stroke["opened"], layer, only)
         for query, key in stroke["cells"]
     )
     edits = history.edits()
@@ -104,6 +104,7 @@ def switches(edits: Edits) -> None:
         )
         st.button("Undo", on_click=history.undo, disabled=not history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
+    address.note_too_many()
 
 
 def trained_masks(trace: Trace) -> None:
@@ -122,14 +123,19 @@ def trained_masks(trace: Trace) -> None:
 
 
 def matrix(
-    before: AttentionRecord, after: AttentionRecord, head: int, tokens: Tokens, save: str
+    before: AttentionRecord,
+    after: AttentionRecord,
+    site: Site,
+    head: int,
+    tokens: Tokens,
+    save: str,
 ) -> None:
     """The mask in force, to be changed by hand."""
     trained, visible = (
         record.masked_scores[0, head].isfinite().cpu().numpy() for record in (before, after)
     )
     picture = mask_matrix(visible, *tokens, trained=trained, editable=True, label="Mask in force")
-    show(picture, "matrix", edit_cells, save=f"Mask in force, {save}")
+    show(picture, "matrix", lambda: edit_cells(site, head), save=f"Mask in force, {save}")
     st.caption(MASK_WORDS["edit"])
 
 
@@ -238,7 +244,7 @@ def in_force(sentence: str, target: str, pad_to: int | None, site: Site, head: i
     mask, output = st.columns([6, 5], gap="medium")
     with mask:
         st.subheader("The mask in force")
-        matrix(*records, head, tokens, words)
+        matrix(*records, site, head, tokens, words)
     with output:
         st.subheader("What it does to the output")
         translations = st.container()

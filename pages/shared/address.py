@@ -13,12 +13,16 @@ from streamlit.errors import StreamlitAPIException
 
 from model.config import TransformerConfig
 from model.edit_text import read_edits, write_edits
+from model.edits import Edits
 from pages.shared import history, models, scene
 from pages.shared.loading import translator
 from pages.shared.scene import Scene
 
 Section = Callable[..., None]
 
+TOO_MANY_WORDS = (
+    "These changes are too many for a link: opened elsewhere, it shows the model as trained."
+)
 EDITS = {"edits": None, "bert_edits": history.BERT}  # each with the name of its history
 
 # For so long after it was written, the browser may still ask with the address before.
@@ -31,6 +35,9 @@ def restore(page: str) -> None:
     What the address does not name is at its default then. Choices that a model does not have, or
     that make no sense, are left at their defaults, and `note` says so.
     """
+    if st.session_state.get("page") != page:
+        for flag in ("file_asked_for", "to_inside", "to_tab"):  # of a picture of the page before
+            st.session_state.pop(flag, None)
     st.session_state.page = page
     asked = gone_to()
     if asked is not None:
@@ -42,11 +49,10 @@ def restore(page: str) -> None:
     keep()
 
 
-def take_up_awaited() -> None:
-    """Go again to an address that named a model that was not there then; a callback."""
-    if asked := st.session_state.pop("awaited", None):
-        apply(asked, st.session_state.page, everywhere=True)
-        st.session_state.pop("refused_parameters")
+def go_again(asked: Mapping[str, str]) -> None:
+    """Take the choices of an address that named a model that was not there then; a callback."""
+    apply(asked, st.session_state.page, everywhere=True)
+    st.session_state.pop("refused_parameters")
 
 
 def gone_to() -> dict[str, str] | None:
@@ -70,7 +76,10 @@ def apply(parameters: Mapping[str, str], page: str, everywhere: bool = False) ->
     )
     if models.chosen() != before:
         models.forget_runs()
-    history.change(read_edits(edits, config))
+    if edits != scene.TOO_MANY:
+        history.change(read_edits(edits, config))
+    elif history.edits() == Edits():  # else they are those of this session
+        st.session_state.refused_parameters = (*refused, "edits")
 
 
 def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
@@ -92,6 +101,12 @@ def keep_to_the_model() -> None:
     st.session_state.head_number = min(st.session_state.head_number, config.heads)
     if st.session_state.head not in scene.head_names(config.heads):
         st.session_state.head = scene.SUMMARIES[0]
+
+
+def note_too_many(name: str = "edits") -> None:
+    """Say where the edits are too many for the address."""
+    if not scene.fits(name, write_edits(history.edits(EDITS[name]))):
+        st.caption(TOO_MANY_WORDS)
 
 
 def note() -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from model.bert_reader import BertReader, load_bert
 from model.foreign import ForeignModel, load_foreign
 from model.hub import LoadingError, first_line, read_config
-from pages.shared import history, limits, scene
+from pages.shared import address, history, limits, scene
 from pages.shared.bert_words import LOADING
 from pages.shared.recent import Recent
 
@@ -26,6 +26,9 @@ SUGGESTIONS = (
     "google-t5/t5-small",
     "Helsinki-NLP/opus-mt-en-fr",
 )
+MOST_WAITING = 10  # models to be loaded
+MOMENT = 1.0  # seconds that a click may take before a bar is shown
+EVERY = 0.5  # seconds between two looks at how far a model is
 numbers = count(1)
 
 
@@ -73,9 +76,14 @@ class Shelf:
         self.worker = ThreadPoolExecutor(1, "loading")
 
     def ask(self, name: str) -> Job:
-        """Have a model loaded; visitors who ask for the same one meanwhile share the job."""
+        """Have a model loaded; visitors who ask for the same one meanwhile share the job.
+
+        Raises LoadingError where too many are asked for already.
+        """
         with self.lock:
             if name not in self.jobs:
+                if len(self.jobs) >= MOST_WAITING:
+                    raise LoadingError(LOADING["many"].format(count=len(self.jobs)))
                 job = self.jobs[name] = Job(name)
                 job.result = self.worker.submit(self.fill, job)
             return self.jobs[name]
@@ -122,15 +130,47 @@ def model_box() -> Loaded | None:
             label_visibility="collapsed",
         )
     if asked and (name := st.session_state.bert_wanted.strip()):
-        _load(name)
+        _ask_for(name)
+    if st.session_state.setdefault("bert_loading", None):
+        address.fragment(_progress, run_every=EVERY)()
+    if why := st.session_state.pop("bert_failed", None):
+        st.error(LOADING["failed"])
+        st.text(why)
     return loaded
 
 
-def _load(name: str) -> None:
-    """Load a model while a bar tells how far it is; what was shown stays where that fails."""
-    loaded = shelf().loaded.get(name) or _wait_for(shelf().ask(name))
-    if loaded is None:
+def _ask_for(name: str) -> None:
+    """Have a model loaded, and wait for it a moment; the page goes on with what was there."""
+    if found := shelf().loaded.get(name):
+        _take(found)
+        st.rerun()
+    try:
+        job = st.session_state.bert_loading = shelf().ask(name)
+    except LoadingError as error:
+        st.session_state.bert_failed = str(error)
+    else:
+        wait_for([job.result], timeout=MOMENT)
+
+
+def _progress() -> None:
+    """A bar that tells how far the model is; in the end it is shown, or why there is none."""
+    job = st.session_state.bert_loading
+    if job is None:
         return
+    if not job.result.done():
+        stage = "begin" if not job.share else "download" if job.share < 1 else "reading"
+        st.progress(job.share, LOADING[stage])
+        return
+    st.session_state.bert_loading = None
+    try:
+        _take(job.result.result())
+    except LoadingError as error:
+        st.session_state.bert_failed = str(error)
+    st.rerun()
+
+
+def _take(loaded: Loaded) -> None:
+    """Show a model from now on."""
     others = [name for name in st.session_state.get("bert_names", ()) if name != loaded.name]
     st.session_state.bert_names = [*others, loaded.name]
     if loaded.name != st.session_state.bert_name:  # else it is the one that a link asks for
@@ -138,23 +178,6 @@ def _load(name: str) -> None:
         if isinstance(loaded.model, ForeignModel):
             st.session_state.bert_kind = loaded.model.kinds[-1]
         st.session_state.update(bert_name=loaded.name, bert_masked="", bert_edits="")
-    st.rerun()
-
-
-def _wait_for(job: Job) -> Loaded | None:
-    """The model of a job, while a bar tells how far it is; None after saying why there is none."""
-    bar = st.progress(0.0, LOADING["begin"])
-    while not job.result.done():
-        stage = "begin" if not job.share else "download" if job.share < 1 else "reading"
-        bar.progress(job.share, LOADING[stage])
-        wait_for([job.result], timeout=0.2)
-    bar.empty()
-    try:
-        return job.result.result()
-    except LoadingError as error:
-        st.error(LOADING["failed"])
-        st.text(str(error))
-        return None
 
 
 def mine() -> list[Loaded]:

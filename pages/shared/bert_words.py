@@ -22,6 +22,7 @@ LOADING = {
         "to look at them."
     ),
     "failed": "This model could not be loaded.",
+    "many": "{count} models are being loaded already: try again in a few minutes.",
     "gone": (
         "This was made with the model named in the box of the page BERT and others, which is not "
         "in memory now. Press Load there to see it again."

@@ -17,7 +17,7 @@ from pages.shared.compare_sides import (
     side,
     snapshot,
 )
-from pages.shared.compare_words import NO_SENTENCE
+from pages.shared.compare_words import NO_MODEL, NO_SENTENCE, NO_TRAINING
 from pages.shared.loading import translator
 from pages.shared.scene import Scene
 
@@ -61,11 +61,17 @@ def change_model(name: str, field: str) -> None:
     if compare_others.is_other(before):
         before = changed = replace(changed, sentence=before.bert_first[: scene.LONGEST_SENTENCE])
     if key.startswith(RECORDED):
-        recording = recordings()[key.removeprefix(RECORDED)]
+        recording = recordings().get(key.removeprefix(RECORDED))
+        if recording is None:
+            st.session_state.compare_told = NO_TRAINING
+            return
         last = f"{recording.source}.{recording.history.steps[-1]}"
         sentences = recording.history.sentences
         changed = replace(changed, model=models.DEFAULT, compare_snapshot=last)
         kept = before.sentence in sentences
+    elif key not in models.choices():  # another tab of the visitor's made room for a newer one
+        st.session_state.compare_told = NO_MODEL
+        return
     else:
         old, new = models.choices()[before.model], models.choices()[key]
         sentences = new.examples
@@ -92,8 +98,8 @@ def change_other_edits(name: str, field: str) -> None:
 def change_step(name: str, field: str) -> None:
     """Show another snapshot of the same training."""
     chosen = side(name)
-    source, _ = snapshot(chosen)
-    put(name, replace(chosen, compare_snapshot=f"{source}.{picked_value(name, field)}"))
+    if found := snapshot(chosen):
+        put(name, replace(chosen, compare_snapshot=f"{found[0]}.{picked_value(name, field)}"))
 
 
 def change_edits(name: str, field: str) -> None:

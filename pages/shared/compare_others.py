@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import streamlit as st
 
 from model.bert_reader import BertReader, Reading
 from model.edit_text import read_edits
@@ -22,8 +23,8 @@ from pages.shared.loading import one_head
 from pages.shared.scene import Scene
 
 FIELDS = (
-    "bert_name", "bert_first", "bert_second", "bert_target", "bert_kind", "bert_layer",
-    "bert_head", "bert_masked", "bert_edits",
+    "bert_name", "bert_kind", "bert_layer", "bert_head", "bert_masked", "bert_edits",
+    "bert_first", "bert_second", "bert_target",
 )  # fmt: skip
 
 
@@ -80,11 +81,15 @@ def layers(side: Scene) -> list[np.ndarray]:
 def fitted(side: Scene) -> Scene:
     """The side with a kind, a layer and a head that its model has, as far as that is known."""
     try:
+        changed = edits_of(side) != Edits()
         if side.bert_kind not in kinds(side):
             side = replace(side, bert_kind=kinds(side)[0])
         found = layers(side)
     except ValueError:
         return side
+    if side.bert_edits and not changed:
+        st.session_state.refused_parameters = ("bert_edits",)
+        side = replace(side, bert_edits="")
     if side.bert_layer not in scene.head_names(len(found)):
         side = replace(side, bert_layer="1")
     if side.bert_head not in scene.head_names(len(found[0])):

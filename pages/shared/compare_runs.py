@@ -37,6 +37,12 @@ def edits_of(side: Scene) -> Edits:
     return read_edits(side.edits, translator(side.model).model.config)
 
 
+def translates(side: Scene) -> bool:
+    """Whether what a side's model writes can be known."""
+    snapshot_of_toy = side.compare_snapshot.startswith("toy.")
+    return not snapshot_of_toy and not compare_others.is_other(side)
+
+
 def own_translation(side: Scene, edits: Edits = Edits()) -> Translation:
     """What a side's model writes."""
     return translated(side.sentence, edits, name=side.model)
@@ -53,7 +59,8 @@ def targets(first: Scene, second: Scene, own: bool) -> tuple[str, str]:
             text or own_translation(side, edits_of(side)).text
             for text, side in zip(given, (first, second), strict=True)
         )
-    if first.sentence != second.sentence or any(map(compare_others.is_other, (first, second))):
+    alike = first.sentence == second.sentence
+    if not alike or not all(map(translates, (first, second))):
         return given
     shared = first.target or second.target
     if not shared and first.model != second.model:

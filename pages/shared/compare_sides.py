@@ -20,7 +20,8 @@ from pages.shared.scene import Scene
 from pages.shared.workshop import workshop
 
 SIDES = ("a", "b")
-FIELDS = ("model", "sentence", "target", "kind", "layer", "head", "compare_snapshot")
+# Texts last: where a link is cut, it is at its end.
+FIELDS = ("model", "kind", "layer", "head", "compare_snapshot", "sentence", "target")
 EVERYTHING = (*FIELDS, *compare_others.FIELDS, "edits")
 WIDE = "The animal didn't cross the street because it was too wide."
 Sides = tuple[Scene, Scene]
@@ -136,9 +137,10 @@ def take_link(name: str, key: str) -> None:
         st.session_state.compare_told = NO_LINK
         return
     # Of a link to this page it is the same side.
-    if f"compare_{name}" in parameters:
+    if urlsplit(text).path.endswith("/compare"):
+        standard = dict(zip(SIDES, scene.COMPARED, strict=True))[name]
         edits = parameters.get(f"compare_{name}_edits", "")
-        found, refused = read_side(parameters[f"compare_{name}"], edits)
+        found, refused = read_side(parameters.get(f"compare_{name}", standard), edits)
     else:
         found, refused = side_of(parameters)
     st.session_state.refused_parameters = refused
@@ -147,7 +149,10 @@ def take_link(name: str, key: str) -> None:
 
 def elsewhere() -> Scene:
     """What the other pages show now."""
-    return own(address.current())
+    now = own(address.current())
+    readable = st.session_state.get("readable")
+    tokens = translator(now.model).tokenizer.encode(now.sentence)
+    return now if tokens or readable is None else replace(now, sentence=readable)
 
 
 def classic() -> Sides:

@@ -39,6 +39,7 @@ NO_TRAINING = (
     "This session has no training of its own to show here. Start one on the Training page, or "
     "choose another model below."
 )
+NO_MODEL = "That model is not here any more, so the last one stays."
 NOT_LOADED = (
     "{name} is not in memory here. Load it on the page BERT and others, or choose another model."
 )

@@ -67,6 +67,7 @@ def open_page(name: str) -> None:
     )
     st.html(f"<style>{STYLE}</style>")
     load_library()
+    remember()
     if slide := presenter.open_slide(name, {title: file for file, title, _ in PAGES}):
         presenter.show_slide(slide)
     else:
@@ -86,4 +87,3 @@ def sidebar(name: str) -> None:
             st.page_link(file, label=title, help=purpose)
         share.tools(name)
         show(keyboard(), "keyboard")
-        remember()

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from model.trace import Kind
-from pages.shared import history, scene
+from pages.shared import address, history, scene
 from pages.shared.mirror import mirror, moved
 from pages.shared.pictures import picked, show
 from viz import switchboard
@@ -49,6 +49,7 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
             on_click=lambda: history.change(replace(history.edits(name), gates={}), name),
             disabled=not edits.gates,
         )
+    address.note_too_many("bert_edits" if name == history.BERT else "edits")
 
 
 def switch(shapes: Shapes, select: Select, name: str) -> None:

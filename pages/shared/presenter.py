@@ -13,6 +13,7 @@ from pages.shared.slides import Slide
 from viz import slide as slide_picture
 
 PARAMETER = "talk"  # which slide, in an address
+MODEL_GONE = "The model of this slide is not here any more: it was a visitor's own."
 
 # {shown} selects the slide's pictures and {kept} also its words, and what says that a picture
 # cannot be shown; all else on the page is hidden.
@@ -59,7 +60,7 @@ def open_slide(page: str, files: Mapping[str, str]) -> Slide | None:
     if state.get("turned"):
         state.turned = False
         models.forget_runs()
-        address.apply(slide.parameters, page, everywhere=True)
+        address.apply(slide.parameters, page, everywhere="sentence" not in state)
         address.write(link)
     return slide
 
@@ -76,7 +77,9 @@ def present(number: int = 1) -> None:
 
 def show_slide(slide: Slide, *, passing: bool = False) -> None:
     """Hide all of the page but the slide's pictures, and write its words."""
-    st.session_state.pop("refused_parameters", None)
+    if "model" in st.session_state.pop("refused_parameters", ()):
+        with st.container(key="slide-note"):
+            st.info(MODEL_GONE)
     shown = ":is(" + ", ".join(map(css_class, slide.pictures or ("none",))) + ")"
     kept = (
         ":is("

@@ -132,7 +132,7 @@ def scene_of(picture: Picture) -> str:
     caption = run.caption(picture.what)
     slide = {
         "page": page,
-        "parameters": address.current().parameters(page),
+        "parameters": address.current().parameters(page, whole=True),
         "title": picture.what[:LONGEST_TITLE],
         "words": caption[:LONGEST_WORDS],
         "pictures": [picture.key],

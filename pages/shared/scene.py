@@ -48,11 +48,12 @@ COMPARED = (
     "sentence=The+animal+didn%27t+cross+the+street+because+it+was+too+wide."
     "&kind=encoder&layer=3&head=3",
 )
-LONGEST_SIDE = 4_000
+LONGEST_SIDE = 16_000  # characters, of which a letter of another script takes up to nine
 LONGEST_SIDE_EDITS = 300
 SNAPSHOT = r"(en-fr|toy)\.\d{1,9}"  # of whose training, and at which step
 A_LAYER_OR_HEAD = rf"[1-9]\d?|{'|'.join(SUMMARIES)}"
 PLACES = r"\d{1,3}(,\d{1,3}){0,511}"
+TOO_MANY = "too-many"  # in an address, in place of edits that it has no room for
 A_GATE = r"gate\.encoder\.\d{1,2}\.\d{1,2}\.\d{1,3}"
 # The numbers a visitor may choose: lowest and highest.
 RANGES = {
@@ -140,7 +141,8 @@ def padding(text: str, config: TransformerConfig) -> int | str:
 
 def edit_text(text: str, config: TransformerConfig) -> str:
     """The text of edits that the model can take."""
-    read_edits(text, config)
+    if text != TOO_MANY:
+        read_edits(text, config)
     return text
 
 
@@ -215,15 +217,26 @@ class Scene:
     bert_key: int = choice(1, number(1, 512), on=BERT)
     bert_tab: str = choice(BERT_TABS[0], one_of(BERT_TABS), on=BERT)
     bert_inside_tab: str = choice(BERT_INSIDE_TABS[0], one_of(BERT_INSIDE_TABS), on=BERT)
-    bert_edits: str = choice("", like(rf"{A_GATE}(~{A_GATE})*"), on=BERT)
+    bert_edits: str = choice("", like(rf"{A_GATE}(~{A_GATE})*|{TOO_MANY}"), on=BERT)
 
-    def parameters(self, page: str) -> dict[str, str]:
-        """What of a page's choices differs from the defaults, as an address holds it."""
+    def parameters(self, page: str, whole: bool = False) -> dict[str, str]:
+        """What of a page's choices differs from the defaults, as an address holds it.
+
+        Edits too long for an address are named there and left out, but where it is to be the
+        `whole` scene.
+        """
         defaults = asdict(Scene())
-        return {
+        chosen = {
             name: written(value)
             for name, value in asdict(self).items()
-            if matters(name, page) and value != defaults[name] and fits(name, value)
+            if matters(name, page) and value != defaults[name] and (name, value) != ("sentence", "")
+        }
+        if whole:
+            return chosen
+        return {
+            name: text if fits(name, text) else TOO_MANY
+            for name, text in chosen.items()
+            if fits(name, text) or name in ("edits", "bert_edits")
         }
 
 
@@ -263,12 +276,11 @@ def written(value: object) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def fits(name: str, value: object) -> bool:
-    """Whether an address can hold a choice: no empty sentence, and no endless edits."""
-    if name.endswith("edits"):
-        of_a_side = name.startswith("compare")
-        return len(value) <= (LONGEST_SIDE_EDITS if of_a_side else LONGEST_EDITS)
-    return name != "sentence" or value != ""
+def fits(name: str, text: str) -> bool:
+    """Whether an address can hold a choice: no endless edits."""
+    of_a_side = name.startswith("compare")
+    longest = LONGEST_SIDE_EDITS if of_a_side else LONGEST_EDITS
+    return not name.endswith("edits") or len(text) <= longest
 
 
 def head_names(heads: int) -> tuple[str, ...]:

@@ -104,10 +104,11 @@ def write_talk(slides: Sequence[Slide]) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-def read_talk(data: bytes) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
+def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
     """The slides of a talk's file, and sentences on what of it was left out.
 
-    Slides of unknown pages, and choices and pictures that do not exist, are left out. Raises
+    Slides of unknown pages, and choices and pictures that do not exist, are left out; of a talk
+    that the visitor's tab has `kept` the choices stay, as their own models may come back. Raises
     ValueError for what is no such file, is too large or has a value of the wrong kind.
     """
     if len(data) > LARGEST_FILE:
@@ -131,7 +132,7 @@ def read_talk(data: bytes) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
         if page not in PICTURES:
             notes.append(f"Slide {number} was left out: there is no page {page}.")
             continue
-        slide, refused = read_slide(entry, page, number)
+        slide, refused = read_slide(entry, page, number, kept)
         slides.append(slide)
         if refused:
             names = ", ".join(name[:40] for name in refused[:8])
@@ -141,14 +142,14 @@ def read_talk(data: bytes) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
     return tuple(slides), tuple(notes)
 
 
-def read_slide(entry: dict, page: str, number: int) -> tuple[Slide, list[str]]:
+def read_slide(entry: dict, page: str, number: int, kept: bool) -> tuple[Slide, list[str]]:
     """A slide from its entry in a file, and the names of what was left out."""
     asked = entry.get("parameters", {})
     if not isinstance(asked, dict) or not all(isinstance(text, str) for text in asked.values()):
         raise ValueError(f"The parameters of slide {number} are not texts by name.")
     for text in (*asked, *asked.values()):
         check_text(text, number)
-    refused = list(address.refused(asked))
+    refused = [] if kept else list(address.refused(asked))
     pictures = entry.get("pictures", [])
     if not isinstance(pictures, list) or not all(isinstance(key, str) for key in pictures):
         raise ValueError(f"The pictures of slide {number} are not a list of texts.")

@@ -50,7 +50,7 @@ def add_scene() -> None:
         st.toast(f"A talk has at most {MOST_SLIDES} slides.")
         return
     page = st.session_state.page
-    parameters = address.current().parameters(page)
+    parameters = address.current().parameters(page, whole=True)
     change((*own(), Slide(page, parameters, page, "", first_pictures(page, parameters))))
     st.toast(f"Added as slide {len(own())}. Give it words on the page Talk.")
 
@@ -70,7 +70,7 @@ def keep() -> None:
 def _bring_back() -> None:
     text = picked("kept")
     try:
-        slides, _ = read_talk(text.encode() if isinstance(text, str) else b"")
+        slides, _ = read_talk(text.encode() if isinstance(text, str) else b"", kept=True)
     except ValueError:
         slides = ()
     change(slides)

@@ -71,8 +71,10 @@ def choose_options() -> ToyOptions | None:
 def chosen_options() -> ToyOptions:
     """The options as the widgets now have them; raises ValueError where no model can have them."""
     task = st.session_state.toy_task
+    usual = default_options(task)  # of a task whose widgets are on their way
     names = [field.name for field in fields(ToyOptions)[1:]]
-    return ToyOptions(task, **{name: st.session_state[key(task, name)] for name in names})
+    chosen = {name: st.session_state.get(key(task, name), vars(usual)[name]) for name in names}
+    return ToyOptions(task, **chosen)
 
 
 def number(task: Task, option: str) -> None:

@@ -60,8 +60,8 @@ INTRO = (
     "look at, as that forms."
 )
 GONE = (
-    "The training that this tab showed is gone: one that nobody has looked at for a few minutes is "
-    "let go of."
+    "What was trained or loaded in this tab is gone: what nobody has looked at for a few minutes "
+    "is let go of."
 )
 EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
 PATTERN = (
@@ -75,7 +75,7 @@ CURVES = (
 TRY = "It is asked again at every update, so you can watch it get better at your own example."
 USE = (
     "It stays yours, in this session only: no other visitor sees it. Choose it, or a shipped "
-    "model, beside the sentence on every other page."
+    "model, beside the sentence on the other pages."
 )
 UPLOAD = (
     "A zip of weights.safetensors, config.json and tokenizer.json, as the download above makes "

@@ -15,14 +15,22 @@ KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the 
 
 def remember() -> None:
     """Have the tab keep the key of the workshop, or ask for it where nothing is in it."""
-    key = None if workshop().is_empty else workshop().key
+    key = workshop().key
+    if workshop().is_empty:
+        key = "" if st.session_state.get("workshop_gone") else None
     show(kept_text(KEPT, key), "workshop-key", _come_back)
 
 
 def _come_back() -> None:
-    if not workshop().is_empty:
+    state, key = st.session_state, picked("workshop-key")
+    awaited = state.pop("awaited", None)
+    if key == workshop().key or not workshop().is_empty:
         return
-    if come_back(picked("workshop-key")):
-        address.take_up_awaited()
-    elif st.session_state.page == "Training":
-        st.session_state.toy_refused = GONE
+    if come_back(key):
+        state.turned = True  # the slide that is shown may be of what came back
+        if awaited:
+            address.go_again(awaited)
+    else:
+        state.workshop_gone = True
+        if state.page == "Training":
+            state.toy_refused = GONE

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.heatmaps import expect_cell, point_of
 from viz import attention_heatmap
@@ -94,6 +95,18 @@ def test_a_drag_zooms_into_what_it_covers_and_escape_goes_back(page):
     assert page.evaluate("window.picked") is None
     page.keyboard.press("Escape")
     assert "Shown" not in heatmap.locator("figcaption").text_content()
+
+
+def test_the_keyboard_zooms_in_around_a_cell(page):
+    heatmap, *_ = open_map(page, np.eye(30, dtype=np.float32))
+    page.mouse.move(*point_of(heatmap, 10, 20))
+    heatmap.locator("canvas.map").press("+")
+    caption = heatmap.locator("figcaption")
+    expect(caption).to_contain_text("rows 4 to 18 of 30, columns 14 to 28 of 30")
+    page.keyboard.press("+")
+    expect(caption).to_contain_text("rows 8 to 14 of 30, columns 18 to 24 of 30")
+    page.keyboard.press("Escape")
+    expect(caption).not_to_contain_text("Shown")
 
 
 def test_the_largest_number_is_said_to_those_who_cannot_see_it(page):

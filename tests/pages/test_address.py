@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.edits import CellEdit, Edits
 from pages.shared.models import EXAMPLES
+from pages.shared.scene import TOO_MANY
 
 ROOT = Path(__file__).parents[2]
 LATER = -10.0  # seconds since an address was written, so that a changed one is the visitor's
@@ -86,6 +88,25 @@ def test_edits_are_written_into_the_address():
     app = open_page("pages/masks.py")
     app.toggle(key="look_ahead").set_value(False).run()
     assert "look-ahead.off" in app.query_params["edits"]
+
+
+def test_edits_too_long_for_an_address_outlive_going_back():
+    app = open_page("pages/masks.py")
+    cells = tuple(
+        CellEdit("decoder", query, key, False)
+        for query in range(1, 40)
+        for key in range(query % 2, query, 2)
+    )
+    app.session_state["histories"] = {"en-fr": [Edits(), Edits(cells=cells)]}
+    app.run()
+    assert app.query_params["edits"] == TOO_MANY
+    assert any("too many for a link" in caption.value for caption in app.caption)
+    app.session_state["address"] = ({}, 0.0)  # as though the browser went there by itself
+    app.run()
+    assert app.session_state["histories"]["en-fr"][-1].cells == cells
+    elsewhere = open_page("pages/masks.py", edits=TOO_MANY)
+    assert any("too long" in info.value for info in elsewhere.info)
+    assert elsewhere.toggle(key="look_ahead").value
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The page BERT and others: it shows the run it was asked for, under the right tokens."""
 
 import re
+from concurrent.futures import wait
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,9 @@ def visit(**parameters):
 def ask_for(app, name):
     app.text_input(key="bert_wanted").set_value(str(name))
     next(button for button in app.button if button.label == "Load").click().run()
+    while job := app.session_state["bert_loading"]:
+        wait([job.result])
+        app.run()
     assert not app.exception
     return app
 

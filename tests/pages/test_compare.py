@@ -4,6 +4,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
@@ -217,8 +218,19 @@ def test_two_snapshots_of_a_training_of_ones_own():
     header, (_, second, _) = maps(app)
     np.testing.assert_array_equal(second, history.weights[0]["cross"][-1, 3, 1].numpy())
     assert f"step {history.steps[-1]:,}" in header["titles"][1]
-    # Elsewhere there is no such training, which is told.
     link = dict(app.session_state["address"][0])
+    # Beside its snapshots, the trained model reads what it writes itself.
+    app.switch_page("pages/training.py").run()
+    app.button(key="toy_use").click().run()
+    mine, sentence = app.session_state["model"], history.sentences[0]
+    model = app.session_state["workshop"].models[mine][1]
+    app.switch_page("pages/compare.py").run()
+    app.session_state["compare_a"] = f"compare_snapshot=toy.20&sentence={sentence}"
+    app.session_state["compare_b"] = f"model={mine}&sentence={sentence}"
+    app.run()
+    reads = " ".join(texts(model.trace(sentence).target_tokens))
+    assert f"B's decoder reads: {reads}" in told(app)
+    # Elsewhere there is no such training, which is told.
     away = open_page(**link)
     assert "no training of its own" in told(away)
 
@@ -272,6 +284,44 @@ def test_a_damaged_side_in_the_address_is_told_and_the_rest_is_shown(shipped):
     assert app.session_state["compare_a"] == "layer=1"
 
 
+def test_a_side_at_its_default_is_read_from_a_link_of_this_page():
+    app = open_page(compare_a="head=6")
+    link = "http://localhost:8501/compare?compare_b=head%3D2"
+    app.text_input(key="side_a_link").set_value(link).run()
+    assert app.session_state["compare_a"] == side_text(read_side(scene.COMPARED[0])[0])
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("snapshots of toy", "no training of its own"), ("own-1", "not here any more")],
+)
+def test_a_model_that_went_meanwhile_is_told(key, words):
+    app = AppTest.from_string(
+        """
+import streamlit as st
+from pages.shared.compare_changes import change_model
+change_model("a", "model")
+"""
+    )
+    app.session_state["side_a_model"] = key
+    app.session_state["compare_a"], app.session_state["compare_a_edits"] = "head=6", ""
+    app.run()
+    assert not app.exception
+    assert words in app.session_state["compare_told"]
+    assert app.session_state["compare_a"] == "head=6"
+
+
+def test_a_sentence_that_cannot_be_read_is_not_taken_over(shipped):
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params["sentence"] = "I love my cat."
+    app.run()
+    app.text_input(key="sentence").set_value(" ").run()
+    app.switch_page("pages/compare.py").run()
+    click(app, "Two heads")
+    assert app.text_input(key="side_a_sentence").value == "I love my cat."
+    assert not any("link" in info.value for info in app.info)
+
+
 def test_an_empty_sentence_leaves_the_last_one():
     app = open_page()
     app.text_input(key="side_a_sentence").set_value("  ").run()
@@ -295,7 +345,7 @@ def test_the_address_holds_both_sides_and_restores_them():
     app = open_page(sentence="I love my cat.", head="6")
     click(app, "Two heads")
     written = dict(app.session_state["address"][0])
-    assert written["compare_a"] == "sentence=I+love+my+cat.&head=6"
+    assert written["compare_a"] == "head=6&sentence=I+love+my+cat."
     again = open_page(**written)
     for name in ("compare_a", "compare_b"):
         assert again.session_state[name] == app.session_state[name]

@@ -275,6 +275,31 @@ def test_whatever_a_file_holds_it_is_a_talk_or_a_value_error(data):
         assert read_talk(write_talk(slides).encode()) == (slides, ())
 
 
+def test_a_kept_talk_holds_on_to_models_that_may_come_back():
+    slide = Slide("Attention", {"model": "own-1", "layer": "1"}, pictures=("grid",))
+    data = write_talk([slide]).encode()
+    assert read_talk(data, kept=True) == ((slide,), ())
+    (without,), (note,) = read_talk(data)
+    assert without.parameters == {"layer": "1"}
+    assert "model" in note
+
+
+def test_a_slide_says_where_its_model_is_gone():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.session_state["talk"] = (Slide("Attention", {"model": "own-1"}, pictures=("grid",)),)
+    app.query_params["talk"] = "1"
+    app.run()
+    assert any("model of this slide is not here" in info.value for info in app.info)
+
+
+def test_presenting_leaves_the_choices_of_other_pages_alone():
+    app = open_page("pages/compare.py", compare_a="head=6", bert_first="One.")
+    app.button(key="present").click().run()
+    assert app.session_state["slide"] == 1
+    assert app.session_state["compare_a"] == "head=6"
+    assert app.session_state["bert_first"] == "One."
+
+
 def test_a_slide_has_nothing_of_the_page_around_it():
     app = open_page(talk="6")
     assert not app.sidebar

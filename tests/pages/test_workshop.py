@@ -48,3 +48,43 @@ def test_nothing_is_left_of_it_when_its_session_is_gone():
     del app
     gc.collect()
     assert key not in workshops()
+
+
+ANSWER = """
+import streamlit as st
+from pages.shared import workshop_tab
+from pages.shared.workshop import workshop
+workshop_tab.picked = lambda name: st.session_state.answer or workshop().key
+workshop_tab.address.go_again = lambda asked: st.session_state.update(gone_to=asked)
+workshop_tab._come_back()
+"""
+
+
+def answered(answer=None, page="Masks", **state):
+    app = AppTest.from_string(ANSWER)
+    for name, value in {"answer": answer, "page": page, **state}.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+    return app.session_state
+
+
+def test_an_answer_goes_again_to_the_address_that_waited_for_it():
+    left = session().session_state["workshop"]
+    state = answered(left.key, awaited={"model": "own-1"})
+    assert state["workshop"] is left
+    assert state["gone_to"] == {"model": "own-1"}
+    assert "awaited" not in state
+
+
+def test_the_own_key_after_a_reset_changes_nothing():
+    state = answered(awaited={"model": "own-1"})
+    assert "gone_to" not in state
+    assert "awaited" not in state
+
+
+def test_what_is_gone_is_told_on_its_page_and_forgotten():
+    state = answered("stale", page="Training")
+    assert "is gone" in state["toy_refused"]
+    assert state["workshop_gone"]
+    assert "toy_refused" not in answered("stale")

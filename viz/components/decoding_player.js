@@ -95,10 +95,13 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   }
 
   function weightCell(weight, kind, key) {
-    const cell = element("td", "weight", weight.toFixed(2), {
+    const cell = element("td", "weight");
+    const button = element("button", "", weight.toFixed(2), {
+      type: "button",
       title: `${weight.toFixed(4)}: click to see how it comes about`,
     });
-    cell.onclick = () => setTriggerValue("picked", [root.step, { kind, key }]);
+    button.onclick = () => setTriggerValue("picked", [root.step, { kind, key }]);
+    cell.append(button);
     const [red, green, blue] = channels(colors[Math.round(Math.min(1, weight) * 255)]);
     cell.style.background = `rgb(${red},${green},${blue})`;
     cell.style.color = inkOn(red, green, blue);

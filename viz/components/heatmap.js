@@ -95,6 +95,12 @@ function makePicture(root) {
     const [left, right] = ends(column, otherColumn, part.left, part.right);
     return { top, left, bottom, right };
   }
+  /** Half of what is shown, around the cell that is read. */
+  function zoomIn() {
+    const [row, column] = [cell[0] - part.top, cell[1] - part.left];
+    const [down, across] = [part.bottom - part.top, part.right - part.left].map((size) => Math.floor(size / 4));
+    zoom(between([row - down, column - across], [row + down, column + across]));
+  }
   const placeOf = ({ x, y }) => [Math.floor((y - view.top) / view.side), Math.floor((x - view.left) / view.side)];
   function choose(place) {
     const [row, column] = place;
@@ -136,6 +142,7 @@ function makePicture(root) {
   canvas.onkeydown = (event) => {
     if (event.key === "Enter" && cell && header.clickable) pick(cell);
     else if (event.key === "Escape" && !isWhole()) zoom(all());
+    else if (event.key === "+" && cell) zoomIn();
     else return arrows(event);
     event.preventDefault();
   };

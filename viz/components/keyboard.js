@@ -42,7 +42,9 @@ function types(event) {
   const target = event.composedPath()[0];
   if (!(target instanceof Element)) return false;
   if (target.isContentEditable || target.matches("textarea, select")) return true;
-  if (target.matches("input")) return !["radio", "checkbox"].includes(target.type);
+  if (target.matches("input")) {
+    return event.key === " " || !["radio", "checkbox"].includes(target.type);
+  }
   return event.key === " " && target.matches("button, a, summary, [role=radio], [role=tab]");
 }
 

@@ -83,7 +83,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     canvas.onpointerdown = (event) => {
       const cell = cellUnder(event);
       // A finger scrolls the page; it changes a cell by a tap, in onclick.
-      if (event.pointerType === "touch" || !inside(cell)) return;
+      if (event.pointerType === "touch" || event.button || !inside(cell)) return;
       event.preventDefault();
       canvas.setPointerCapture(event.pointerId);
       canvas.focus();
