@@ -20,7 +20,7 @@ from pages.shared.controls import choose_kind, choose_layer
 from pages.shared.frame import open_page
 from pages.shared.loading import cheat, tokens_of, traced, translated, translator
 from pages.shared.mirror import mirror, moved
-from pages.shared.pictures import picked, show
+from pages.shared.pictures import all_picked, show
 from pages.shared.saving import about
 from pages.shared.sentence import sentence_box
 from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
@@ -49,15 +49,16 @@ def set_window() -> None:
 
 def edit_cells(site: Site, head: int) -> None:
     """Close or open the cells that were clicked or dragged over in the mask of a head, from 0."""
-    stroke, scope = picked("matrix"), st.session_state.scope
+    scope = st.session_state.scope
     layer = None if scope == "everywhere" else site.layer
     only = head if scope == "this head" else None
-    cells = tuple(
-        CellEdit(site.kind, query, key, stroke["opened"], layer, only)
-        for query, key in stroke["cells"]
-    )
-    edits = history.edits()
-    history.change(replace(edits, cells=edits.cells + cells))
+    for stroke in all_picked("matrix"):
+        cells = tuple(
+            CellEdit(site.kind, query, key, stroke["opened"], layer, only)
+            for query, key in stroke["cells"]
+        )
+        edits = history.edits()
+        history.change(replace(edits, cells=edits.cells + cells))
 
 
 def reset() -> None:

@@ -8,6 +8,8 @@ from functools import cache
 
 from viz.canvas import COMPONENTS, joined, libraries
 
+PHONE = 768  # pixels up to which Streamlit lays the sidebar over the page
+
 LIBRARY = """
 export default function load() {
   if (window.__NAME__) return;
@@ -18,6 +20,7 @@ export default function load() {
   };
   dispatchEvent(new Event("__NAME__"));
   addEventListener("input", mend, true);
+  addEventListener("click", closeSidebar);
   const { pushState } = history;
   history.pushState = enter;
 
@@ -33,6 +36,12 @@ export default function load() {
     if (target.value?.isWellFormed?.() ?? true) return;
     const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
     set.call(target, target.value.toWellFormed());
+  }
+
+  // Streamlit closes it for its own links alone, and on a phone it covers the page.
+  function closeSidebar({ target }) {
+    if (innerWidth > __PHONE__ || !target.closest("[data-testid=stSidebar] a")) return;
+    document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
   }
 
   function sheetOf(name) {
@@ -64,7 +73,8 @@ export default function load(part) {
 @cache
 def library() -> str:
     """The script that brings the code and the styles of every part into a page."""
-    return LIBRARY.replace("__NAME__", global_name()).replace("__CODE__", code())
+    script = LIBRARY.replace("__NAME__", global_name()).replace("__PHONE__", str(PHONE))
+    return script.replace("__CODE__", code())
 
 
 def loader(name: str) -> str:

@@ -12,7 +12,7 @@ from pages.shared.bert_models import Loaded
 from pages.shared.bert_runs import read
 from pages.shared.bert_words import MASK_HINT, PARITY, PREDICTIONS
 from pages.shared.comparison import CHANGED, TRAINED
-from pages.shared.pictures import picked, piece_chips, show
+from pages.shared.pictures import all_picked, piece_chips, show
 from viz import probability_bars, token_strip
 
 TOP = 8  # predictions shown
@@ -67,11 +67,14 @@ def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading) ->
 
 def mask(pieces: list) -> None:
     """Mask the clicked word, all of its pieces, or bring it back."""
-    word = pieces[picked("tokens")].word
-    places = {place for place, piece in enumerate(pieces) if piece.word == word}
-    before = {int(place) for place in st.session_state.bert_masked.split(",") if place}
-    after = before - places if places <= before else before | places
-    st.session_state.bert_masked = ",".join(map(str, sorted(after)))
+    for clicked in all_picked("tokens"):
+        if clicked >= len(pieces):
+            continue  # in a longer text, which is gone meanwhile
+        word = pieces[clicked].word
+        places = {place for place, piece in enumerate(pieces) if piece.word == word}
+        before = {int(place) for place in st.session_state.bert_masked.split(",") if place}
+        after = before - places if places <= before else before | places
+        st.session_state.bert_masked = ",".join(map(str, sorted(after)))
 
 
 def predictions(

@@ -11,7 +11,7 @@ import streamlit as st
 from model.trace import Kind
 from pages.shared import address, history, scene
 from pages.shared.mirror import mirror, moved
-from pages.shared.pictures import picked, show
+from pages.shared.pictures import all_picked, show
 from viz import switchboard
 
 Place = tuple[Kind, int, int]  # kind, layer and head, from 0
@@ -54,12 +54,12 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
 
 def switch(shapes: Shapes, select: Select, name: str) -> None:
     """Switch what was clicked on the board: off if all of it was on, else on."""
-    kind, layer, head = picked("switchboard")
-    places = heads_of(shapes, kind, layer, head)
-    gates = history.edits(name).gates
-    set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0, name)
-    if head is not None:
-        select(kind, layer, head)
+    for kind, layer, head in all_picked("switchboard"):
+        places = heads_of(shapes, kind, layer, head)
+        gates = history.edits(name).gates
+        set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0, name)
+        if head is not None:
+            select(kind, layer, head)
 
 
 def fade(place: Place, name: str | None) -> None:

@@ -113,6 +113,19 @@ def picked(key: str, name: str = "picked") -> Any:
     return st.session_state[key][name]
 
 
+def all_picked(key: str) -> list[Any]:
+    """What was clicked in the picture with this key since this was asked last, in order.
+
+    It is for clicks that add up, in a part that answers with all of the last seconds.
+    """
+    answer = picked(key)
+    known = st.session_state.setdefault("answers", {})
+    load, last = known.get(key, (None, 0))
+    new = [one for one in answer["answers"] if answer["load"] != load or one[0] > last]
+    known[key] = answer["load"], answer["answers"][-1][0]
+    return [value for _, value in new]
+
+
 def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
     """Tokens as chips; a piece that goes on a word is joined to the one before it.
 

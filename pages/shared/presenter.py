@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages.shared import address, models, talk
-from pages.shared.pictures import picked, show
+from pages.shared.pictures import show
 from pages.shared.slides import Slide
 from viz import slide as slide_picture
 
@@ -99,11 +99,11 @@ def css_class(key: str) -> str:
 
 
 def _turn() -> None:
-    if "slide-words" not in st.session_state:
+    number = st.session_state.get("slide-words", {}).get("picked")
+    if number is None:
         # Asked for by a page that is gone: the slide on its way comes, and asks again.
         st.session_state.turned = True
         return
-    number = picked("slide-words")
     if number == 0:
         st.session_state.slide = None
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):

@@ -57,6 +57,15 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
 
 
+def test_the_sidebar_of_a_phone_closes_when_a_page_is_chosen(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    open_app(page, server)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name="Heads", exact=True).click()
+    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Masks", exact=True)).not_to_be_in_viewport()
+
+
 def test_the_grid_works_with_the_keyboard_alone(page, server):
     open_app(page, f"{server}/?layer=1&head=1")
     chosen = page.get_by_role("button", name=re.compile("^layer 1, head 1:"))

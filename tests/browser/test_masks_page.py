@@ -1,7 +1,10 @@
 """Changing masks by mouse and by keyboard, and what the page then shows."""
 
+import re
+
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from model import Site
 from model.edits import CellEdit, Edits
@@ -78,6 +81,18 @@ def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, tra
     undo.and_(page.locator(":disabled")).wait_for()
     page.mouse.move(*center(matrix, size, 4, 0))
     reading.get_by_text(": visible").wait_for()
+
+
+@pytest.mark.parametrize("pause", [0, 60, 150])
+def test_of_quick_clicks_every_one_counts(page, matrix, translator, pause):
+    size = len(traced(translator, Edits()).target_tokens)
+    cells = [(query, query - 1) for query in range(1, size)]
+    points = [center(matrix, size, *cell) for cell in cells]
+    for point in points:
+        page.mouse.click(*point)
+        page.wait_for_timeout(pause)
+    closed = "~".join(f"close.decoder.all.all.{query + 1}.{key + 1}" for query, key in cells)
+    expect(page).to_have_url(re.compile(re.escape(f"edits={closed}")))
 
 
 def test_the_keyboard_moves_and_closes(page, matrix):

@@ -112,6 +112,20 @@ def test_quick_presses_are_all_counted(page, server):
     see(page, 6)
 
 
+@pytest.mark.parametrize("pause", [0, 80])
+def test_escape_after_quick_presses_leaves_the_talk(page, server, pause):
+    open_slide(page, server, 4)
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(pause)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect(page.locator(".slide")).to_have_count(0)
+    page.wait_for_timeout(2_000)  # in which the talk does not come back
+    expect(page.locator(".slide")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("talk="))
+
+
 def test_the_screen_goes_black_and_comes_back(page, server):
     open_slide(page, server, 2)
     black = page.locator(".slide .black")

@@ -62,7 +62,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   function finish() {
     const { stroke, pending } = root;
     root.stroke = root.pending = null;
-    if (stroke?.cells.length) setTriggerValue("picked", stroke);
+    if (stroke?.cells.length) answerAll(root, setTriggerValue, stroke);
     else if (pending) draw(pending);
   }
   function cellUnder(event) {

@@ -32,22 +32,26 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   root.replaceChildren(element("h1", "", title), element("p", "words", words), turn, black);
   show();
   // What was asked for while the page changed did not arrive, and is asked for again.
-  const { wanted, until } = window.headlightSlide ?? {};
+  const { wanted = number, until } = window.headlightSlide ?? {};
   window.headlightSlide = undefined;
-  if (wanted && wanted !== number && performance.now() < until) go(wanted);
+  if (wanted !== number && performance.now() < until) wanted ? go(wanted) : stop();
 
   function go(to) {
     const next = Math.max(1, Math.min(count, to));
     if (next === at) return;
     at = next;
     show();
-    window.headlightSlide = { wanted: at, until: performance.now() + PATIENCE };
-    if (!gone) setTriggerValue("picked", at);
+    ask(at);
   }
   function stop() {
     dress("");
     window.headlightDeafen();
-    setTriggerValue("picked", 0);
+    ask(0);
+  }
+  /** Ask for a slide, or for the page without one. */
+  function ask(wanted) {
+    window.headlightSlide = { wanted, until: performance.now() + PATIENCE };
+    if (!gone) setTriggerValue("picked", wanted);
   }
   function show() {
     counter.textContent = `${at} / ${count}`;
@@ -131,6 +135,7 @@ function undress() {
   window.headlightUndress = setTimeout(() => {
     dress("");
     window.headlightDeafen();
+    window.headlightSlide = undefined;
   }, DRESSED);
 }
 

@@ -14,7 +14,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
       "aria-pressed": String(pressed),
       "data-place": place.join(),
     });
-    made.onclick = () => setTriggerValue("picked", place);
+    made.onclick = () => answerAll(root, setTriggerValue, place);
     made.onkeydown = (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;

@@ -16,7 +16,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
       chip.type = "button";
       chip.dataset.place = place;
       chip.setAttribute("aria-pressed", String(kind === "mask"));
-      chip.onclick = () => setTriggerValue("picked", place);
+      chip.onclick = () => answerAll(root, setTriggerValue, place);
     }
     chips.lastChild.append(chip);
   });
