@@ -28,6 +28,7 @@ from pages.shared.compare_words import (
     CLASSIC,
     DIFFERENT_TARGETS,
     EQUAL,
+    EQUAL_GATES,
     INTRO,
     NO_OUTPUT,
     NO_TRAINING_TRANSLATION,
@@ -68,7 +69,7 @@ def presets() -> None:
     }
     st.caption(INTRO)
     if other := compare_others.elsewhere():
-        sides["It, in the other model"] = classic_in(other)
+        sides["It, in the model loaded last"] = classic_in(other)
     with st.container(horizontal=True, gap="small"):
         for title, both in sides.items():
             st.button(
@@ -81,8 +82,11 @@ def presets() -> None:
             )
 
 
-def picture(first: Shown, second: Shown) -> None:
-    """Both maps, their difference, and the cells that differ most."""
+def picture(first: Shown, second: Shown, gates_differ: bool) -> None:
+    """Both maps, their difference, and the cells that differ most.
+
+    `gates_differ` says whether heads are switched on one side that are not on the other.
+    """
     data = first.weights, second.weights, first.tokens, second.tokens
     maps = compared_maps(*data, titles=(first.title, second.title))
     show(maps, "maps", save="Two heads and their difference")
@@ -97,6 +101,8 @@ def picture(first: Shown, second: Shown) -> None:
         st.text(NOTHING_SHARED)
     elif not changes:
         st.text(EQUAL)
+        if gates_differ:
+            st.caption(EQUAL_GATES)
     else:
         st.text("\n".join(map(written, changes)))
         sizes = " and ".join(
@@ -221,7 +227,7 @@ def compare() -> None:
         if summarized(both[0]) != summarized(both[1]):
             st.caption(OTHER_SUMMARY)
         about(model="", place=in_words(both, first, second))
-        picture(first, second)
+        picture(first, second, len({str(edits_of(one).gates) for one in both}) > 1)
         what_was_read(first, second, own is not None)
         output(both, first, second)
     address.publish()

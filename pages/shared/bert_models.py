@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
@@ -39,6 +40,12 @@ class Loaded:
     name: str
     model: BertReader | ForeignModel
     number: int = field(default_factory=lambda: next(numbers))
+
+
+def short(name: str) -> str:
+    """A name as there is room for it: of a folder's path the end."""
+    parts = [part for part in re.split(r"[/\\]", name) if part]
+    return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
 
 class Job:

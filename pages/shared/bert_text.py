@@ -60,8 +60,8 @@ def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading) ->
         st.info(f"The text is longer than the {reader.max_tokens} tokens that this model can read.")
     if unknown := sum(piece.is_unknown for piece in pieces):
         st.info(
-            f"The model has no piece for {unknown} of the tokens, framed in dashes: it reads them "
-            "all as one and the same “unknown”."
+            f"The model has no piece for {unknown} of the tokens, framed in dashes: it reads each "
+            "of them as “unknown”."
         )
 
 

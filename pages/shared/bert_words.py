@@ -36,8 +36,8 @@ BETWEEN_WORDS: dict[Between, str] = {
     "second to first": "2 looks at 1",
 }
 BERT_READING = (
-    "Every token looks at every token, to the left and to the right, in both sentences. The "
-    "weights are those of the run with the tokens above."
+    "When the model reads, every token looks at every token, to the left and to the right, in both "
+    "sentences. The weights are those of the run with the tokens above."
 )
 SELECTED = (
     "Some tokens are not drawn; the model read them all the same. What is missing from 1 in a row "

@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.edit_text import write_edits
 from pages.shared import compare_others, history, models, scene
-from pages.shared.bert_models import mine
+from pages.shared.bert_models import mine, short
 from pages.shared.compare_changes import (
     OTHER,
     RECORDED,
@@ -76,14 +76,14 @@ def choose_model(name: str, chosen: Scene) -> None:
     """The model that runs, or the training whose snapshots are shown."""
     titles = {key: choice.title for key, choice in models.choices().items()}
     titles |= {RECORDED + source: each.title for source, each in recordings().items()}
-    titles |= {OTHER + loaded.name: loaded.name for loaded in mine()}
+    titles |= {OTHER + loaded.name: short(loaded.name) for loaded in mine()}
     key = chosen.model
     if chosen.compare_snapshot:
         key = RECORDED + snapshot(chosen)[0]
         titles.setdefault(key, "A training that is gone")
     elif chosen.bert_name:
         key = OTHER + chosen.bert_name
-        titles.setdefault(key, chosen.bert_name)
+        titles.setdefault(key, short(chosen.bert_name))
     widget = keyed(name, "model", key, change_model)
     st.selectbox("Model", titles, format_func=titles.get, **widget)
 
@@ -122,12 +122,12 @@ def choose_other_place(name: str, chosen: Scene) -> None:
         return
     if len(kinds) > 1:
         kind = keyed(name, "bert_kind", chosen.bert_kind)
-        st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=154, **kind)
+        st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=146, **kind)
     numbers = scene.head_names(len(layers))
     layer = keyed(name, "bert_layer", chosen.bert_layer)
-    st.selectbox("Layer", numbers, width=94, **layer)
+    st.selectbox("Layer", numbers, width=86, **layer)
     names = scene.head_names(len(layers[0]))
-    st.selectbox("Head", names, width=94, **keyed(name, "bert_head", chosen.bert_head))
+    st.selectbox("Head", names, width=86, **keyed(name, "bert_head", chosen.bert_head))
 
 
 def choose_other_run(name: str, chosen: Scene) -> None:
@@ -155,11 +155,11 @@ def choose_place(name: str, chosen: Scene) -> None:
     layers, heads = shape(chosen) or (1, 1)
     kinds = list(scene.KINDS)
     kind = keyed(name, "kind", chosen.kind)
-    st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=154, **kind)
+    st.selectbox("Attention", kinds, format_func=scene.KINDS.get, width=146, **kind)
     numbers = range(1, layers + 1)
     st.selectbox("Layer", numbers, width=62, **keyed(name, "layer", chosen.layer))
     names = scene.head_names(heads)
-    st.selectbox("Head", names, width=94, **keyed(name, "head", chosen.head))
+    st.selectbox("Head", names, width=86, **keyed(name, "head", chosen.head))
 
 
 def choose_run(name: str, chosen: Scene) -> None:

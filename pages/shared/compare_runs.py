@@ -11,6 +11,7 @@ from model.edit_text import read_edits
 from model.edits import Edits
 from model.trace import Trace
 from pages.shared import compare_others, models, scene
+from pages.shared.bert_models import short
 from pages.shared.captions import site_words
 from pages.shared.compare_sides import recordings, snapshot
 from pages.shared.compare_words import NO_TRAINING
@@ -98,7 +99,7 @@ def other(name: str, side: Scene) -> Shown:
     state = ", heads switched" if edits_of(side) != Edits() else ""
     site = site_words(side.bert_kind, side.bert_layer, side.bert_head)
     return Shown(
-        f"{name}: {side.bert_name}{state}. {site}",
+        f"{name}: {short(side.bert_name)}{state}. {site}",
         compare_others.weights_of(side),
         compare_others.tokens_of(side),
         compare_others.decoder_reads(side),

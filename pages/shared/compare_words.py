@@ -34,6 +34,10 @@ OWN_TARGETS = (
     "reads what its own model writes, with its changes."
 )
 EQUAL = "Where the two maps can be compared, they are equal to four decimals."
+EQUAL_GATES = (
+    "A head that is switched off looks where it did, but what it found is not used any more: that "
+    "changes what later layers read, so choose a later layer to see a difference."
+)
 NOTHING_SHARED = "The two maps have no cell in common, so there is nothing to compare."
 NO_TRAINING = (
     "This session has no training of its own to show here. Start one on the Training page, or "

@@ -29,6 +29,7 @@ SIDEBAR_WIDTH = 220  # pixels
 # Streamlit's own spacing leaves too little room for pictures on a projector.
 STYLE = """
 .stAppHeader { background: transparent; }
+.stApp { --under-header: 3rem; }
 .stMainBlockContainer { padding: 2.25rem 2rem 3rem; }
 .stApp [data-testid="stCaptionContainer"] { opacity: 0.8; }
 .stApp [data-testid="stCaptionContainer"] code { color: inherit; }
@@ -37,6 +38,8 @@ STYLE = """
 }
 .stMultiSelect :has(> span[title]) { background-color: #1f6f8b; }
 .stMainBlockContainer .katex-display { padding: 4px 3px; }
+.stMainBlockContainer thead:not(:has(th:not(:empty))) { display: none; }
+.stMainBlockContainer h2 { padding: 0.75rem 0 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
 .st-key-library, .st-key-grid-selection, .st-key-workshop-key { display: none; }

@@ -25,7 +25,9 @@ STYLE = """
 .stMainBlockContainer :is(.stVerticalBlock, .stHorizontalBlock) > :not({kept}, :has({kept}))
 {{ display: none !important; }}
 .stMainBlockContainer [role="tablist"] {{ display: none !important; }}
-.stMainBlockContainer .stColumn {{ flex: 1 1 0; width: auto; min-width: 0; max-width: none; }}
+@media (min-width: 641px) {{
+  .stMainBlockContainer .stColumn {{ flex: 1 1 0; width: auto; min-width: 0; max-width: none; }}
+}}
 {shown} {{ --on-page: none; zoom: calc({size} * var(--slide-fit, 1)); }}
 """
 

@@ -203,7 +203,7 @@ def notes(translation: Translation) -> list[str]:
     if unknown:
         found.append(
             f"The model does not know {len(unknown)} of the tokens, framed in dashes: it reads "
-            "them all as one and the same “unknown”, and may translate them badly."
+            "each of them as “unknown”, and may go wrong there."
         )
     if translation.unread:
         count = sum(not token.is_special for token in translation.source_tokens)

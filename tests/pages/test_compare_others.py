@@ -52,7 +52,7 @@ def expect(app, side, weights, tokens):
 
 
 def test_the_two_sentences_with_it(compared, reader):
-    app = click(compared(bert_layer="2", bert_head="3"), "It, in the other model")
+    app = click(compared(bert_layer="2", bert_head="3"), "It, in the model loaded last")
     for side, sentence in enumerate((EXAMPLES[0], WIDE)):
         reading = reader.trace(sentence)
         weights = reading.attention[Site("encoder", 1)].weights[0, 2]

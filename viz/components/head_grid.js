@@ -1,6 +1,7 @@
 const TOP = 20; // pixels for the column labels
 const LEFT = 24; // pixels for the row labels
 const GAP = 5;
+const NARROW = 30; // pixels below which "mean" has no room in the usual size
 const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 
 /** Draw every map on one canvas, with a button over each; the same maps as before stay as they are. */
@@ -119,6 +120,7 @@ function build(root, header, array) {
       label.style.left = `${LEFT + column * (side + GAP)}px`;
       label.style.width = `${side}px`;
       label.style.top = "2px";
+      label.style.fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
     });
   });
 }
