@@ -10,6 +10,8 @@ from viz.canvas import COMPONENTS, joined, libraries
 
 PHONE = 768  # pixels up to which Streamlit lays the sidebar over the page
 
+PASSING = 1000  # milliseconds in which a page that was passed by may still come
+
 LIBRARY = """
 export default function load() {
   if (window.__NAME__) return;
@@ -23,12 +25,21 @@ export default function load() {
   addEventListener("click", closeSidebar);
   const { pushState } = history;
   history.pushState = enter;
+  let passed = -Infinity; // when the browser last went back or forward by itself
+  addEventListener("popstate", () => (passed = performance.now()), true);
+  for (const kind of ["pointerdown", "keydown"]) {
+    addEventListener(kind, () => (passed = -Infinity), true);
+  }
 
-  // A page comes first without its choices in the address: no place of its own to go back to.
+  // A page comes first without its choices in the address: no place of its own to go back to. And
+  // pages that were only passed by, going back, come late: they would end the way forward.
   function enter(state, title, address) {
     const { pathname } = new URL(address ?? "#", location.href);
-    const same = !location.search && pathname === location.pathname;
-    (same ? history.replaceState : pushState).call(history, state, title, address);
+    const same = pathname === location.pathname;
+    const late = performance.now() - passed < __PASSING__;
+    if (late && !same) return;
+    const replaces = same && (late || !location.search);
+    (replaces ? history.replaceState : pushState).call(history, state, title, address);
   }
 
   // Half of a character in a box would make the server close the connection.
@@ -73,8 +84,8 @@ export default function load(part) {
 @cache
 def library() -> str:
     """The script that brings the code and the styles of every part into a page."""
-    script = LIBRARY.replace("__NAME__", global_name()).replace("__PHONE__", str(PHONE))
-    return script.replace("__CODE__", code())
+    script = LIBRARY.replace("__NAME__", global_name()).replace("__CODE__", code())
+    return script.replace("__PHONE__", str(PHONE)).replace("__PASSING__", str(PASSING))
 
 
 def loader(name: str) -> str:

@@ -50,6 +50,25 @@ def test_one_press_of_back_leads_to_the_page_before(page, server):
     expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
 
 
+def test_quick_steps_back_and_forward_end_where_they_should(page, server):
+    names = ["Masks", "Decoding", "Heads", "Compare", "Positions"]
+    open_attention(page, server)
+    for name in names:
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(rf"/{name.lower()}\?"))
+        page.mouse.move(900, 400)  # a link's tooltip would cover the next one
+    page.wait_for_timeout(1_200)
+    entries = page.evaluate("history.length")
+    for step, ending in (("back", "Attention"), ("forward", names[-1])):
+        for _ in names:
+            page.evaluate(f"history.{step}()")
+            page.wait_for_timeout(120)
+        expect(page.get_by_role("heading", name=ending, exact=True)).to_be_visible()
+        page.wait_for_timeout(1_500)  # in which no page that was passed by comes back
+        expect(page.get_by_role("heading", name=ending, exact=True)).to_be_visible()
+    assert page.evaluate("history.length") == entries
+
+
 def test_a_link_restores_a_scene_in_another_browser(page, browser, server):
     edits = "look-ahead.off~gate.cross.2.8.0"
     open_attention(page, server, f"?sentence=We sing.&head=4&kind=encoder&edits={edits}")
