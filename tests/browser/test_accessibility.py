@@ -3,6 +3,8 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.browser.rest import RUNNING
+
 PAGES = {
     "": "All heads",
     "?picture=lines": "All heads",
@@ -29,6 +31,9 @@ def test_no_serious_finding(page, server, address, theme):
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     page.goto(f"{server}/{address}")
     page.get_by_text(PAGES[address]).locator("visible=true").first.wait_for()
+    if "talk=" not in address:
+        page.get_by_role("button", name="Keys: ?").wait_for()
+    page.wait_for_function(f"!({RUNNING})")
     page.wait_for_timeout(1_500)  # pictures fade in, and half faded has no contrast
     found = Axe().run(page).response["violations"]
     told = [

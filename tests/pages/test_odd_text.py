@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import PAGES
-from pages.shared.scene import LONGEST_SENTENCE
+from pages.shared.scene import LONGEST_SENTENCE, LONGEST_SIDE
 from tests.odd_texts import ODD_TEXTS
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_that_is_told():
 def test_every_box_has_a_limit():
     for file in FILES:
         for box in open_page(file).text_input:
-            assert 0 < box.max_chars <= 4_000, (file, box.label)
+            assert 0 < box.max_chars <= LONGEST_SIDE, (file, box.label)
 
 
 @pytest.fixture(scope="module")
