@@ -47,6 +47,9 @@ export default function draw({ data, parentElement, setTriggerValue }) {
     dress("");
     window.headlightDeafen();
     ask(0);
+    // What is done next is on the page, and may be to present again.
+    const forget = () => (window.headlightSlide = undefined);
+    for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, forget, { once: true, capture: true });
   }
   /** Ask for a slide, or for the page without one. */
   function ask(wanted) {
@@ -135,7 +138,6 @@ function undress() {
   window.headlightUndress = setTimeout(() => {
     dress("");
     window.headlightDeafen();
-    window.headlightSlide = undefined;
   }, DRESSED);
 }
 
