@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from pages.shared.presenter import css_class
 from pages.shared.slides import read_talk
 from pages.shared.talk import SHIPPED
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import RUNNING, box_at_rest
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
 SMALLEST = 20  # pixels of a token that the last row can read
@@ -162,7 +162,8 @@ def test_leaving_a_slide_leaves_its_tab_open_not_the_one_clicked_before(page, se
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page).to_have_url(re.compile("talk=1"))
     expect(page.locator(".slide")).to_be_visible()
-    page.wait_for_timeout(1_000)
+    page.wait_for_timeout(500)
+    page.wait_for_function(f"!({RUNNING})")
     page.keyboard.press("Escape")
     page.get_by_text("9. Into the residual stream").wait_for()
     tab = page.get_by_role("tab", name="Step by step")
