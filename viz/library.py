@@ -8,10 +8,6 @@ from functools import cache
 
 from viz.canvas import COMPONENTS, joined, libraries
 
-PHONE = 768  # pixels up to which Streamlit lays the sidebar over the page
-
-PASSING = 1000  # milliseconds in which a page that was passed by may still come
-
 LIBRARY = """
 export default function load() {
   if (window.__NAME__) return;
@@ -21,39 +17,7 @@ export default function load() {
     return parts[name](part);
   };
   dispatchEvent(new Event("__NAME__"));
-  addEventListener("input", mend, true);
-  addEventListener("click", closeSidebar);
-  const { pushState } = history;
-  history.pushState = enter;
-  let passed = -Infinity; // when the browser last went back or forward by itself
-  addEventListener("popstate", () => (passed = performance.now()), true);
-  for (const kind of ["pointerdown", "keydown"]) {
-    addEventListener(kind, () => (passed = -Infinity), true);
-  }
-
-  // A page comes first without its choices in the address: no place of its own to go back to. And
-  // pages that were only passed by, going back, come late: they would end the way forward.
-  function enter(state, title, address) {
-    const { pathname } = new URL(address ?? "#", location.href);
-    const same = pathname === location.pathname;
-    const late = performance.now() - passed < __PASSING__;
-    if (late && !same) return;
-    const replaces = same && (late || !location.search);
-    (replaces ? history.replaceState : pushState).call(history, state, title, address);
-  }
-
-  // Half of a character in a box would make the server close the connection.
-  function mend({ target }) {
-    if (target.value?.isWellFormed?.() ?? true) return;
-    const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
-    set.call(target, target.value.toWellFormed());
-  }
-
-  // Streamlit closes it for its own links alone, and on a phone it covers the page.
-  function closeSidebar({ target }) {
-    if (innerWidth > __PHONE__ || !target.closest("[data-testid=stSidebar] a")) return;
-    document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
-  }
+  tend();
 
   function sheetOf(name) {
     if (typeof styles[name] === "string") {
@@ -84,8 +48,7 @@ export default function load(part) {
 @cache
 def library() -> str:
     """The script that brings the code and the styles of every part into a page."""
-    script = LIBRARY.replace("__NAME__", global_name()).replace("__CODE__", code())
-    return script.replace("__PHONE__", str(PHONE)).replace("__PASSING__", str(PASSING))
+    return LIBRARY.replace("__NAME__", global_name()).replace("__CODE__", code())
 
 
 def loader(name: str) -> str:
@@ -108,7 +71,8 @@ def code() -> str:
     parts = ",\n".join(
         f"{name}: (() => {{\n{own_script(name)}\nreturn draw;\n}})()" for name in names
     )
-    return f"const styles = {styles};\n{joined('picture.js')}\nconst parts = {{\n{parts}\n}};"
+    shared = joined("picture.js", "page.js")
+    return f"const styles = {styles};\n{shared}\nconst parts = {{\n{parts}\n}};"
 
 
 def own_script(name: str) -> str:
