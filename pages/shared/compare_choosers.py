@@ -134,20 +134,21 @@ def choose_other_run(name: str, chosen: Scene) -> None:
     """The heads switched in a model of the transformers library, and what its decoder reads."""
     is_there = chosen.bert_name == st.session_state.bert_name
     switched = write_edits(history.edits(history.BERT)) if is_there else ""
-    st.toggle(
-        "With my changes",
-        disabled=not (switched or chosen.bert_edits),
-        help=OTHER_CHANGES_HELP,
-        **keyed(name, "changed", bool(chosen.bert_edits), change_other_edits),
-    )
-    if chosen.bert_edits:
-        st.text(f"Changed: {chosen.bert_edits.replace('~', ', ')}")
+    widget = keyed(name, "changed", bool(chosen.bert_edits), change_other_edits)
+    choose_changes(switched, chosen.bert_edits, OTHER_CHANGES_HELP, widget)
     if chosen.bert_masked:
         places = ", ".join(str(int(place) + 1) for place in chosen.bert_masked.split(","))
         st.text(f"Masked: the tokens at {places}")
     if chosen.bert_kind != "encoder":
         target = keyed(name, "bert_target", chosen.bert_target)
         st.text_input("Text that the decoder reads", max_chars=scene.LONGEST_TEXT, **target)
+
+
+def choose_changes(mine: str, edits: str, words: str, widget: dict) -> None:
+    """The switch for a visitor's changes, where there are any, and the side's own as a text."""
+    st.toggle("With my changes", disabled=not (mine or edits), help=words, **widget)
+    if edits:
+        st.text(f"Changed: {edits.replace('~', ', ')}")
 
 
 def choose_place(name: str, chosen: Scene) -> None:
@@ -165,16 +166,10 @@ def choose_place(name: str, chosen: Scene) -> None:
 def choose_run(name: str, chosen: Scene) -> None:
     """A visitor's changes, and the text that the decoder reads."""
     changed = write_edits(history.edits(chosen.model))
-    st.toggle(
-        "With my changes",
-        disabled=not (changed or chosen.edits),
-        help=CHANGES_HELP,
-        **keyed(name, "changed", bool(chosen.edits), change_edits),
-    )
-    if chosen.edits:
-        st.text(f"Changed: {chosen.edits.replace('~', ', ')}")
-        if not scene.fits("compare_a_edits", chosen.edits):
-            st.info(TOO_MANY_EDITS)
+    widget = keyed(name, "changed", bool(chosen.edits), change_edits)
+    choose_changes(changed, chosen.edits, CHANGES_HELP, widget)
+    if not scene.fits("compare_a_edits", chosen.edits):
+        st.info(TOO_MANY_EDITS)
     target = models.choices()[chosen.model].target.capitalize()
     st.text_input(
         f"{target} text that the decoder reads",
