@@ -12,13 +12,14 @@ from streamlit.testing.v1 import AppTest
 from model import Site, load
 from model.edit_text import write_edits
 from model.edits import Edits
-from model.history import History
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
+from model.training.history import History
 from model.translator import PRETRAINED
-from pages.shared import comparison, scene
-from pages.shared.compare_sides import WIDE, only, read_side, side_text
-from pages.shared.models import EXAMPLES
-from pages.shared.scene import Scene, read_scene
+from pages.parts.compare.sides import WIDE, only, read_side, side_text
+from pages.shared.show import comparison
+from pages.shared.state import scene
+from pages.shared.state.models import EXAMPLES
+from pages.shared.state.scene import Scene, read_scene
 from tests.pages.pictures import canvas_pictures
 from tests.viz.test_compared_maps import unpack
 from viz import compared_maps, largest_changes
@@ -299,7 +300,7 @@ def test_a_model_that_went_meanwhile_is_told(key, words):
     app = AppTest.from_string(
         """
 import streamlit as st
-from pages.shared.compare_changes import change_model
+from pages.parts.compare.changes import change_model
 change_model("a", "model")
 """
     )
