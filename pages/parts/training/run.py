@@ -9,13 +9,13 @@ from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
 from pages.parts.training.words import CURVES, EMPTY, PATTERN
-from pages.shared.controls.choose import choose_kind
 from pages.shared.link import address
 from pages.shared.runs import limits
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state import scene
 from pages.shared.state.workshop import Run, workshop
+from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, training_curves
 from viz.training_curves import Line
 

@@ -12,7 +12,8 @@ import streamlit as st
 
 from model.library.pieces import Piece
 from model.tokenizer import Token
-from pages.shared.show.saving import Picture, file_asked_for, formats_of, said
+from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
+from pages.shared.show.stage import place
 from viz import CanvasPicture, Chip
 from viz.canvas import caption_html, markup
 from viz.library import library, loader
@@ -46,27 +47,30 @@ def show(
     key: str,
     on_pick: Callable[[], None] | None = None,
     *,
-    save: str | None = None,
+    of: About | None = None,
+    what: str = "",
 ) -> None:
     """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
 
-    Where `save` says what it shows, it can be saved.
+    If `of` says which run it is of, it can be saved, and `what` says what of it is shown.
     """
     options = {"on_picked_change": on_pick} if on_pick else {}
-    component(picture.name)(data=picture.data, key=key, **options)
-    if save:
-        offer(Picture(save, key, picture.numbers, picture.to_html))
+    with place(key):
+        component(picture.name)(data=picture.data, key=key, **options)
+        if of is not None:
+            offer(Picture(what, key, of, picture.numbers, picture.to_html))
 
 
 def show_plotly(
     figure: go.Figure,
     key: str,
     *,
-    save: str,
+    of: About,
+    what: str,
     numbers: Mapping[str, Numbers],
 ) -> None:
-    """Draw a chart of Plotly's, which can be saved with its numbers; `save` says what it shows."""
-    image = {"filename": said().file_name(save), "scale": 2}
+    """Draw a chart of Plotly's, which can be saved with its numbers; for `of` see `show`."""
+    image = {"filename": of.file_name(what), "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": image}
     st.plotly_chart(figure, key=key, config=config)
 
@@ -77,29 +81,28 @@ def show_plotly(
         start, end, rest = page.rpartition("</body>")
         return f"{start}{caption_html(caption)}{end}{rest}"
 
-    offer(Picture(save, key, numbers, to_html))
-    words = html.escape(f"{save}. {largest(numbers)}")
+    offer(Picture(what, key, of, numbers, to_html))
+    words = html.escape(f"{what}. {largest(numbers)}")
     st.html(f'<p class="text-alternative">{words}</p>')
 
 
-def show_altair(chart: alt.TopLevelMixin, key: str, *, save: str) -> None:
-    """Draw a chart of Altair's, which can be saved with its numbers; `save` says what it shows."""
+def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
+    """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
     st.altair_chart(chart, key=key)
-    offer(Picture(save, key, from_chart(chart)))
+    offer(Picture(what, key, of, from_chart(chart)))
 
 
 def offer(picture: Picture) -> None:
-    """The menu that saves the picture just drawn."""
+    """Draw the menu that saves the picture just drawn."""
     key = f"save-{picture.key}"
 
     def ask() -> None:
         st.session_state.file_asked_for = picture_key, picked(key, "wanted")
 
     picture_key = picture.key  # alone, so that the session does not keep the numbers
-    run = said()
     menu = save_menu(
-        run.file_name(picture.what),
-        run.caption(picture.what),
+        picture.of.file_name(picture.what),
+        picture.of.caption(picture.what),
         picture.what,
         formats_of(picture),
         made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),

@@ -1,0 +1,15 @@
+"""Every page of the app, in the order of the sidebar."""
+
+from __future__ import annotations
+
+from pages.parts.attention.page import ATTENTION
+from pages.parts.masks.page import MASKS
+from pages.shared.frame import frame
+from pages.shared.state.page import PAGES, list_pages
+
+list_pages(ATTENTION, MASKS)
+
+
+def open_page(key: str) -> None:
+    """Draw the page with this key."""
+    frame.open_page(PAGES[key])
