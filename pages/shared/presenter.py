@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages.browser import parts
 from pages.shared import address, models, talk
-from pages.shared.pictures import show
+from pages.shared.pictures import css_class, picked, show
 from pages.shared.slides import Slide
-from viz import slide as slide_picture
 
 PARAMETER = "talk"  # which slide, in an address
 MODEL_GONE = "The model of this slide is not here any more: it was a visitor's own."
@@ -91,17 +91,12 @@ def show_slide(slide: Slide, *, passing: bool = False) -> None:
     style = STYLE.format(shown=shown, kept=kept, size=slide.size)
     number, count = st.session_state.slide, len(talk.in_force())
     place = {"number": number, "count": count, "passing": passing}
-    show(slide_picture(slide.title, slide.words, style=style, **place), "slide-words", _turn)
+    show(parts.slide(slide.title, slide.words, style=style, **place), "slide-words", _turn)
     talk.keep()
 
 
-def css_class(key: str) -> str:
-    """The class that Streamlit gives to what has a key."""
-    return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
-
-
 def _turn() -> None:
-    number = st.session_state.get("slide-words", {}).get("picked")
+    number = picked("slide-words")
     if number is None:
         # Asked for by a page that is gone: the slide on its way comes, and asks again.
         st.session_state.turned = True

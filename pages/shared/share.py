@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.browser.parts import copy_link
 from pages.shared import presenter, talk
 from pages.shared.pictures import show
-from viz import copy_link
 
 
 def tools(page: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.browser.parts import kept_text
 from pages.shared import address
 from pages.shared.pictures import picked, show
 from pages.shared.slides import (
@@ -17,7 +18,6 @@ from pages.shared.slides import (
     read_talk,
     write_talk,
 )
-from viz import kept_text
 
 SHIPPED = Path(__file__).parents[2] / "talks" / "attention.json"
 KEPT = "headlight-talk"  # the name under which the browser's tab keeps it

@@ -15,7 +15,7 @@ from pages.shared.training_use import try_it, use_it
 from pages.shared.training_words import CURVES, EMPTY, PATTERN
 from pages.shared.workshop import Run, workshop
 from viz import attention_film, training_curves
-from viz.training_curves import Line
+from viz.curves.training_curves import Line
 
 EVERY = 1.0  # seconds between two updates
 ACTIVE = ("waiting", "training")
