@@ -6,12 +6,17 @@ import numpy as np
 import streamlit as st
 
 from model.trace import Kind, Trace
-from pages.shared import address, models, scene
-from pages.shared.captions import site_words
-from pages.shared.cells import open_inside
-from pages.shared.controls import choose_head, choose_kind, choose_layer, choose_picture
-from pages.shared.frame import open_page
-from pages.shared.loading import (
+from pages.shared.controls.choose import (
+    choose_head,
+    choose_kind,
+    choose_layer,
+    choose_picture,
+)
+from pages.shared.controls.sentence import sentence_box, show_translation
+from pages.shared.frame.frame import open_page
+from pages.shared.frame.share import tour_link
+from pages.shared.link import address
+from pages.shared.runs.translator import (
     blocked_cells,
     one_head,
     tokens_of,
@@ -20,11 +25,12 @@ from pages.shared.loading import (
     translator,
     weights_of,
 )
-from pages.shared.overview import all_heads, one_in_large, selection, with_summaries
-from pages.shared.saving import about
-from pages.shared.sentence import sentence_box, show_translation
-from pages.shared.share import tour_link
-from pages.shared.words import formula, reading_of
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import open_inside
+from pages.shared.show.overview import all_heads, one_in_large, selection, with_summaries
+from pages.shared.show.saving import about
+from pages.shared.show.words import formula, reading_of
+from pages.shared.state import models, scene
 
 Cell = tuple[int, int]  # query and key, from 0
 

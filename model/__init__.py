@@ -5,11 +5,11 @@ translator = load("en-fr")
 translator.translate("I love my cat.").text
 """
 
-from model.bert_reader import BertReader, load_bert
 from model.config import TransformerConfig
-from model.foreign import ForeignModel, load_foreign
-from model.hub import LoadingError
-from model.steps import Decoding, Translation
+from model.decoding.steps import Decoding, Translation
+from model.library.bert_reader import BertReader, load_bert
+from model.library.hub import LoadingError
+from model.library.transformers_model import ForeignModel, load_foreign
 from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from model.transformer import Transformer
 from model.translator import Translator, load

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS, assemble, save_checkpoint
 from model.config import CHOICES, TransformerConfig, refuse_outside
-from model.layout import lay_out
+from model.memory_layout import lay_out
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator

@@ -83,7 +83,7 @@ class MultiHeadAttention(nn.Module):
         self.key = Linear(d_model, d_model)
         self.value = Linear(d_model, d_model)
         self.output = Linear(d_model, d_model)
-        # All three in one product, for self-attention in a model that model/layout.py finished.
+        # All three in one product, for self-attention in a model that memory_layout.py finished.
         self.fused: Linear | None = None
 
     def forward(

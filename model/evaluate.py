@@ -10,9 +10,9 @@ from pathlib import Path
 import sacrebleu
 from tqdm import tqdm
 
-from model.data import group_references, pad, read_pairs, source_sequence
-from model.decoding import decode
+from model.decoding.search import decode
 from model.tokenizer import Tokenizer
+from model.training.data import group_references, pad, read_pairs, source_sequence
 from model.transformer import Transformer
 
 

@@ -14,10 +14,10 @@ from tqdm import tqdm
 
 from model.checkpoint import save_checkpoint
 from model.config import TransformerConfig
-from model.data import bucketed_batches, encode_pairs, read_pairs
 from model.evaluate import score
 from model.tokenizer import Tokenizer
-from model.training import (
+from model.training.data import bucketed_batches, encode_pairs, read_pairs
+from model.training.loop import (
     PRECISIONS,
     Place,
     Settings,

@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from model.checkpoint import load_checkpoint
-from model.data import pad
-from model.decoding import Expansion, decode
-from model.layout import lay_out
+from model.decoding.search import Expansion, decode
+from model.decoding.steps import Decoding, Translation
+from model.decoding.strategies import Name as StrategyName
+from model.decoding.strategies import Strategy
 from model.masks import look_ahead_mask
-from model.steps import Decoding, Translation
-from model.strategies import Name as StrategyName
-from model.strategies import Strategy
+from model.memory_layout import lay_out
 from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
 from model.trace import Changes, Run, Trace
+from model.training.data import pad
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"

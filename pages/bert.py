@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.bert_reader import BertReader
 from model.edit_text import read_edits
 from model.edits import Edits
-from model.foreign import ForeignModel
+from model.library.bert_reader import BertReader
+from model.library.transformers_model import ForeignModel
 from model.trace import Kind
-from pages.shared import address, history, limits, scene
-from pages.shared.bert_inside import inside
-from pages.shared.bert_models import Loaded, model_box
-from pages.shared.bert_runs import attended, layers_of, read
-from pages.shared.bert_text import (
+from pages.parts.bert.inside import inside
+from pages.parts.bert.model_box import Loaded, model_box
+from pages.parts.bert.text import (
     masked_places,
     parity,
     predictions,
@@ -21,8 +19,8 @@ from pages.shared.bert_text import (
     text_boxes,
     tokens_to_mask,
 )
-from pages.shared.bert_view import Run, Strongest, attention, choose_selection, chosen
-from pages.shared.bert_words import (
+from pages.parts.bert.view import Run, Strongest, attention, choose_selection, chosen
+from pages.parts.bert.words import (
     BERT_READING,
     FOREIGN,
     FOREIGN_KINDS,
@@ -32,13 +30,17 @@ from pages.shared.bert_words import (
     SWITCHES,
     TARGET,
 )
-from pages.shared.controls import choose_kind
-from pages.shared.frame import open_page
-from pages.shared.head_switches import head_switches
-from pages.shared.pictures import piece_chips, show
-from pages.shared.saving import about
-from pages.shared.tabs import tabs
-from pages.shared.words import HEAD_WORDS
+from pages.shared.controls.choose import choose_kind
+from pages.shared.controls.head_switches import head_switches
+from pages.shared.controls.tabs import tabs
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs import limits
+from pages.shared.runs.library import attended, layers_of, read
+from pages.shared.show.pictures import piece_chips, show
+from pages.shared.show.saving import about
+from pages.shared.show.words import HEAD_WORDS
+from pages.shared.state import edit_history, scene
 from viz import token_strip
 
 
@@ -58,15 +60,15 @@ def open_cell(cell: Strongest) -> None:
 def edits_of(reader: BertReader) -> Edits:
     """The heads that are switched; what an address asks for is put in force first."""
     asked = st.session_state.pop("bert_edits", None)
-    now = history.edits(history.BERT)
+    now = edit_history.edits(edit_history.BERT)
     if asked is None or (asked == scene.TOO_MANY and now != Edits()):
         return now
     try:
-        history.change(read_edits(asked, reader.model.config), history.BERT)
+        edit_history.change(read_edits(asked, reader.model.config), edit_history.BERT)
     except ValueError:
         st.session_state.refused_parameters = ("bert_edits",)
         address.note()
-    return history.edits(history.BERT)
+    return edit_history.edits(edit_history.BERT)
 
 
 @address.fragment
@@ -99,7 +101,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
         layer = chosen(st.session_state.bert_layer, len(run.layers))[0]
         head = chosen(st.session_state.bert_head, run.heads)[0]
         shapes = {"encoder": (len(run.layers), run.heads)}
-        head_switches(shapes, ("encoder", layer, head), select_head, history.BERT)
+        head_switches(shapes, ("encoder", layer, head), select_head, edit_history.BERT)
         if edits != Edits():
             trained = read(loaded, first, second, masked)
             change = (reading.states - trained.states).norm(dim=-1) / trained.states.norm(dim=-1)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address, compare_others, scene
-from pages.shared.captions import edit_words
-from pages.shared.compare_choosers import choose_side
-from pages.shared.compare_runs import Shown, edits_of, shown, targets
-from pages.shared.compare_sides import (
+from pages.parts.compare import others
+from pages.parts.compare.choosers import choose_side
+from pages.parts.compare.runs import Shown, edits_of, shown, targets
+from pages.parts.compare.sides import (
     SIDES,
     Sides,
     before_and_after,
@@ -24,7 +23,7 @@ from pages.shared.compare_sides import (
     two_sentences,
     two_snapshots,
 )
-from pages.shared.compare_words import (
+from pages.parts.compare.words import (
     CLASSIC,
     DIFFERENT_TARGETS,
     EQUAL,
@@ -38,12 +37,15 @@ from pages.shared.compare_words import (
     OWN_TARGETS,
     PICTURE,
 )
-from pages.shared.comparison import compare_probabilities, compare_translations
-from pages.shared.frame import open_page
-from pages.shared.pictures import show
-from pages.shared.saving import about
-from pages.shared.scene import Scene
-from pages.shared.words import notes
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.show.captions import edit_words
+from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import about
+from pages.shared.show.words import notes
+from pages.shared.state import scene
+from pages.shared.state.scene import Scene
 from viz import Change, compared_maps, largest_changes
 from viz.tokens import aligned
 
@@ -68,7 +70,7 @@ def presets() -> None:
         "Before and after my changes": "Change something on the Masks or Heads page first.",
     }
     st.caption(INTRO)
-    if other := compare_others.elsewhere():
+    if other := others.elsewhere():
         sides["It, in the model loaded last"] = classic_in(other)
     with st.container(horizontal=True, gap="small"):
         for title, both in sides.items():
@@ -148,13 +150,13 @@ def in_words(both: Sides, first: Shown, second: Shown) -> str:
 
 def text(chosen: Scene) -> str:
     """What the model of a side reads."""
-    other = compare_others.is_other(chosen)
-    return compare_others.text_of(chosen) if other else chosen.sentence
+    other = others.is_other(chosen)
+    return others.text_of(chosen) if other else chosen.sentence
 
 
 def output(both: Sides, first: Shown, second: Shown) -> None:
     """The translations of both sides, and how likely each finds a target that both read."""
-    if any(map(compare_others.is_other, both)):
+    if any(map(others.is_other, both)):
         st.caption(NO_OUTPUT)
         return
     st.subheader("Translations")
@@ -177,7 +179,7 @@ def own_targets(both: Sides) -> bool | None:
     On different sentences it always does, and snapshots read what they were recorded with.
     """
     first, second = both
-    if any(map(compare_others.is_other, both)):
+    if any(map(others.is_other, both)):
         return None
     if first.sentence != second.sentence or first.compare_snapshot or second.compare_snapshot:
         return None
@@ -195,7 +197,7 @@ def is_classic(both: Sides) -> bool:
 
 def summarized(chosen: Scene) -> tuple[str, ...]:
     """The summaries of layers and heads that a side shows, or nothing."""
-    other = compare_others.is_other(chosen)
+    other = others.is_other(chosen)
     place = (chosen.bert_layer, chosen.bert_head) if other else ("", chosen.head)
     return tuple(name if name in scene.SUMMARIES else "" for name in place)
 

@@ -9,18 +9,19 @@ from typing import NamedTuple
 import streamlit as st
 
 from model import Decoding
+from model.decoding.strategies import NAMES, Strategy
 from model.edits import Edits
-from model.scoring import favourites, trace_log_probabilities
-from model.strategies import NAMES, Strategy
+from model.insight.scoring import favourites, trace_log_probabilities
 from model.tokenizer import END_ID
 from model.trace import Site
-from pages.shared import address, branches, history, scene
-from pages.shared.branches import Branch
-from pages.shared.captions import site_words
-from pages.shared.cells import follow, open_inside
-from pages.shared.controls import choose_head, choose_layer
-from pages.shared.frame import open_page
-from pages.shared.loading import (
+from pages.parts.decoding import branches
+from pages.parts.decoding.branches import Branch
+from pages.parts.decoding.steps import candidates_of, player_of, tree_of
+from pages.shared.controls.choose import choose_head, choose_layer
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs.translator import (
     decoded,
     following,
     tokens_of,
@@ -28,11 +29,12 @@ from pages.shared.loading import (
     translated,
     translator,
 )
-from pages.shared.pictures import chips, picked, show
-from pages.shared.saving import about
-from pages.shared.sentence import sentence_box
-from pages.shared.steps import candidates_of, player_of, tree_of
-from pages.shared.words import DECODING_WORDS, stopped
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import follow, open_inside
+from pages.shared.show.pictures import chips, picked, show
+from pages.shared.show.saving import about
+from pages.shared.show.words import DECODING_WORDS, stopped
+from pages.shared.state import edit_history, scene
 from viz import shifted_right, token_strip
 
 BOXES = {  # the label and the step of each number's box
@@ -157,7 +159,7 @@ def force(
         else:
             tokens = [candidates_of(step)[choice].token]
         forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
-        asked.decode(history.edits(), forced)
+        asked.decode(edit_history.edits(), forced)
     except ValueError as error:
         st.session_state.refused = str(error)
     else:
@@ -251,7 +253,7 @@ def teacher_forcing(asked: Asked, decoding: Decoding, edits: Edits) -> None:
 @address.fragment
 def decoding_page(sentence: str) -> None:
     """Everything under the sentence box."""
-    edits = history.edits()
+    edits = edit_history.edits()
     if edits != Edits():
         st.info(DECODING_WORDS["edits in force"])
     asked, decoding = decode_or_explain(sentence, edits)

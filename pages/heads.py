@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model.ablation import head_removals
 from model.edits import Edits
-from model.patterns import DEFINITIONS, badges
-from model.scoring import trace_log_probabilities
+from model.insight.ablation import head_removals
+from model.insight.head_patterns import DEFINITIONS, badges
+from model.insight.scoring import trace_log_probabilities
 from model.trace import Kind, Site, Trace
-from pages.shared import address, history, scene
-from pages.shared.captions import site_words
-from pages.shared.cells import attention_map, open_inside
-from pages.shared.comparison import compare_probabilities, compare_translations
-from pages.shared.frame import open_page
-from pages.shared.head_switches import Place, head_switches
-from pages.shared.loading import (
+from pages.shared.controls.head_switches import Place, head_switches
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs.translator import (
     at_sites,
     tokens_of,
     traced,
@@ -24,10 +22,13 @@ from pages.shared.loading import (
     translator,
     weights_of,
 )
-from pages.shared.pictures import picked, show
-from pages.shared.saving import about
-from pages.shared.sentence import sentence_box
-from pages.shared.words import HEAD_WORDS
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import attention_map, open_inside
+from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import about
+from pages.shared.show.words import HEAD_WORDS
+from pages.shared.state import edit_history, scene
 from viz import attention_heatmap, head_effects
 
 
@@ -121,7 +122,7 @@ def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
 @address.fragment
 def heads(sentence: str) -> None:
     """Everything under the sentence box."""
-    edits = history.edits()
+    edits = edit_history.edits()
     if edits.changes_masks:
         st.info(HEAD_WORDS["masks in force"])
     before, after = traced(sentence), traced(sentence, edits=edits)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.anatomy import block_of, take_apart
 from model.edits import Edits
-from model.explain import choose_objective
+from model.insight.anatomy import block_of, take_apart
+from model.insight.explain import choose_objective
 from model.trace import Site
-from pages.shared import address, history, scene
-from pages.shared.captions import site_words
-from pages.shared.controls import choose_head, choose_kind, choose_layer, choose_token
-from pages.shared.frame import open_page
-from pages.shared.loading import (
+from pages.shared.controls.choose import choose_head, choose_kind, choose_layer, choose_token
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.controls.tabs import tabs
+from pages.shared.frame.frame import open_page
+from pages.shared.inside.story import tell
+from pages.shared.inside.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
+from pages.shared.link import address
+from pages.shared.runs.translator import (
     at_sites,
     tokens_of,
     traced,
@@ -20,11 +23,9 @@ from pages.shared.loading import (
     translator,
     weights_of,
 )
-from pages.shared.saving import about
-from pages.shared.sentence import sentence_box
-from pages.shared.story import tell
-from pages.shared.tabs import tabs
-from pages.shared.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
+from pages.shared.show.captions import site_words
+from pages.shared.show.saving import about
+from pages.shared.state import edit_history, scene
 
 
 def choose(sentence: str) -> Cell:
@@ -40,10 +41,10 @@ def choose(sentence: str) -> Cell:
         st.toggle(
             "With your changes",
             key="changed",
-            disabled=history.edits() == Edits(),
+            disabled=edit_history.edits() == Edits(),
             help="What you changed on the Masks and Heads pages.",
         )
-    edits = history.edits() if st.session_state.changed else Edits()
+    edits = edit_history.edits() if st.session_state.changed else Edits()
     trace = traced(sentence, target, edits, pad_to)
     queries, keys = tokens_of(trace, kind)
     with st.container(horizontal=True, vertical_alignment="bottom"):

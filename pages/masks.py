@@ -9,21 +9,22 @@ import streamlit as st
 import torch
 
 from model.edits import CellEdit, Edits
+from model.insight.scoring import trace_log_probabilities
 from model.masks import masked_softmax
-from model.scoring import trace_log_probabilities
 from model.trace import AttentionRecord, Site, Trace
-from pages.shared import address, history, models, scene
-from pages.shared.captions import site_words
-from pages.shared.cells import OpenCell, attention_map, open_inside
-from pages.shared.comparison import compare_probabilities, compare_translations
-from pages.shared.controls import choose_kind, choose_layer
-from pages.shared.frame import open_page
-from pages.shared.loading import cheat, tokens_of, traced, translated, translator
-from pages.shared.mirror import mirror, moved
-from pages.shared.pictures import all_picked, show
-from pages.shared.saving import about
-from pages.shared.sentence import sentence_box
-from pages.shared.words import BLOCKING, HEAD_WORDS, MASK_WORDS
+from pages.shared.controls.choose import choose_kind, choose_layer
+from pages.shared.controls.mirror import mirror, moved
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs.translator import cheat, tokens_of, traced, translated, translator
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import OpenCell, attention_map, open_inside
+from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.pictures import all_picked, show
+from pages.shared.show.saving import about
+from pages.shared.show.words import BLOCKING, HEAD_WORDS, MASK_WORDS
+from pages.shared.state import edit_history, models, scene
 from viz import attention_heatmap, mask_matrix
 
 Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
@@ -33,18 +34,18 @@ SCOPES = ("everywhere", "this layer", "this head")
 def switch(name: str) -> None:
     """Carry a toggle over into the edits."""
     if moved(name):
-        history.change(replace(history.edits(), **{name: st.session_state[name]}))
+        edit_history.change(replace(edit_history.edits(), **{name: st.session_state[name]}))
 
 
 def set_window() -> None:
     """Close the cells farther from the diagonal than the chosen width, or none."""
     if not moved("window"):
         return
-    windows = dict(history.edits().windows)
+    windows = dict(edit_history.edits().windows)
     windows.pop(st.session_state.mask_kind, None)
     if st.session_state.window != "off":
         windows[st.session_state.mask_kind] = st.session_state.window
-    history.change(replace(history.edits(), windows=windows))
+    edit_history.change(replace(edit_history.edits(), windows=windows))
 
 
 def edit_cells(site: Site, head: int) -> None:
@@ -57,13 +58,13 @@ def edit_cells(site: Site, head: int) -> None:
             CellEdit(site.kind, query, key, stroke["opened"], layer, only)
             for query, key in stroke["cells"]
         )
-        edits = history.edits()
-        history.change(replace(edits, cells=edits.cells + cells))
+        edits = edit_history.edits()
+        edit_history.change(replace(edits, cells=edits.cells + cells))
 
 
 def reset() -> None:
     """Take back every change of the masks, and leave the heads as they are."""
-    history.change(Edits(gates=history.edits().gates))
+    edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
 def run_of(sentence: str) -> tuple[str, int | None]:
@@ -103,7 +104,7 @@ def switches(edits: Edits) -> None:
             width=140,
             help=MASK_WORDS["window"],
         )
-        st.button("Undo", on_click=history.undo, disabled=not history.can_undo())
+        st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
     address.note_too_many()
 
@@ -182,7 +183,7 @@ def consequence(before: Trace, after: Trace) -> None:
     st.metric(
         "Loss on the known target",
         f"{edited_loss:.3f} nats a token",
-        change if history.edits() != Edits() else None,
+        change if edit_history.edits() != Edits() else None,
         delta_color="inverse",
     )
     compare_probabilities(before, after)
@@ -233,7 +234,7 @@ def ways_of_blocking(record: AttentionRecord, head: int, tokens: Tokens, save: s
 @address.fragment
 def in_force(sentence: str, target: str, pad_to: int | None, site: Site, head: int) -> None:
     """The mask of one head, from 0, to be changed, and all that follows from it."""
-    edits = history.edits()
+    edits = edit_history.edits()
     if edits.gates:
         st.info(HEAD_WORDS["heads in force"])
     before, after = traced(sentence, target, pad_to=pad_to), traced(sentence, target, edits, pad_to)

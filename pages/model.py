@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.shared import address
-from pages.shared.controls import choose_kind
-from pages.shared.frame import open_page
-from pages.shared.pictures import show
-from pages.shared.recorded import FOLDER, recorded_training
-from pages.shared.saving import about
-from pages.shared.scene import KINDS
+from pages.shared.controls.choose import choose_kind
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs.recorded import FOLDER, recorded_training
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import about
+from pages.shared.state.scene import KINDS
 from viz import attention_film, training_curves
 
 CURVES = {  # the log's columns, and what they are called

@@ -8,26 +8,11 @@ import numpy as np
 import streamlit as st
 
 from model.edits import Edits
-from model.permutation import shuffled
+from model.insight.permutation import shuffled
+from model.insight.scoring import trace_log_probabilities
 from model.positions import sinusoids
-from model.scoring import trace_log_probabilities
 from model.trace import PositionEdit, Side, Trace
-from pages.shared import address, history, models, scene
-from pages.shared.captions import site_words
-from pages.shared.comparison import CHANGED, TRAINED, compare_translations
-from pages.shared.controls import choose_head, choose_kind, choose_layer
-from pages.shared.frame import open_page
-from pages.shared.loading import (
-    blocked_cells,
-    one_head,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
-from pages.shared.pictures import chips, show, show_altair, show_plotly
-from pages.shared.position_runs import (
+from pages.parts.positions.runs import (
     LEARNED,
     SHIFTS,
     learned_table,
@@ -37,11 +22,27 @@ from pages.shared.position_runs import (
     shuffle,
     trained_up_to,
 )
-from pages.shared.position_tables import LONGEST, learned_section, sinusoid_section
-from pages.shared.position_words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
-from pages.shared.saving import about
-from pages.shared.sentence import sentence_box
-from pages.shared.tabs import tabs
+from pages.parts.positions.tables import LONGEST, learned_section, sinusoid_section
+from pages.parts.positions.words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
+from pages.shared.controls.choose import choose_head, choose_kind, choose_layer
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.controls.tabs import tabs
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs.translator import (
+    blocked_cells,
+    one_head,
+    tokens_of,
+    traced,
+    translated,
+    translator,
+    weights_of,
+)
+from pages.shared.show.captions import site_words
+from pages.shared.show.comparison import CHANGED, TRAINED, compare_translations
+from pages.shared.show.pictures import chips, show, show_altair, show_plotly
+from pages.shared.show.saving import about
+from pages.shared.state import edit_history, models, scene
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
 from viz.numbers import Numbers, counted
 
@@ -106,7 +107,7 @@ def position_words(edit: PositionEdit) -> str:
 @address.fragment
 def sentence_section(sentence: str) -> None:
     """The model with its positions changed: translation and attention."""
-    if history.edits() != Edits():
+    if edit_history.edits() != Edits():
         st.info(SENTENCE_WORDS["in force"])
     before = traced(sentence)
     edits = mode_controls(before)

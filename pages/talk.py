@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared import presenter, talk
-from pages.shared.frame import open_page
-from pages.shared.slides import (
+from pages.shared.frame import presenter, talk
+from pages.shared.frame.frame import open_page
+from pages.shared.link.slides import (
     LARGEST_FILE,
     LONGEST_TITLE,
     LONGEST_WORDS,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address
-from pages.shared.frame import open_page
-from pages.shared.training_lessons import lessons
-from pages.shared.training_options import choose_options
-from pages.shared.training_run import watch
-from pages.shared.training_use import upload
-from pages.shared.training_words import INTRO
+from pages.parts.training.lessons import lessons
+from pages.parts.training.options import choose_options
+from pages.parts.training.run import watch
+from pages.parts.training.use import upload
+from pages.parts.training.words import INTRO
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
 
 open_page("Training")
 st.caption(INTRO)

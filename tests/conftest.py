@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from model.config import TransformerConfig
-from model.data import bucketed_batches, encode_pairs
 from model.tokenizer import Tokenizer
-from model.training import Settings, make_optimizer, train
+from model.training.data import bucketed_batches, encode_pairs
+from model.training.loop import Settings, make_optimizer, train
 from model.transformer import Transformer
 from model.translator import Translator
 

@@ -11,8 +11,8 @@ from safetensors.torch import load, save
 
 from model.archive import BOUNDS, pack_checkpoint, unpack_checkpoint
 from model.checkpoint import load_checkpoint
-from model.layout import lay_out
-from model.toys import Toy, ToyOptions
+from model.memory_layout import lay_out
+from model.training.small_models import Toy, ToyOptions
 from model.translator import PRETRAINED, Translator
 
 NAMES = ("weights.safetensors", "config.json", "tokenizer.json")

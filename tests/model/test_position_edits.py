@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.decoding import decode
-from model.scoring import trace_log_probabilities
+from model.decoding.search import decode
+from model.insight.scoring import trace_log_probabilities
 from model.trace import KeyValueCache, PositionEdit, Run, Site, Trace
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 3]])

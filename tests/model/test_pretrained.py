@@ -4,7 +4,7 @@ import pytest
 
 from model import Site, load
 from model.positions import rotation_error
-from model.reach import load_reach
+from model.training.position_counts import load_reach
 from model.translator import PRETRAINED
 
 TRANSLATIONS = {

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site, load_bert
 from model.edits import Edits
-from model.foreign import WHY_NOT, load_foreign
-from model.pieces import merge_words
-from pages.shared import limits
-from tests.model.test_foreign import KINDS, save_tokenizer
+from model.library.pieces import merge_words
+from model.library.transformers_model import WHY_NOT, load_foreign
+from pages.shared.runs import limits
+from tests.model.library.test_transformers_model import KINDS, save_tokenizer
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]

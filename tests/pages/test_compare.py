@@ -8,19 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
+from tests.viz.maps.test_compared_maps import maps_of, read
 
 from model import Site, load
 from model.edit_text import write_edits
 from model.edits import Edits
-from model.history import History
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
+from model.training.history import History
 from model.translator import PRETRAINED
-from pages.shared import comparison, scene
-from pages.shared.compare_sides import WIDE, only, read_side, side_text
-from pages.shared.models import EXAMPLES
-from pages.shared.scene import Scene, read_scene
+from pages.parts.compare.sides import WIDE, only, read_side, side_text
+from pages.shared.show import comparison
+from pages.shared.state import scene
+from pages.shared.state.models import EXAMPLES
+from pages.shared.state.scene import Scene, read_scene
 from tests.pages.pictures import canvas_pictures
-from tests.viz.test_compared_maps import unpack
 from viz import compared_maps, largest_changes
 
 ROOT = Path(__file__).parents[2]
@@ -45,11 +46,9 @@ def click(app, label):
 
 def maps(app):
     """Both maps and their difference, and the tokens of both."""
-    for part in app.get("bidi_component"):
-        if b'"titles"' in part.proto.bytes[:200]:
-            header, numbers = unpack(type("Picture", (), {"data": part.proto.bytes}))
-            return header, numbers
-    raise AssertionError("There are no maps.")
+    (found,) = [picture for picture in canvas_pictures(app) if "titles" in picture[0]]
+    header, body = found
+    return header, maps_of(header, np.frombuffer(body, "<f4"))
 
 
 def texts(tokens):
@@ -65,7 +64,7 @@ def expect_sides(app, first, second):
         np.testing.assert_allclose(drawn, weights, atol=1e-5)
         assert axes == (texts(trace.query_tokens(site)), texts(trace.key_tokens(site)))
     # Each difference is that of the two weights drawn.
-    _, (*_, difference) = unpack(compared_maps(*numbers[:2], *tokens))
+    _, (*_, difference) = read(compared_maps(*numbers[:2], *tokens))
     np.testing.assert_array_equal(numbers[2], difference)
     changes = largest_changes(*numbers[:2], *tokens)
     if not changes:
@@ -299,7 +298,7 @@ def test_a_model_that_went_meanwhile_is_told(key, words):
     app = AppTest.from_string(
         """
 import streamlit as st
-from pages.shared.compare_changes import change_model
+from pages.parts.compare.changes import change_model
 change_model("a", "model")
 """
     )

@@ -5,9 +5,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.edits import Edits
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
 from model.tokenizer import START_ID
-from pages.shared.branches import Branch
+from pages.parts.decoding.branches import Branch
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]

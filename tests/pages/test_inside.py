@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 from model import Site
 from model.edit_text import write_edits
 from model.edits import CellEdit, Edits
-from model.explain import explain
-from model.similarity import word_similarity
+from model.insight.explain import explain
+from model.insight.similarity import word_similarity
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.history import History
+from model.training.history import History
 from model.translator import PRETRAINED
 from tests.pages.pictures import canvas_pictures
 

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.frame import PAGES
-from pages.shared.scene import LONGEST_SENTENCE, LONGEST_SIDE
+from pages.shared.frame.frame import PAGES
+from pages.shared.state.scene import LONGEST_SENTENCE, LONGEST_SIDE
 from tests.odd_texts import ODD_TEXTS
 
 ROOT = Path(__file__).parents[2]

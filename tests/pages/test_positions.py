@@ -6,10 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import PositionEdit, Site, load
-from model.permutation import permutation_differences, shuffled
+from model.insight.permutation import permutation_differences, shuffled
+from model.insight.scoring import trace_log_probabilities
 from model.positions import rotation, sinusoids
-from model.scoring import trace_log_probabilities
-from pages.shared.bert_models import shelf
+from pages.parts.bert.model_box import shelf
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 
 ROOT = Path(__file__).parents[2]

@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import PositionEdit
 from model.edit_text import read_edits
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
 from model.trace import Site
-from pages.shared.bert_models import shelf
-from pages.shared.frame import PAGES
-from pages.shared.scene import BERT_TABS, matters, read_scene
-from pages.shared.slides import (
+from pages.parts.bert.model_box import shelf
+from pages.shared.frame.frame import PAGES
+from pages.shared.frame.talk import SHIPPED
+from pages.shared.link.slides import (
     FORMAT,
     LARGEST_FILE,
     LONGEST_TITLE,
@@ -29,7 +29,7 @@ from pages.shared.slides import (
     read_talk,
     write_talk,
 )
-from pages.shared.talk import SHIPPED
+from pages.shared.state.scene import BERT_TABS, matters, read_scene
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.toys import default_options
-from pages.shared.training_run import MOST_RUNS
-from pages.shared.training_use import packed
+from model.training.small_models import default_options
+from pages.parts.training.run import MOST_RUNS
+from pages.parts.training.use import packed
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,139 @@
+"""The text a BERT reads: its sentences, its tokens, and what it puts in place of a mask."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.edits import Edits
+from model.library.bert_reader import BertReader, Reading
+from model.library.hub import first_line
+from pages.parts.bert.model_box import Loaded
+from pages.parts.bert.words import MASK_HINT, PARITY, PREDICTIONS
+from pages.shared.runs.library import read
+from pages.shared.show.comparison import CHANGED, TRAINED
+from pages.shared.show.pictures import all_picked, piece_chips, show
+from pages.shared.state import scene
+from viz import probability_bars, token_strip
+
+TOP = 8  # predictions shown
+SAME = 1e-4  # rounding of 32-bit numbers over many layers stays below
+
+
+def text_boxes(reader: BertReader) -> tuple[str, str]:
+    """The boxes for one sentence or two; a second one only where the model takes pairs."""
+    left, right = st.columns(2)
+    with left:
+        first = text_box("Sentence 1", "bert_first", "Type a sentence and press Enter")
+    if not reader.takes_pairs:
+        return first, ""
+    with right:
+        return first, text_box("Sentence 2, or nothing", "bert_second", "")
+
+
+def text_box(label: str, key: str, placeholder: str) -> str:
+    """A box for a text; masked words are forgotten with the text they stood in."""
+    return st.text_input(
+        label,
+        key=key,
+        max_chars=scene.LONGEST_TEXT,
+        placeholder=placeholder,
+        on_change=lambda: st.session_state.update(bert_masked=""),
+    )
+
+
+def masked_places(reader: BertReader, first: str, second: str, masked: str) -> tuple[int, ...]:
+    """The places named in a text that were masked, as far as these sentences have words there."""
+    pieces = reader.read(first, second)
+    places = {int(place) for place in masked.split(",") if place}
+    return tuple(
+        place for place, piece in enumerate(pieces) if place in places and not piece.is_special
+    )
+
+
+def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading) -> None:
+    """The tokens as chips, a click on which masks their word, and notes on them."""
+    reader, pieces = loaded.model, reading.source_tokens
+    label = f"What the model reads: {len(pieces)} tokens. {MASK_HINT}, again to bring it back."
+    strip = token_strip("", piece_chips(pieces, reader.takes_pairs), label=label, clickable=True)
+    show(strip, "tokens", lambda: mask(pieces), save="Tokens read")
+    if reader.is_cut(first, second):
+        st.info(f"The text is longer than the {reader.max_tokens} tokens that this model can read.")
+    if unknown := sum(piece.is_unknown for piece in pieces):
+        st.info(
+            f"The model has no piece for {unknown} of the tokens, framed in dashes: it reads each "
+            "of them as “unknown”."
+        )
+
+
+def mask(pieces: list) -> None:
+    """Mask the clicked word, all of its pieces, or bring it back."""
+    for clicked in all_picked("tokens"):
+        if clicked >= len(pieces):
+            continue  # in a longer text, which is gone meanwhile
+        word = pieces[clicked].word
+        places = {place for place, piece in enumerate(pieces) if piece.word == word}
+        before = {int(place) for place in st.session_state.bert_masked.split(",") if place}
+        after = before - places if places <= before else before | places
+        st.session_state.bert_masked = ",".join(map(str, sorted(after)))
+
+
+def predictions(
+    loaded: Loaded, first: str, second: str, masked: tuple[int, ...], edits: Edits
+) -> None:
+    """What the model would put in the place of a mask, as trained and with heads switched.
+
+    There is a mask in what it reads.
+    """
+    reader: BertReader = loaded.model
+    reading = read(loaded, first, second, masked, edits)
+    pieces = reading.source_tokens
+    places = [place for place, piece in enumerate(pieces) if piece.id == reader.mask_id]
+    if not reader.predicts:
+        try:
+            reader.predictions(reading)
+        except ValueError as error:
+            st.info(str(error))
+        return
+    written = reader.read(first, second)
+    place = places[0]
+    if len(places) > 1:
+        place = st.selectbox(
+            "Masked place", places, format_func=lambda at: f"{at + 1}: {written[at].text}"
+        )
+    runs = {CHANGED: reading} if edits != Edits() else {}
+    runs = {TRAINED: read(loaded, first, second, masked)} | runs
+    found = {name: reader.probabilities(run, [place])[0] for name, run in runs.items()}  # (V,)
+    drawn = list(found.values())[-1]
+    best = drawn.topk(min(TOP, len(drawn))).indices
+    tokens = [reader.text(index) for index in best.tolist()]
+    bars = {name: values[best].cpu().numpy() for name, values in found.items()}
+    save = f"Likeliest tokens at place {place + 1}"
+    show(probability_bars(bars, tokens), "predictions", save=save)
+    if place in masked:
+        likelihood = drawn[written[place].id]
+        rank = int((drawn > likelihood).sum()) + 1
+        st.text(f"“{written[place].text}” itself: {likelihood:.4f}, number {rank} of {len(drawn)}")
+    st.caption(PREDICTIONS)
+
+
+def parity(loaded: Loaded, first: str, second: str) -> None:
+    """A button that measures how far the numbers are from transformers' own, and the measure."""
+    asked = loaded.number, first, second
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button("Same numbers as transformers?", help=PARITY)
+        if pressed:
+            with st.spinner("Running transformers' own BertModel …"):
+                try:
+                    measured = loaded.model.parity(first, second)
+                except Exception as error:  # the folder may be gone, or memory used up
+                    st.text(f"It could not be compared: {first_line(error)}")
+                    return
+            st.session_state.bert_parity = asked, measured
+        of, measured = st.session_state.get("bert_parity", (None, None))
+        if of == asked:
+            same = max(measured) < SAME
+            st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
+            st.caption(
+                f"Largest differences: {measured.states:.1e} in the last hidden states, "
+                f"{measured.weights:.1e} in the weights of all heads."
+            )

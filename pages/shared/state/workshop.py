@@ -1,0 +1,62 @@
+"""What a visitor has trained or uploaded, which outlives a reload of the browser's tab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from model.training.jobs import Job
+    from model.translator import Translator
+    from pages.shared.state.models import Choice
+    from viz.curves.training_curves import Line
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training under its name."""
+
+    name: str
+    job: Job
+
+
+@dataclass(eq=False)
+class Workshop:
+    """The trainings and the models of one visitor; `key` is known to their tab alone."""
+
+    key: str = field(default_factory=token_urlsafe)
+    run: Run | None = None  # the training that is watched
+    count: int = 0  # of the trainings begun
+    earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
+    models: dict[str, tuple[Choice, Translator]] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to come back to."""
+        return not (self.run or self.earlier or self.models)
+
+
+@st.cache_resource
+def workshops() -> WeakValueDictionary[str, Workshop]:
+    """Every visitor's, by key, as long as a session holds it."""
+    return WeakValueDictionary()
+
+
+def workshop() -> Workshop:
+    """The one of this session."""
+    if "workshop" not in st.session_state:
+        st.session_state.workshop = Workshop()
+        workshops()[workshop().key] = workshop()
+    return st.session_state.workshop
+
+
+def come_back(key: object) -> bool:
+    """Take the workshop of a key up again, where it is still there."""
+    found = workshops().get(key)
+    if found is not None:
+        st.session_state.workshop = found
+    return found is not None
