@@ -5,24 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import viz
 from viz import CanvasPicture
-from viz.modules import Module, in_order, read, script, stylesheet
+from viz.modules import in_order, read, script, stylesheet
 
 HERE = Path(__file__).parent
 VIZ = Path(viz.__file__).parent
-CANVAS, MOUNT, PAGE = VIZ / "canvas.js", HERE / "mount.js", HERE / "page.js"
+MOUNT, PAGE = HERE / "mount.js", HERE / "page.js"
 
 LIBRARY = """
 export default function load() {
   if (window.__NAME__) return;
   __CODE__
   window.__NAME__ = (name, part) => {
-    part.parentElement.adoptedStyleSheets = ["", "save_menu", name].map(sheetOf);
-    return $mount.mount(parts[name], part);
+    part.parentElement.adoptedStyleSheets = parts[name].sheets.map(sheetOf);
+    return $mount.mount(parts[name].draw, part);
   };
   dispatchEvent(new Event("__NAME__"));
   $page.tend();
@@ -80,11 +81,22 @@ def global_name() -> str:
 def code() -> str:
     """All files once, in their order, and `styles` and `parts` by the name of the part."""
     modules = in_order([PAGE, MOUNT, *parts()])
-    theme = (HERE / "theme.css").read_text(encoding="utf-8")
-    styles = {"": f"{stylesheet([read(CANVAS)])}\n{theme}"}
-    styles |= {part.stem: stylesheet(own_modules(part)) for part in parts()}
-    draws = ", ".join(f"{part.stem}: ${part.stem}.draw" for part in parts())
-    return f"const styles = {json.dumps(styles)};\n{script(modules)}\nconst parts = {{ {draws} }};"
+    styles = {module.path.stem: stylesheet([module]) for module in modules}
+    styles["theme"] = (HERE / "theme.css").read_text(encoding="utf-8")
+    styles = {name: style for name, style in styles.items() if style}
+    drawn = ",\n".join(
+        f"{part.stem}: {{ draw: ${part.stem}.draw, sheets: {json.dumps(sheets_of(part, styles))} }}"
+        for part in parts()
+    )
+    return (
+        f"const styles = {json.dumps(styles)};\n{script(modules)}\nconst parts = {{\n{drawn}\n}};"
+    )
+
+
+def sheets_of(part: Path, styles: Mapping[str, str]) -> list[str]:
+    """The stylesheets of a part: of all parts, of what it imports, and of the menu beside it."""
+    names = ["canvas", "theme", "save_menu", *(module.path.stem for module in in_order([part]))]
+    return [name for name in dict.fromkeys(names) if name in styles]
 
 
 @cache
@@ -92,8 +104,3 @@ def parts() -> list[Path]:
     """The scripts that draw: of the pictures, and of what else is on a page."""
     files = sorted([*VIZ.glob("*/*.js"), *HERE.glob("*.js")], key=lambda file: file.stem)
     return [file for file in files if "draw" in read(file).exports]
-
-
-def own_modules(part: Path) -> list[Module]:
-    """A part's script and those that it imports, without what all parts share."""
-    return [module for module in in_order([part]) if module.path != CANVAS]

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
-from tests.viz.maps.test_compared_maps import maps_of, read
 
 from model import Site, load
 from model.edit_text import write_edits
@@ -22,6 +21,7 @@ from pages.shared.state import scene
 from pages.shared.state.models import EXAMPLES
 from pages.shared.state.scene import Scene, read_scene
 from tests.pages.pictures import canvas_pictures
+from tests.viz.maps.test_compared_maps import maps_of, read
 from viz import compared_maps, largest_changes
 
 ROOT = Path(__file__).parents[2]

@@ -19,13 +19,14 @@ def test_the_library_has_every_file_once_and_every_part():
     for name in (*PARTS, "canvas", "map", "transport", "to_svg"):
         assert text.count(f"\nconst ${name} = (() => {{") == 1
     for part in PARTS:
-        assert f"{part}: ${part}.draw" in text
+        assert f"{part}: {{ draw: ${part}.draw, " in text
     assert text.count("export default") == 1
 
 
 def test_the_styles_of_all_parts_are_there_once():
     text = library.library()
-    assert text.count(".transport .play") == 2  # of the film, of the player, and of the clocks
+    assert text.count(".transport .play") == 1  # of the film, of the player, and of the clocks
+    assert 'sheets: ["canvas", "theme", "save_menu", "transport", "map", "attention_film"]' in text
     assert text.count("--accent: var(--st-primary-color)") == 1
 
 
