@@ -17,7 +17,7 @@ from pages.shared.state import scene
 from pages.shared.state.workshop import Run, workshop
 from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, training_curves
-from viz.training_curves import Line
+from viz.curves.training_curves import Line
 
 EVERY = 1.0  # seconds between two updates
 ACTIVE = ("waiting", "training")

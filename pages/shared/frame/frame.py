@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.browser.parts import keyboard
 from pages.shared.frame import presenter, share
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
 from pages.shared.show.pictures import load_library, show
 from pages.shared.state.page import PAGES, Page
-from viz import keyboard
 
 SIDEBAR_WIDTH = 220  # pixels
 
@@ -30,15 +30,10 @@ STYLE = """
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
 .st-key-library, .st-key-grid-selection, .st-key-workshop-key { display: none; }
-/* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
-[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
-:hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
-[class*="st-key-save-"]:is(:hover, :focus-within, .open) { opacity: 1; }
-[class*="st-key-save-"].open { z-index: 50; }
-/* Fingers do not hover: there it always shows, in a row of its own. */
-@media (hover: none) {
-  [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; opacity: 1; }
-}
+/* The menu that saves a chart takes no room, and shows when the chart is in use. */
+[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; }
+[class*="st-key-chart-"]:is(:hover, :focus-within) { --in-use: 1; }
+@media (hover: none) { [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; } }
 @media (min-width: 641px) {
   .stMainBlockContainer > .stVerticalBlock { position: relative; }
   .st-key-tour { position: absolute; top: 0; right: 0; width: auto; }

@@ -6,12 +6,12 @@ import re
 
 import streamlit as st
 
+from pages.browser import parts
 from pages.shared.frame import talk
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.stage import staged
 from pages.shared.state.page import PAGES
-from viz import slide as slide_picture
 
 PARAMETER = "talk"  # which slide, in an address
 NOTE = "slide-note"  # the key of a box that a slide shows beside its pictures
@@ -65,7 +65,7 @@ def show_slide(number: int) -> None:
         address.apply(slide.parameters, page)
         address.write({PARAMETER: str(number)})
     place = {"number": number, "count": len(slides)}
-    words = slide_picture(slide.title, slide.words, style=STYLE.format(size=slide.size), **place)
+    words = parts.slide(slide.title, slide.words, style=STYLE.format(size=slide.size), **place)
     show(words, "slide-words", turn)
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)

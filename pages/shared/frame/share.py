@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.browser.parts import copy_link
 from pages.shared.frame import presenter, talk
 from pages.shared.show.pictures import show
 from pages.shared.state.page import Page
-from viz import copy_link
 
 
 def tools(page: Page) -> None:

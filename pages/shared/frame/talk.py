@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.browser.parts import kept_text
 from pages.shared.link import address
 from pages.shared.link.slides import (
     MOST_SLIDES,
@@ -17,7 +18,6 @@ from pages.shared.link.slides import (
 )
 from pages.shared.show.pictures import picked, show
 from pages.shared.state.page import Page
-from viz import kept_text
 
 SHIPPED = Path(__file__).parents[3] / "talks" / "attention.json"
 KEPT = "headlight-talk"  # the name under which the browser's tab keeps it

@@ -157,7 +157,7 @@ def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
 
 
 def one_head(heads: np.ndarray, head: int | str) -> np.ndarray:
-    """Return what belongs to a head, from 0, of numbers of all heads (H, ...); or mean or maximum."""
+    """Return the numbers of a head, from 0, or the mean or maximum of all heads (H, ...)."""
     summaries = {"mean": heads.mean, "max": heads.max}
     return summaries[head](axis=0) if head in summaries else heads[head]
 

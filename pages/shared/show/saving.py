@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from model.edits import Edits
+from pages.browser.parts import Format
 from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION
 from pages.shared.show.captions import edit_words
 from pages.shared.state import models
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
-from viz.save_menu import Format
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from model.training.jobs import Job
     from model.translator import Translator
     from pages.shared.state.models import Choice
-    from viz.training_curves import Line
+    from viz.curves.training_curves import Line
 
 
 @dataclass(frozen=True)
