@@ -64,8 +64,8 @@ def show_slide(number: int) -> None:
         st.session_state.slide_drawn = number
         address.apply(slide.parameters, page)
         address.write({PARAMETER: str(number)})
-    place = {"number": number, "count": len(slides)}
-    words = parts.slide(slide.title, slide.words, style=STYLE.format(size=slide.size), **place)
+    st.html(f"<style>{STYLE.format(size=slide.size)}</style>")
+    words = parts.slide(slide.title, slide.words, number=number, count=len(slides))
     show(words, "slide-words", turn)
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
