@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pages.parts.attention.page import ATTENTION
 from pages.parts.masks.page import MASKS
+from pages.parts.talk.page import TALK
 from pages.shared.frame import frame
 from pages.shared.state.page import PAGES, list_pages
 
-list_pages(ATTENTION, MASKS)
+list_pages(ATTENTION, MASKS, TALK)
 
 
 def open_page(key: str) -> None:
