@@ -160,17 +160,19 @@ def in_talk() -> bool:
     return st.session_state.get("slide") is not None
 
 
-def section(body: Callable[..., None]) -> Callable[..., None]:
+def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
     """Have a part of a page rerun alone, with what was chosen in it written into the address.
 
-    On a slide it reruns with the whole, as its pictures stand elsewhere on the page.
+    It also reruns `every` so many seconds, if that is wanted. On a slide it reruns with the whole,
+    as its pictures stand elsewhere on the page.
     """
 
+    @wraps(body)
     def published(*args: object) -> None:
         body(*args)
         publish()
 
-    alone = st.fragment(wraps(body)(published))
+    alone = st.fragment(published, run_every=every)
 
     @wraps(body)
     def drawn(*args: object) -> None:
