@@ -18,7 +18,8 @@ from torch import Tensor
 from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS, assemble, save_checkpoint
 from model.config import CHOICES, TransformerConfig, refuse_outside
 from model.memory_layout import lay_out
-from model.tokenizer import SPECIAL_TOKENS, Tokenizer
+from model.tokenizer import Tokenizer
+from model.tokens import SPECIAL_TOKENS
 from model.transformer import Transformer
 from model.translator import Translator
 

@@ -15,9 +15,10 @@ from model.decoding.strategies import Name as StrategyName
 from model.decoding.strategies import Strategy
 from model.masks import look_ahead_mask
 from model.memory_layout import lay_out
-from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
+from model.sequences import pad
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, PAD_ID, START_ID, Token
 from model.trace import Changes, Run, Trace
-from model.training.data import pad
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from model.attention import UNCHANGED, fit_cells
 from model.insight.anatomy import attention_of, gates_at
 from model.library.bert import Bert
-from model.tokenizer import END_ID, SPECIAL_TOKENS, Token
+from model.tokens import END_ID, SPECIAL_TOKENS, Token
 from model.trace import Changes, Kind, Run, Site, Trace
 from model.transformer import Transformer
 

@@ -21,7 +21,7 @@ from model.library.hub import (
     read_weights,
 )
 from model.library.pieces import Piece, Role
-from model.texts import check_characters
+from model.tokens import check_characters
 from model.trace import Changes, Run, Trace
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from model.library.hub import (
     weight_files,
 )
 from model.library.pieces import Piece, Role
-from model.texts import check_characters
+from model.tokens import check_characters
 from model.trace import Kind
 
 if TYPE_CHECKING:

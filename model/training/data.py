@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
-from model.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
+from model.sequences import pad, source_sequence, target_sequence
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID
 
 
 @dataclass(frozen=True)
@@ -74,23 +75,6 @@ def encode_pairs(
     if not encoded:
         raise ValueError(f"No pair is short enough for {max_positions} positions.")
     return encoded
-
-
-def source_sequence(ids: Sequence[int]) -> list[int]:
-    """What the encoder reads: the sentence and the end token."""
-    return [*ids, END_ID]
-
-
-def target_sequence(ids: Sequence[int]) -> list[int]:
-    """What the decoder reads: the target shifted right, the start token first."""
-    return [START_ID, *ids]
-
-
-def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
-    """Pad id sequences on the right to the longest one, or to `length` -> (B, length)."""
-    length = max([length, *(len(sequence) for sequence in sequences)])
-    rows = [[*sequence, *[PAD_ID] * (length - len(sequence))] for sequence in sequences]
-    return torch.tensor(rows, dtype=torch.long)
 
 
 def collate(pairs: Sequence[EncodedPair]) -> Batch:

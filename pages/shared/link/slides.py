@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from model.texts import check_characters
+from model.tokens import check_characters
 from pages.shared.link import address
 
 LARGEST_FILE = 200_000  # bytes

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.library.pieces import Piece
-from model.tokenizer import Token
+from model.tokens import Token
 from pages.shared.show.saving import Picture, file_asked_for, formats_of, said
 from viz import CanvasPicture, Chip
 from viz.canvas import caption_html, markup

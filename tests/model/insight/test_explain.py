@@ -21,7 +21,7 @@ from model.insight.explain import (
 )
 from model.insight.scoring import trace_log_probabilities
 from model.memory_layout import lay_out
-from model.tokenizer import END_ID, PAD_ID, START_ID, Token
+from model.tokens import END_ID, PAD_ID, START_ID, Token
 from model.trace import AttentionEdit, Block, Run, Site, Trace
 
 HEADS = 4

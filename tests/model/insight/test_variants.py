@@ -18,7 +18,7 @@ from model.insight.variants import (
     width_sweep,
 )
 from model.memory_layout import lay_out
-from model.tokenizer import END_ID, START_ID, Token
+from model.tokens import END_ID, START_ID, Token
 from model.trace import AttentionEdit, Block, PositionEdit, Run, Site, Trace
 
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
