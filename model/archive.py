@@ -46,13 +46,11 @@ LONGEST_TOKEN = 100  # characters
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
-def pack_checkpoint(
-    model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype = torch.float32
-) -> bytes:
+def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
     """A zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
-        save_checkpoint(Path(folder), model, tokenizer, dtype)
+        save_checkpoint(Path(folder), model, tokenizer, torch.float32)
         for name in (WEIGHTS, CONFIG, TOKENIZER):
             # Without the time of day, so that the same model gives the same bytes.
             entry = zipfile.ZipInfo(name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from model.tokens import END_ID, PAD_ID, START_ID
+from model.tokens import END_ID, PAD_ID, START_ID, Token
 
 
 def source_sequence(ids: Sequence[int]) -> list[int]:
@@ -25,3 +25,8 @@ def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
     length = max([length, *(len(sequence) for sequence in sequences)])
     rows = [[*sequence, *[PAD_ID] * (length - len(sequence))] for sequence in sequences]
     return torch.tensor(rows, dtype=torch.long)
+
+
+def token_ids(tokens: Sequence[Token], device: torch.device) -> Tensor:
+    """Tokens -> (1, T) ids on a device."""
+    return torch.tensor([[token.id for token in tokens]], dtype=torch.long, device=device)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.device import best_device
 from model.library.hub import (
     LoadingError,
     Progress,
@@ -249,4 +250,4 @@ def load_foreign(name: str | Path, progress: Progress | None = None) -> ForeignM
             f"The weights of {name} lack {len(missing)} tensors, such as {missing[0]}. Download "
             "or save it again, or choose another model."
         )
-    return ForeignModel(model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer)
+    return ForeignModel(model.to(best_device()), tokenizer)

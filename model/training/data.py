@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from model.sequences import pad, source_sequence, target_sequence
@@ -22,6 +23,10 @@ class Batch:
     source_ids: Tensor
     target_ids: Tensor
     next_ids: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the same batch on a device."""
+        return Batch(*(ids.to(device) for ids in vars(self).values()))
 
 
 @dataclass(frozen=True)
