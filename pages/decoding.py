@@ -12,7 +12,7 @@ from model import Decoding
 from model.decoding.strategies import NAMES, Strategy
 from model.edits import Edits
 from model.insight.scoring import favourites, trace_log_probabilities
-from model.tokenizer import END_ID
+from model.tokens import END_ID
 from model.trace import Site
 from pages.parts.decoding import branches
 from pages.parts.decoding.branches import Branch

@@ -12,7 +12,7 @@ import torch
 from model import Translation
 from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
-from model.tokenizer import Token
+from model.tokens import Token
 from model.trace import PositionEdit, Side, Trace
 from model.training.position_counts import REACH, load_reach
 from model.translator import PRETRAINED

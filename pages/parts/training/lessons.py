@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model.tokenizer import SPECIAL_TOKENS
+from model.tokens import SPECIAL_TOKENS
 from model.training.loop import Settings, learning_rate
 from model.training.small_models import ToyOptions
 from model.training.smoothing import smoothed_loss, smoothed_target

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Translator
 from model.archive import pack_checkpoint, unpack_checkpoint
-from model.tokenizer import END_ID
+from model.tokens import END_ID
 from model.training.jobs import Job, JobState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE

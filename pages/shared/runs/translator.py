@@ -14,7 +14,7 @@ from model import Decoding, Translation, Translator, load
 from model.decoding.strategies import Strategy
 from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
-from model.tokenizer import END_ID, PAD_ID, Token
+from model.tokens import END_ID, PAD_ID, Token
 from model.trace import AttentionEdit, Kind, Site, Trace
 from pages.shared.runs import limits
 from pages.shared.runs.housekeeping import released, share_arenas

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.library.pieces import Piece
-from model.tokenizer import Token
+from model.tokens import Token
 from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
