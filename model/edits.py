@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -11,6 +12,42 @@ from torch import Tensor
 from model.config import TransformerConfig
 from model.masks import window_mask
 from model.trace import KINDS, AttentionEdit, Changes, Kind, Site
+
+Head = tuple[Kind, int, int]  # kind, layer, head
+Place = TypeVar("Place", Kind, Head)
+Value = TypeVar("Value")
+
+
+class ByPlace(Mapping[Place, Value]):
+    """A read-only mapping from kinds or heads, in the order of the model; equal ones hash alike."""
+
+    def __init__(self, values: Mapping[Place, Value]) -> None:
+        self._values = {place: values[place] for place in sorted(values, key=in_model_order)}
+
+    def __getitem__(self, place: Place) -> Value:
+        return self._values[place]
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def __reduce__(self) -> tuple:
+        # Plain values: what caches by value, as Streamlit does, reads an object by this.
+        return ByPlace, (self._values,)
+
+
+def in_model_order(place: Kind | Head) -> tuple[int, ...]:
+    """Return what sorts kinds and heads from the encoder to the cross-attention."""
+    kind, *numbers = (place,) if isinstance(place, str) else place
+    return KINDS.index(kind), *numbers
 
 
 @dataclass(frozen=True)
@@ -29,16 +66,20 @@ class CellEdit:
 class Edits:
     """Everything a visitor changed; `Edits()` leaves the model as trained.
 
-    Of two edits of one cell the later wins, and a cell edit wins over the switches.
+    Of two edits of one cell the later wins, and a cell edit wins over the switches. Edits are plain
+    values: equal ones hash alike, so that they can be part of a key. Any mappings may be given.
     """
 
     look_ahead: bool = True  # False lets the decoder see later positions
     padding: bool = True  # False lets every query see padding
-    windows: Mapping[Kind, int] = field(default_factory=dict)  # farther cells are closed
+    windows: Mapping[Kind, int] = ByPlace({})  # farther cells are closed
     cells: tuple[CellEdit, ...] = ()
-    gates: Mapping[tuple[Kind, int, int], float] = field(
-        default_factory=dict
-    )  # (kind, layer, head)
+    gates: Mapping[Head, float] = ByPlace({})
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "windows", ByPlace(self.windows))
+        object.__setattr__(self, "cells", tuple(self.cells))
+        object.__setattr__(self, "gates", ByPlace(self.gates))
 
     @property
     def changes_masks(self) -> bool:

@@ -229,7 +229,7 @@ def compare() -> None:
         if summarized(both[0]) != summarized(both[1]):
             st.caption(OTHER_SUMMARY)
         about(model="", place=in_words(both, first, second))
-        picture(first, second, len({str(edits_of(one).gates) for one in both}) > 1)
+        picture(first, second, len({edits_of(one).gates for one in both}) > 1)
         what_was_read(first, second, own is not None)
         output(both, first, second)
     address.publish()

@@ -17,7 +17,6 @@ from model.trace import Site
 from pages.parts.decoding import branches
 from pages.parts.decoding.branches import Branch
 from pages.parts.decoding.steps import candidates_of, player_of, tree_of
-from pages.shared.controls.choose import choose_head, choose_layer
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
@@ -35,6 +34,7 @@ from pages.shared.show.pictures import chips, picked, show
 from pages.shared.show.saving import about
 from pages.shared.show.words import DECODING_WORDS, stopped
 from pages.shared.state import edit_history, scene
+from pages.shared.widgets.choose import choose_head, choose_layer
 from viz import shifted_right, token_strip
 
 BOXES = {  # the label and the step of each number's box

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
 from model.insight.anatomy import block_of, take_apart
 from model.insight.explain import choose_objective
 from model.trace import Site
-from pages.shared.controls.choose import choose_head, choose_kind, choose_layer, choose_token
 from pages.shared.controls.sentence import sentence_box
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.inside.story import tell
 from pages.shared.inside.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
@@ -26,6 +25,7 @@ from pages.shared.runs.translator import (
 from pages.shared.show.captions import site_words
 from pages.shared.show.saving import about
 from pages.shared.state import edit_history, scene
+from pages.shared.widgets.choose import choose_head, choose_kind, choose_layer, choose_token
 
 
 def choose(sentence: str) -> Cell:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
 from model.insight.permutation import shuffled
@@ -24,9 +25,7 @@ from pages.parts.positions.runs import (
 )
 from pages.parts.positions.tables import LONGEST, learned_section, sinusoid_section
 from pages.parts.positions.words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
-from pages.shared.controls.choose import choose_head, choose_kind, choose_layer
 from pages.shared.controls.sentence import sentence_box
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
 from pages.shared.runs.translator import (
@@ -43,6 +42,7 @@ from pages.shared.show.comparison import CHANGED, TRAINED, compare_translations
 from pages.shared.show.pictures import chips, show, show_altair, show_plotly
 from pages.shared.show.saving import about
 from pages.shared.state import edit_history, models, scene
+from pages.shared.widgets.choose import choose_head, choose_kind, choose_layer
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
 from viz.numbers import Numbers, counted
 

@@ -2,7 +2,7 @@ import { begin, element } from "../../viz/canvas.js";
 
 /**
  * @typedef {object} Header
- * @property {{ key: string, name: string, words: string, label: string, step: number, selector: string }[]} keys
+ * @property {{ key: string, name: string, words: string, choices: string[], step: number, selector: string }[]} keys
  */
 
 /**
@@ -25,7 +25,7 @@ export function draw(mount) {
       return;
     }
     const key = header.keys.find((one) => one.key === event.key);
-    const control = key && (key.label ? option(key.label, key.step) : all(key.selector)[0]);
+    const control = key && (key.choices.length ? option(key) : all(key.selector)[0]);
     if (!control || control.disabled) return;
     event.preventDefault();
     control.click();
@@ -59,12 +59,12 @@ function types(event) {
   return event.key === " " && target.matches("button, a, summary, [role=radio], [role=tab]");
 }
 
-/** The option so many after the chosen one of the first choice with this label. */
-function option(label, step) {
-  const group = [...document.querySelectorAll('[data-testid="stButtonGroup"]')].find(
-    (one) => one.querySelector("label")?.textContent.trim() === label && one.checkVisibility(),
-  );
-  const options = [...(group?.querySelectorAll("[role=radio]") ?? [])];
+/** The option a step after the chosen one of the first of these choices that is on the page. */
+function option({ choices, step }) {
+  const drawn = choices.flatMap((name) => [...document.querySelectorAll(`.st-key-${name}`)]);
+  const options = [
+    ...(drawn.find((one) => one.checkVisibility())?.querySelectorAll("[role=radio]") ?? []),
+  ];
   const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");
   return options[chosen + step];
 }

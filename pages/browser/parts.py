@@ -22,27 +22,30 @@ Format = Literal["png", "svg", "html", "csv", "npz", "json"]
 class Key:
     """A key, what it does in words, and what it clicks.
 
-    It clicks the option `step` after the chosen one of the choice with this `label`, or else the
-    first control that the CSS `selector` finds.
+    It clicks the option `step` after the chosen one of the first of the `choices`, by key, that is
+    on the page, or else the first control that the CSS `selector` finds.
     """
 
     key: str
     words: str
-    label: str = ""
+    choices: tuple[str, ...] = ()
     step: int = 0
     selector: str = ""
 
 
+HEADS = "head", "head_number", "bert_head"
+LAYERS = "layer", "bert_layer"
+KINDS = "kind", "mask_kind", "bert_kind"
 KEYS = (
-    Key("h", "next head", "Head", 1),
-    Key("H", "head before", "Head", -1),
-    Key("l", "next layer", "Layer", 1),
-    Key("L", "layer before", "Layer", -1),
-    Key("k", "next kind of attention", "Kind of attention", 1),
-    Key("K", "kind of attention before", "Kind of attention", -1),
+    Key("h", "next head", HEADS, 1),
+    Key("H", "previous head", HEADS, -1),
+    Key("l", "next layer", LAYERS, 1),
+    Key("L", "previous layer", LAYERS, -1),
+    Key("k", "next kind of attention", KINDS, 1),
+    Key("K", "previous kind of attention", KINDS, -1),
     Key("t", "switch the selected head off or on", selector=".switchboard .head.selected"),
     Key("n", "next step of decoding or training", selector=".transport .forward"),
-    Key("p", "step before", selector=".transport .back"),
+    Key("p", "previous step", selector=".transport .back"),
     Key(" ", "play or pause", selector=".transport .play"),
 )
 NAMES = {" ": "Space"}
@@ -67,27 +70,16 @@ def kept_text(name: str, text: str | None) -> CanvasPicture:
     return CanvasPicture.pack(KEPT_TEXT, {"name": name, "text": text}, height=0)
 
 
-def slide(
-    title: str,
-    words: str,
-    *,
-    number: int,
-    count: int,
-    style: str = "",
-    passing: bool = False,
-) -> CanvasPicture:
+def slide(title: str, words: str, *, number: int, count: int) -> CanvasPicture:
     """The words of slide `number` of `count`, counted from 1.
 
     The document's keys turn the slides: arrows, page keys and the space bar, Home and End; B or a
     full stop blacks the screen out and back; Escape leaves. It answers with the number of the slide
-    that was asked for, 0 for none. `style` is CSS for the page as long as it is shown. A slide
-    `passing` is asked for again if it is still there after a while. Raises ValueError if there is
-    no such slide.
+    that was asked for, 0 for none. Raises ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
     header = {"title": title, "words": words, "number": number, "count": count}
-    header |= {"style": style, "passing": passing}
     return CanvasPicture.pack(SLIDE, header, height=160)
 
 

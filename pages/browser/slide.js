@@ -6,16 +6,12 @@ import { begin, element } from "../../viz/canvas.js";
  * @property {string} words
  * @property {number} number of the slide, from 1
  * @property {number} count
- * @property {string} style CSS for the page as long as the slide is shown
- * @property {boolean} passing whether to ask for it again if it is still there after a while
  */
 
 const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
 const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const SETTLED = 300; // milliseconds after which pictures have taken their size
-const PATIENCE = 8000; // milliseconds that a slide asked for may take to come
-const DRESSED = 1500; // milliseconds that the page stays as it is between two slides
 const SHRINK = 0.95;
 const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
 
@@ -26,86 +22,71 @@ const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit 
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const { title, words, number, count } = header;
-  const style = document.documentElement.style;
-  const main = document.querySelector("[data-testid=stMain]");
   root.forget?.();
-  window.headlightDeafen?.();
-  dress(header.style); // last: forgetting the slide before undresses the page
-  let gone = false; // keys are heard until the next slide listens
-  let at = number; // runs ahead of the page while the next slide is on its way
+  // What was asked for last may be ahead of the slide that came.
+  if (root.wanted === number) root.wanted = undefined;
+  let at = root.wanted ?? number;
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
   const on = turnButton("›", "Next slide", () => go(at + 1));
-  const leave = turnButton("×", "Leave the talk", stop);
+  const leave = turnButton("×", "Leave the talk", () => answer(0));
   const counter = element("span", "counter", "", { "aria-live": "polite" });
   const turn = element("div", "turn", "", { role: "group", "aria-label": "Slides" });
   turn.append(back, counter, on, leave);
-  const black = element("div", "black");
-  black.hidden = true;
+  const black = root.querySelector(".black") ?? element("div", "black", "", { hidden: "" });
   black.onclick = () => (black.hidden = true);
   root.replaceChildren(element("h1", "", title), element("p", "words", words), turn, black);
   show();
-  // What was asked for while the page changed did not arrive, and is asked for again.
-  const { wanted = number, until } = window.headlightSlide ?? {};
-  window.headlightSlide = undefined;
-  if (wanted !== number && performance.now() < until) {
-    if (wanted) go(wanted);
-    else stop();
-  }
 
   function go(to) {
     const next = Math.max(1, Math.min(count, to));
     if (next === at) return;
-    at = next;
+    at = root.wanted = next;
     show();
-    ask(at);
-  }
-  function stop() {
-    dress("");
-    window.headlightDeafen();
-    ask(0);
-    // What is done next is on the page, and may be to present again.
-    const forget = () => (window.headlightSlide = undefined);
-    for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, forget, { once: true, capture: true });
-  }
-  /** Ask for a slide, or for the page without one. */
-  function ask(wanted) {
-    window.headlightSlide = { wanted, until: performance.now() + PATIENCE };
-    if (!gone) answer(wanted);
+    answer(at);
   }
   function show() {
     counter.textContent = `${at} / ${count}`;
     back.disabled = at === 1;
     on.disabled = at === count;
   }
-
   function onKey(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const { key } = event;
-    const place = event.composedPath()[0];
-    if (takesKey(place, key)) return;
+    if (takesKey(event.composedPath()[0], key)) return;
     if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
     else if (key === "Escape" && !black.hidden) black.hidden = true;
-    else if (key === "Escape") stop();
+    else if (key === "Escape") answer(0);
     else if (key in STEPS) go(at + STEPS[key]);
     else if (key === "Home") go(1);
     else if (key === "End") go(count);
     else return;
     event.preventDefault();
   }
+  document.addEventListener("keydown", onKey);
+  const stopFitting = fitToScreen(root.number !== number);
+  root.number = number;
+  root.forget = () => {
+    document.removeEventListener("keydown", onKey);
+    stopFitting();
+  };
+  return root.forget;
+}
 
-  /** Going on to another page leaves two entries of one slide; going back passes the first over. */
-  function onPop() {
-    if (new URLSearchParams(location.search).get("talk") !== String(number)) return;
-    history.back();
-  }
-
+/**
+ * Scale the slide to the screen, and shrink pictures that are too tall for it.
+ * @param {boolean} isNew whether the pictures begin at their own size
+ * @returns {() => void} what ends it
+ */
+function fitToScreen(isNew) {
+  const style = document.documentElement.style;
+  const main = document.querySelector("[data-testid=stMain]");
+  let waiting = 0;
   function scale() {
     const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
-    style.setProperty("--slide-scale", Math.max(SMALLEST, fitting));
+    style.setProperty("--slide-scale", String(Math.max(SMALLEST, fitting)));
     check();
   }
-  let waiting = null;
   function check() {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
@@ -113,49 +94,20 @@ export function draw(mount) {
       if (document.querySelector("[data-test-script-state=running]")) return check();
       const overflows = main.scrollHeight > main.clientHeight + 1;
       if (!overflows || innerWidth < STAGE.width / 2 || fit * SHRINK < FITS[1]) return;
-      style.setProperty("--slide-fit", fit * SHRINK);
+      style.setProperty("--slide-fit", String(fit * SHRINK));
       check();
     }, SETTLED);
   }
-  if (root.number !== number) style.setProperty("--slide-fit", FITS[0]);
-  root.number = number;
+  if (isNew) style.setProperty("--slide-fit", String(FITS[0]));
   const observer = new ResizeObserver(check);
   observer.observe(main.firstElementChild);
   addEventListener("resize", scale);
-  addEventListener("popstate", onPop);
-  document.addEventListener("keydown", onKey);
-  window.headlightDeafen = () => document.removeEventListener("keydown", onKey);
   scale();
-  const passing =
-    header.passing && setTimeout(() => answer(number), DRESSED);
-  root.forget = () => {
-    gone = true;
-    undress();
-    clearTimeout(passing);
+  return () => {
     clearTimeout(waiting);
     observer.disconnect();
     removeEventListener("resize", scale);
-    removeEventListener("popstate", onPop);
   };
-  return root.forget;
-}
-
-/** Put a style on the whole page. */
-function dress(style) {
-  clearTimeout(window.headlightUndress);
-  const name = "headlight-slide";
-  const worn = document.getElementById(name) ?? element("style", "", "", { id: name });
-  worn.textContent = style;
-  document.head.append(worn);
-}
-
-/** Take it off and hear no more keys, but not while the next slide is on its way. */
-function undress() {
-  clearTimeout(window.headlightUndress);
-  window.headlightUndress = setTimeout(() => {
-    dress("");
-    window.headlightDeafen();
-  }, DRESSED);
 }
 
 function turnButton(text, name, onclick) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
 from model.insight.anatomy import take_apart
@@ -13,12 +14,11 @@ from model.library.bert_reader import NO_HEAD, BertReader, Reading
 from model.trace import Site
 from pages.parts.bert.view import Run
 from pages.parts.bert.words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
-from pages.shared.controls.choose import choose, choose_token
-from pages.shared.controls.tabs import tabs
 from pages.shared.inside.story import tell
 from pages.shared.inside.views import Cell, beyond, stream_lengths, switches
 from pages.shared.runs.library import at_sites
 from pages.shared.state import scene
+from pages.shared.widgets.choose import choose, choose_token
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
 

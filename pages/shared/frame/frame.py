@@ -8,23 +8,8 @@ from pages.browser.parts import keyboard
 from pages.shared.frame import presenter, share
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
-from pages.shared.show import saving
 from pages.shared.show.pictures import load_library, show
-
-# Every page of the app: its file, its name, what it is for.
-PAGES = (
-    ("app.py", "Attention", "What every head looks at, on your sentence"),
-    ("pages/masks.py", "Masks", "Change what attention may see, and what that does"),
-    ("pages/heads.py", "Heads", "Switch heads off, and see which of them matter"),
-    ("pages/compare.py", "Compare", "Two sentences, heads, models or trainings, side by side"),
-    ("pages/inside.py", "Inside a head", "Why a weight is what it is, number by number"),
-    ("pages/positions.py", "Positions", "How a token knows its place, and what happens without"),
-    ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
-    ("pages/training.py", "Training", "Watch attention being learned, from random weights"),
-    ("pages/bert.py", "BERT and others", "Other models' heads: a BERT to change, any to look at"),
-    ("pages/talk.py", "Talk", "Make a list of scenes, and present it"),
-    ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
-)
+from pages.shared.state.page import PAGES, Page
 
 SIDEBAR_WIDTH = 220  # pixels
 
@@ -57,33 +42,40 @@ STYLE = """
 """
 
 
-def open_page(name: str) -> None:
-    """Set up the page called `name`; the first Streamlit call of every page."""
+def open_page(page: Page) -> None:
+    """Draw a page, or the slide that its address names."""
     st.set_page_config(
-        page_title=f"{name} · Headlight",
+        page_title=f"{page.title} · Headlight",
         page_icon="🔦",
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
+    if file := st.session_state.pop("left_for", None):  # a slide; callbacks cannot change the page
+        st.session_state.page = page
+        if file != page.file:
+            st.switch_page(file)
     st.html(f"<style>{STYLE}</style>")
     load_library()
     remember()
-    if slide := presenter.open_slide(name, {title: file for file, title, _ in PAGES}):
-        presenter.show_slide(slide)
-    else:
-        sidebar(name)
-        st.title(name)
-    address.restore(name)
+    if number := presenter.asked_for():
+        presenter.show_slide(number)
+        return
+    sidebar(page)
+    st.title(page.title)
+    address.restore(page)
     address.note()
-    saving.about(model="")
+    if page.key == next(iter(PAGES)):
+        share.tour_link()
+    page.body()
+    address.publish()
 
 
-def sidebar(name: str) -> None:
-    """The way to the other pages, and what hands this one on."""
+def sidebar(page: Page) -> None:
+    """Draw the way to the other pages, and what hands this one on."""
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
-        for file, title, purpose in PAGES:
-            st.page_link(file, label=title, help=purpose)
-        share.tools(name)
+        for other in PAGES.values():
+            st.page_link(other.file, label=other.title, help=other.purpose)
+        share.tools(page)
         show(keyboard(), "keyboard")

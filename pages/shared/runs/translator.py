@@ -156,10 +156,10 @@ def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
     return trace.weights(kind).cpu().numpy()
 
 
-def one_head(heads: np.ndarray, head: str) -> np.ndarray:
-    """What belongs to a head by its name, of numbers of all heads (H, ...); or mean or maximum."""
+def one_head(heads: np.ndarray, head: int | str) -> np.ndarray:
+    """Return the numbers of a head, from 0, or the mean or maximum of all heads (H, ...)."""
     summaries = {"mean": heads.mean, "max": heads.max}
-    return summaries[head](axis=0) if head in summaries else heads[int(head) - 1]
+    return summaries[head](axis=0) if head in summaries else heads[head]
 
 
 def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:

@@ -15,7 +15,8 @@ from model.library.pieces import Piece
 from model.tokenizer import Token
 from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
-from pages.shared.show.saving import Picture, file_asked_for, formats_of, said
+from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
+from pages.shared.show.stage import place
 from viz import CanvasPicture, Chip
 from viz.canvas import Part, caption_html
 from viz.numbers import Numbers, from_chart, largest
@@ -48,29 +49,32 @@ def show(
     key: str,
     on_pick: Callable[[], None] | None = None,
     *,
-    save: str | None = None,
+    of: About | None = None,
+    what: str = "",
 ) -> None:
     """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
 
-    If `save` says what it shows, it can be saved.
+    If `of` says which run it is of, it can be saved, and `what` says what of it is shown.
     """
     options = {"on_picked_change": on_pick} if on_pick else {}
     menu = None
-    if save:
-        menu = menu_of(Picture(save, key, picture.numbers, picture.to_html))
+    if of is not None:
+        menu = menu_of(Picture(what, key, of, picture.numbers, picture.to_html))
         options["on_wanted_change"] = asking(key, key)
-    component(picture.part)(data=mounted(picture, menu), key=key, **options)
+    with place(key):
+        component(picture.part)(data=mounted(picture, menu), key=key, **options)
 
 
 def show_plotly(
     figure: go.Figure,
     key: str,
     *,
-    save: str,
+    of: About,
+    what: str,
     numbers: Mapping[str, Numbers],
 ) -> None:
-    """Draw a chart of Plotly's, which can be saved with its numbers; `save` says what it shows."""
-    image = {"filename": said().file_name(save), "scale": 2}
+    """Draw a chart of Plotly's, which can be saved with its numbers; for `of` see `show`."""
+    image = {"filename": of.file_name(what), "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": image}
 
     def to_html(title: str, caption: str) -> str:
@@ -82,16 +86,16 @@ def show_plotly(
 
     with st.container(key=f"chart-{key}"):
         st.plotly_chart(figure, key=key, config=config)
-        offer(Picture(save, key, numbers, to_html))
-    words = html.escape(f"{save}. {largest(numbers)}")
+        offer(Picture(what, key, of, numbers, to_html))
+    words = html.escape(f"{what}. {largest(numbers)}")
     st.html(f'<p class="text-alternative">{words}</p>')
 
 
-def show_altair(chart: alt.TopLevelMixin, key: str, *, save: str) -> None:
-    """Draw a chart of Altair's, which can be saved with its numbers; `save` says what it shows."""
+def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
+    """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
     with st.container(key=f"chart-{key}"):
         st.altair_chart(chart, key=key)
-        offer(Picture(save, key, from_chart(chart)))
+        offer(Picture(what, key, of, from_chart(chart)))
 
 
 def offer(picture: Picture) -> None:
@@ -104,10 +108,9 @@ def offer(picture: Picture) -> None:
 
 def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
     """The menu that saves a picture, or the chart `of` a class on the page."""
-    run = said()
     return save_menu(
-        run.file_name(picture.what),
-        run.caption(picture.what),
+        picture.of.file_name(picture.what),
+        picture.of.caption(picture.what),
         picture.what,
         formats_of(picture),
         made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),
