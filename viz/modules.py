@@ -96,7 +96,7 @@ def _visit(path: Path, found: dict[Path, Module], above: tuple[Path, ...]) -> No
 
 
 def script(modules: Iterable[Module]) -> str:
-    """The code of some files in their order, where `$name.what` is what a file name.js exports."""
+    """The code of some files in their order; `$name.what` is then what a file name.js exports."""
     return "\n".join(module.text() for module in modules)
 
 

@@ -22,18 +22,17 @@ const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
  */
 export function transport(root, film) {
   const { count, place, words, go, last = "Last step", loops = false } = film;
-  const [first, back, play, forward, end] = [
-    ["first", "|◀", "First step", () => move(0)],
-    ["back", "◀", "Step back", () => move(place() - 1)],
-    ["play", "", "", () => (root.playing ? pause() : begin())],
-    ["forward", "▶", "Step forward", () => move(place() + 1)],
-    ["last", "▶|", last, () => move(count() - 1)],
-  ].map(([name, sign, label, act]) => {
+  const button = (name, sign, label, act) => {
     const attributes = { type: "button", "aria-label": label, "data-name": name };
-    const button = element("button", `control ${name}`, sign, attributes);
-    button.onclick = act;
-    return button;
-  });
+    const made = element("button", `control ${name}`, sign, attributes);
+    made.onclick = act;
+    return made;
+  };
+  const first = button("first", "|◀", "First step", () => move(0));
+  const back = button("back", "◀", "Step back", () => move(place() - 1));
+  const play = button("play", "", "", () => (root.playing ? pause() : begin()));
+  const forward = button("forward", "▶", "Step forward", () => move(place() + 1));
+  const end = button("last", "▶|", last, () => move(count() - 1));
   const slider = element("input", "slider", "", {
     type: "range",
     min: 0,

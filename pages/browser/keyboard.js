@@ -51,10 +51,10 @@ function helpSheet(keys) {
 /** Whether a key press is meant for what has the focus: a box, a list, or a button's space. */
 function types(event) {
   const target = event.composedPath()[0];
-  if (!(target instanceof Element)) return false;
+  if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target.matches("textarea, select")) return true;
   if (target.matches("input")) {
-    return event.key === " " || !["radio", "checkbox"].includes(target.type);
+    return event.key === " " || !["radio", "checkbox"].includes(target.getAttribute("type"));
   }
   return event.key === " " && target.matches("button, a, summary, [role=radio], [role=tab]");
 }
@@ -70,7 +70,7 @@ function option({ choices, step }) {
 }
 
 /** What a selector finds on the page and in its parts. */
-function all(selector, root = document) {
+function all(selector, root = /** @type {ParentNode} */ (document)) {
   return [
     ...root.querySelectorAll(selector),
     ...[...root.querySelectorAll("*")].flatMap((node) =>

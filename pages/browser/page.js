@@ -34,5 +34,7 @@ function mend({ target }) {
 /** Streamlit closes it for its own links alone, and on a phone it covers the page. */
 function closeSidebar({ target }) {
   if (innerWidth > PHONE || !target.closest("[data-testid=stSidebar] a")) return;
-  document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+  /** @type {HTMLElement | null} */
+  const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+  button?.click();
 }

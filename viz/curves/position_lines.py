@@ -26,11 +26,11 @@ def position_lines(
     logarithmic: bool = False,
     height: int = 300,
 ) -> alt.Chart | alt.LayerChart:
-    """A line for each name, over `places` (from 0 where none are given); NaN leaves a gap.
+    """A line for each name, over `places` (from 0 if none are given); NaN leaves a gap.
 
     `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the least and the
     largest number around some of the lines. Raises ValueError for more lines than there are
-    colours, and where a line does not fit the places.
+    colours, and if a line does not fit the places.
     """
     import altair as alt
     import pandas as pd

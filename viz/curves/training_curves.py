@@ -25,7 +25,7 @@ def training_curves(
     `runs` holds by the run's name, then by the panel's title, the steps and the numbers at them,
     neither of which need be the same for all. `limits` are the ends of the vertical axis of some
     panels; the others fit their numbers. Drawn again, as while a training goes on, it keeps what
-    the visitor points at. Raises ValueError for more runs than there are colours, and where a line
+    the visitor points at. Raises ValueError for more runs than there are colours, and if a line
     does not fit its steps.
     """
     if len(runs) > MOST_LINES:

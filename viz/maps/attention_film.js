@@ -155,8 +155,8 @@ function makeFilm(root) {
     if (!root.clientWidth) return;
     player.update();
     const both = comparing.checked;
-    slider.max = header.steps.length - 1;
-    slider.value = place(other);
+    slider.max = String(header.steps.length - 1);
+    slider.value = String(place(other));
     output.textContent = `step ${other.toLocaleString("en")}`;
     slider.hidden = output.hidden = !both;
     root.classList.toggle("comparing", both);
@@ -230,7 +230,7 @@ function makeFilm(root) {
     if (then) {
       // Of the numbers as they are written, so that they add up on screen.
       const before = written(then[at] / header.levels);
-      text += `, ${before} at step ${other.toLocaleString("en")}, difference ${written(weight - before, true)}`;
+      text += `, ${before} at step ${other.toLocaleString("en")}, difference ${written(Number(weight) - Number(before), true)}`;
     }
     reading.textContent = `${text}.`;
   }

@@ -33,7 +33,7 @@ def attention_film(
     the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn
     again with more steps it goes on showing the newest, or stays where the visitor has moved it;
     another `name` begins anew. Weights and differences are shown to three decimals, which holds
-    for weights kept as float16 or finer. Raises ValueError where sizes do not fit.
+    for weights kept as float16 or finer. Raises ValueError if sizes do not fit.
     """
     weights = as_array(weights)
     if weights.ndim == 4:

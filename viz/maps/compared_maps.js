@@ -13,7 +13,7 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap, written } from "./map.js";
  */
 
 const GAP = 20; // pixels between two maps
-const READABLE = 14; // pixels of a cell's side, where two maps in a row leave more than three
+const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, two stand in one
 
 /**
  * Draw two heads and their difference; a cell that is pointed at is marked in all of them.
@@ -106,7 +106,7 @@ function makePicture(root) {
   }
 
   const room = (across) => (root.clientWidth - GAP * (across - 1)) / across;
-  /** Three maps in a row where their cells can be read, else two, else one; cells of one size. */
+  /** Three maps in a row if their cells can be read, else two, else one; cells of one size. */
   function arrangement() {
     for (const across of [3, 2, 1]) {
       const fits = tokens.map(([rows, columns]) => fitMap(root, rows, columns, room(across)));
@@ -135,7 +135,7 @@ function makePicture(root) {
     // Of the numbers as they are written, so that they add up on screen.
     const change = weights.includes(null)
       ? "nothing to compare"
-      : `difference ${written(weights[1] - weights[0], true, header.digits)}`;
+      : `difference ${written(Number(weights[1]) - Number(weights[0]), true, header.digits)}`;
     return `“${query}” looks at “${key}”: ${said.join(", ")}, ${change}.`;
   }
 

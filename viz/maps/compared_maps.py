@@ -44,8 +44,8 @@ def compared_maps(
     """Two maps of weights [query, key], each with its tokens, and the second less the first.
 
     Equal tokens in the order of both lists correspond. The difference is drawn on the tokens of
-    both together; where a query or a key has no counterpart there is none. Pointing at a cell in
-    one map marks its counterpart in the others. Raises ValueError where sizes do not fit.
+    both together; if a query or a key has no counterpart there is none. Pointing at a cell in
+    one map marks its counterpart in the others. Raises ValueError if sizes do not fit.
     """
     first, second = head_weights(first), head_weights(second)
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
@@ -95,7 +95,7 @@ def largest_changes(
 ) -> list[Change]:
     """The cells that differ most between two maps, the largest difference first.
 
-    Cells that are written alike are left out. Raises ValueError where sizes do not fit.
+    Cells that are written alike are left out. Raises ValueError if sizes do not fit.
     """
     first, second = (head_weights(each).astype(np.float64) for each in (first, second))
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
@@ -122,7 +122,7 @@ def largest_changes(
 def differences(
     first: np.ndarray, second: np.ndarray, rows: Sequence[Pair], columns: Sequence[Pair]
 ) -> np.ndarray:
-    """The second map less the first on the axes of both: (rows, columns), NaN where one lacks it.
+    """The second map less the first on the axes of both: (rows, columns), NaN if one lacks it.
 
     Rows and columns are pairs of places in the two maps [query, key].
     """
@@ -142,7 +142,7 @@ def differences(
 def axes_of(
     first: np.ndarray, second: np.ndarray, first_tokens: Axes, second_tokens: Axes
 ) -> tuple[list[Pair], list[Pair]]:
-    """The queries and the keys of both maps, aligned; raises ValueError where sizes do not fit."""
+    """The queries and the keys of both maps, aligned; raises ValueError if sizes do not fit."""
     for weights, tokens in ((first, first_tokens), (second, second_tokens)):
         check_sizes(weights, *tokens)
     rows, columns = (aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True))

@@ -121,7 +121,8 @@ function build(root, header, array) {
       const levels = largest(map, cellRows, cellColumns, small.height, small.width);
       levels.forEach((level, at) => (target[at] = colors[level]));
       smallContext.putImageData(pixels, 0, 0);
-      context.drawImage(small, ...[x, y, side, tall].map((at) => Math.round(at * sharpness)));
+      const [left, top, wide, high] = [x, y, side, tall].map((at) => Math.round(at * sharpness));
+      context.drawImage(small, left, top, wide, high);
       Object.assign(button.style, {
         left: `${x}px`,
         top: `${y}px`,

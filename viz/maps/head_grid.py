@@ -40,9 +40,9 @@ def head_grid(
     `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
     unless `column_labels` says otherwise, as for columns that hold the mean over heads.
 
-    Where there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
+    If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would make lone bright cells vanish. The
-    browser does the same where cells are smaller than its pixels, and says so below the maps. What
+    browser does the same if cells are smaller than its pixels, and says so below the maps. What
     is told of the largest weights always comes from all of them.
     """
     weights = layer_weights(weights)

@@ -16,7 +16,7 @@ import { drawMap, fitMap, makeMap, written } from "./map.js";
  */
 
 const CLICKABLE = 8; // pixels of a cell's side from which on a click finds it
-const AROUND = 12; // cells on each side of a click where it zooms in instead
+const AROUND = 12; // cells on each side of a click that zooms in instead
 const DRAG = 6; // pixels from which on a press is a drag
 
 /**
@@ -32,7 +32,7 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // row by row, NaN where blocked
+  let numbers; // row by row, NaN if blocked
   let pick;
   let cell = null; // the row and the column that are read out
   let part; // what is shown: first row and column, and those after the last
@@ -81,6 +81,7 @@ function makePicture(root) {
     reading.textContent = words();
   }
   const span = (name, from, to) => `${name} ${from + 1} to ${to} of ${header[name].length}`;
+  /** @param {number[]} cell */
   const isShown = ([row, column]) => row >= part.top && row < part.bottom && column >= part.left && column < part.right;
 
   function words() {
@@ -105,10 +106,15 @@ function makePicture(root) {
     part = to;
     render();
   }
-  /** The part from a cell to another one, each a row and a column on the map as shown. */
-  function between([row, column], [otherRow, otherColumn]) {
-    const ends = (one, other, from, to) =>
-      [Math.min(one, other), Math.max(one, other) + 1].map((at) => Math.max(from, Math.min(to, from + at)));
+  /**
+   * The part from a cell to another one, each a row and a column on the map as shown.
+   * @param {number[]} one
+   * @param {number[]} other
+   */
+  function between(one, other) {
+    const [[row, column], [otherRow, otherColumn]] = [one, other];
+    const ends = (at, end, from, to) =>
+      [Math.min(at, end), Math.max(at, end) + 1].map((at) => Math.max(from, Math.min(to, from + at)));
     const [top, bottom] = ends(row, otherRow, part.top, part.bottom);
     const [left, right] = ends(column, otherColumn, part.left, part.right);
     return { top, left, bottom, right };
@@ -132,7 +138,7 @@ function makePicture(root) {
     if (event.pointerType === "touch" || event.button) return;
     event.preventDefault();
     canvas.setPointerCapture(event.pointerId);
-    canvas.focus({ preventScroll: true, focusVisible: false });
+    canvas.focus(/** @type {any} */ ({ preventScroll: true, focusVisible: false }));
     corner = pointerIn(canvas, event);
   };
   canvas.addEventListener("pointermove", (event) => {
@@ -161,7 +167,10 @@ function makePicture(root) {
     if (event.key === "Enter" && cell && header.clickable) pick(cell);
     else if (event.key === "Escape" && !isWhole()) zoom(all());
     else if (event.key === "+" && cell) zoomIn();
-    else return arrows(event);
+    else {
+      arrows.call(canvas, event);
+      return;
+    }
     event.preventDefault();
   };
   function endDrag() {
@@ -173,7 +182,7 @@ function makePicture(root) {
   return { take, render };
 }
 
-/** Grey with a cross where there is room for one: what may not be looked at. */
+/** Grey with a cross if there is room for one: what may not be looked at. */
 function cross(context, x, y, side, color) {
   context.globalAlpha = 0.15;
   context.fillStyle = color;

@@ -32,7 +32,7 @@ def attention_heatmap(
     The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
     largest value there is. Without `key_tokens` the queries look at each other. `blocked` cells
     are crossed out instead of coloured. A `clickable` map answers with the query and the key of the
-    cell that was clicked, counted from 0. Raises ValueError where the tokens do not fit the
+    cell that was clicked, counted from 0. Raises ValueError if the tokens do not fit the
     weights.
     """
     weights = head_weights(weights)
@@ -51,7 +51,7 @@ def attention_heatmap(
 
 
 def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPicture:
-    """Cosine similarities [word, word] from -1 to 1; ValueError where the words do not fit."""
+    """Cosine similarities [word, word] from -1 to 1; ValueError if the words do not fit."""
     return heatmap(
         similarities,
         {"word": words, "other word": words},

@@ -4,7 +4,7 @@ import { arrowOf, channels, colorTable, drawTokens, element, fitCanvas, pointerI
 
 const LARGEST = 32; // pixels of a cell's side
 export const SMALLEST = 8;
-const TALLEST = 460; // pixels of a map, where its cells can be smaller
+const TALLEST = 460; // pixels of a map whose cells can be smaller
 const LABEL = 96; // most pixels for the tokens on either side
 const SLANT = 28; // pixels that the last slanted token leans over the edge
 export const LEAST = 0.05; // the smallest difference that takes the full colour
@@ -45,9 +45,9 @@ export function makeMap(diverging, point, place) {
 const fontOf = (root, side) =>
   `${Math.max(9, Math.min(13, side - 1))}px ${getComputedStyle(root).fontFamily}`;
 
-/** The room that the tokens take, and the side of a cell, where a map gets some pixels of width.
+/** The room that the tokens take, and the side of a cell, in a map of some pixels of width.
  *
- * Where cells may be smaller than tokens can be written, there is no room for tokens then.
+ * If cells may be smaller than tokens can be written, there is no room for tokens then.
  */
 export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST } = {}) {
   const context = document.createElement("canvas").getContext("2d");
@@ -62,13 +62,31 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
   return { left: 0, top: 0, side: Math.max(smallest, bare < 2 ? bare : Math.floor(Math.min(SMALLEST - 1, bare))) };
 }
 
-/** Draw the numbers of all cells, row by row: `number(at)` from 0, or minus, to plus `limit`.
- *
- * What is NaN is drawn by `without(context, x, y, side, color)`. The cell [row, column] is framed, or
- * the whole of one that has no other. Tokens are left out where there is no room for them.
+/**
+ * @typedef {object} Drawing
+ * @property {string} title
+ * @property {string} [name] of the numbers
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {(at: number) => number} number of each cell, row by row: from 0, or minus, to the limit
+ * @property {number} [limit]
+ * @property {string[]} colors
+ * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
+ * @property {number} left pixels for the rows' tokens
+ * @property {number} top pixels for the columns' tokens
+ * @property {number} side pixels of a cell; tokens have no room beside small ones
+ * @property {(context: any, x: number, y: number, side: number, color: string) => void} [without]
+ * draws a cell that is NaN
  */
-export function drawMap(map, { title, name, rows, columns, number, limit = 1, colors, cell, left, top, side, without = hatch }) {
-  name ??= map.diverging ? "difference" : "weight";
+
+/**
+ * Draw the numbers of all cells.
+ * @param {any} map
+ * @param {Drawing} drawing
+ */
+export function drawMap(map, drawing) {
+  const { title, rows, columns, number, limit = 1, colors, cell, left, top, side } = drawing;
+  const { name = map.diverging ? "difference" : "weight", without = hatch } = drawing;
   Object.assign(map, { left, top, side });
   Object.assign(map.canvas.dataset, { left, top, side });
   const context = fitCanvas(map.canvas, left + side * columns.length + SLANT, top + side * rows.length);
@@ -145,8 +163,9 @@ function hatch(context, x, y, side, color) {
   context.globalAlpha = 1;
 }
 
-/** Frame a cell, or all of its row or column where it has only one of them. */
-function frame(context, { left, top, side }, [row, column], rows, columns) {
+/** Frame a cell, or all of its row or column if it has only one of them. */
+function frame(context, { left, top, side }, cell, rows, columns) {
+  const [row, column] = cell;
   if (row === null && column === null) return;
   const x = left + side * (column ?? 0);
   const y = top + side * (row ?? 0);
@@ -160,7 +179,7 @@ function frame(context, { left, top, side }, [row, column], rows, columns) {
   context.strokeRect(x - 0.5, y - 0.5, width, height);
 }
 
-/** A number to some decimals, on demand with its sign. */
+/** A number to some decimals, with its sign if it is to be signed. */
 export function written(number, signed = false, digits = 3) {
   const text = Math.abs(number).toFixed(digits);
   const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";

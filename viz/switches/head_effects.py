@@ -22,7 +22,7 @@ def head_effects(
     labels: Mapping[str, str],
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
-    """Changes of a log-probability, in nats, (layers, heads) by kind; NaN where not yet known.
+    """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
 
     Red stands for a loss and blue for a gain, from white at 0 to the largest change there is.
     `labels` names the kinds; `selected` is a kind, a layer and a head, from 0. A click answers with
@@ -54,7 +54,7 @@ def head_effects(
 
 
 def color(change: float, limit: float) -> str | None:
-    """The colour of a change between -limit and limit; None where it is not yet known."""
+    """The colour of a change between -limit and limit; None if it is not yet known."""
     if np.isnan(change):
         return None
     return sample_colorscale(SCALE, [0.5 + 0.5 * float(change) / max(limit, 1e-12)])[0]

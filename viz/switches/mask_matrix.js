@@ -20,7 +20,7 @@ const isChanged = (state) => (state & 2) !== 0;
 const turned = (state) => state ^ 3;
 
 /**
- * Draw which keys each query may see; where editable, clicks, drags and keys change cells.
+ * Draw which keys each query may see; if editable, clicks, drags and keys change cells.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

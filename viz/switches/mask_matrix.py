@@ -26,7 +26,7 @@ def mask_matrix(
     editable: bool = False,
     label: str = "Mask",
 ) -> CanvasPicture:
-    """Which keys each query may see: visible [query, key], True where it may.
+    """Which keys each query may see: visible [query, key], True if it may.
 
     Cells that differ from the mask as `trained` are marked as closed or opened. An editable matrix
     answers to clicks, drags and keys with the cells and whether they are to be opened.

@@ -20,7 +20,7 @@ def switchboard(
     """Gates (layers, heads) by kind, 1 for a head that is on, 0 for one that is off.
 
     `labels` names the kinds; `selected` is a kind, a layer and a head, from 0. A click answers with
-    a kind, a layer and a head, of which layer and head are null where all of them were meant.
+    a kind, a layer and a head, of which layer and head are null if all of them are meant.
     """
     header = {
         "kinds": [

@@ -20,7 +20,7 @@ def position_clocks(
     `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top.
     `pairs` names the clocks, and `turns` says how far the later hand is ahead of the other, in
     radians. A slider and a button move both hands through the positions, in the browser. Raises
-    ValueError where the sizes do not fit, or no two positions are so far apart.
+    ValueError if the sizes do not fit, or no two positions are so far apart.
     """
     positions, clocks, _ = hands.shape
     if not clocks == len(pairs) == len(turns):

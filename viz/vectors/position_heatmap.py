@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.colors import DIVERGING, SEQUENTIAL
+from viz.colors import DIVERGING
 from viz.tokens import plotly_labels
 
 CLEAR = "rgba(0,0,0,0)"
@@ -20,13 +20,12 @@ def position_heatmap(
     columns: str = "dimension",
     name: str = "value",
     limit: float | None = None,
-    diverging: bool = True,
     height: int = 380,
 ) -> go.Figure:
     """A table [row, column] counted from 0, such as position by dimension, or by position.
 
-    The colours run from minus `limit` to plus it, or from 0 where not `diverging`; None stands for
-    the largest number there is. `rows` and `columns` name the axes, `name` the numbers; `height`
+    The colours run from minus `limit` to plus it; None stands for the largest number there is.
+    `rows` and `columns` name the axes, `name` the numbers; `height`
     is in pixels.
     """
     if limit is None:
@@ -34,8 +33,8 @@ def position_heatmap(
     figure = go.Figure(
         go.Heatmap(
             z=np.asarray(values, dtype=np.float32),
-            colorscale=DIVERGING if diverging else SEQUENTIAL,
-            zmin=-limit if diverging else 0,
+            colorscale=DIVERGING,
+            zmin=-limit,
             zmax=limit,
             colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
             hovertemplate=f"{rows} %{{y}}<br>{columns} %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
@@ -47,19 +46,15 @@ def position_heatmap(
     return _framed(figure, height)
 
 
-def vector_strips(
-    vectors: Mapping[str, np.ndarray], *, limit: float | None = None, height: int = 260
-) -> go.Figure:
+def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
     """Vectors (dimensions,) as strips on one scale of colours, the first on top.
 
-    The scale runs from minus `limit` to plus it; None stands for the largest number there is.
-    Raises ValueError where the vectors differ in length.
+    The scale runs from minus the largest number there is to plus it. Raises ValueError if the
+    vectors differ in length.
     """
     if len(lengths := {len(vector) for vector in vectors.values()}) > 1:
         raise ValueError(f"The vectors have different lengths: {sorted(lengths)}.")
-    figure = position_heatmap(
-        np.stack(list(vectors.values())), rows="vector", limit=limit, height=height
-    )
+    figure = position_heatmap(np.stack(list(vectors.values())), rows="vector", height=260)
     figure.update_traces(ygap=10)
     figure.update_yaxes(
         title=None,

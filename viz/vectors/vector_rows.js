@@ -111,7 +111,7 @@ export function draw(mount) {
   });
 }
 
-/** The width left between the labels and the notes, or all of it where they stand above and below. */
+/** The width left between the labels and the notes, or all of it if they stand above and below. */
 function spaceFor(root) {
   const sheet = root.querySelector(".sheet");
   const style = getComputedStyle(sheet);

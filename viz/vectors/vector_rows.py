@@ -18,7 +18,7 @@ DECIMALS = 4
 
 @dataclass(frozen=True)
 class Row:
-    """One vector. Where there is a `total`, the numbers shown are rounded so that they sum to it.
+    """One vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
 
     Probabilities have a scale from 0 to 1; other numbers one from minus their largest to plus it.
     """
@@ -40,7 +40,7 @@ def vector_rows(
     """Rows of equal length, one under the other, on one scale of colours or on their own.
 
     `columns` names the cells, such as tokens; without it they are dimensions, counted from 0.
-    Cells at the `marked` places are framed. Raises ValueError where lengths differ.
+    Cells at the `marked` places are framed. Raises ValueError if lengths differ.
     """
     lengths = sorted({len(row.values) for row in rows})
     if len(lengths) != 1 or (columns is not None and len(columns) != lengths[0]):

@@ -242,7 +242,7 @@ function barButton(bar, pick) {
   return button;
 }
 
-/** A probability in three digits at most, and never 100 % or 0 where it is neither. */
+/** A probability in three digits at most, and never 100 % or 0 if it is neither. */
 function percent(probability) {
   const value = 100 * probability;
   if (value > 99.9) return ">99.9 %";

@@ -22,7 +22,7 @@ class Bar:
     text: str
     probability: float
     before: str = ""  # the part of its word that is written already
-    drawn: float | None = None  # the probability it was drawn with, where one is drawn
+    drawn: float | None = None  # the probability it was drawn with, if one was drawn
     chosen: bool = False
 
 
@@ -44,7 +44,7 @@ def decoding_player(
     written before the first step and after each, `bars` the candidates of each step. It opens at
     step `start`, counted from 0; `ending` says why there are no more. A click answers with its step
     and a bar's place, a typed text, or a weight's kind ("decoder" or "cross") and key. Raises
-    ValueError where sizes do not fit.
+    ValueError if sizes do not fit.
     """
     check_sizes(self_attention, read_tokens, read_tokens)
     check_sizes(visible, read_tokens, read_tokens)

@@ -44,7 +44,7 @@ export function draw(mount) {
       bars.append(line);
     });
     const label = element("span", "token", token, { "aria-hidden": "true", title: token });
-    row.append(element("span", "place", place + 1, { "aria-hidden": "true" }), label, bars);
+    row.append(element("span", "place", String(place + 1), { "aria-hidden": "true" }), label, bars);
     rows.append(row);
   });
   root.replaceChildren(legend, rows);

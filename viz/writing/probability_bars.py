@@ -18,7 +18,7 @@ COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are c
 def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> CanvasPicture:
     """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
 
-    Bars stand in the order of the text, from top to bottom. Raises ValueError where a run's
+    Bars stand in the order of the text, from top to bottom. Raises ValueError if a run's
     probabilities do not fit the tokens.
     """
     for name, probabilities in runs.items():

@@ -22,7 +22,7 @@ def shifted_right(
     """The target over itself shifted right, with the probability (0 to 1) of each wanted token.
 
     At every position the decoder reads one token, is to write the wanted one, and finds its
-    favourite the likeliest. Raises ValueError where the numbers of positions differ.
+    favourite the likeliest. Raises ValueError if the numbers of positions differ.
     """
     parts = {
         "probabilities": probabilities,

@@ -18,7 +18,7 @@ import { begin, element, scrollable } from "../canvas.js";
  */
 
 /**
- * Write a text and its tokens; where they can be clicked, a click answers with a token's place.
+ * Write a text and its tokens; if they can be clicked, a click answers with a token's place.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -26,25 +26,25 @@ export function draw(mount) {
   const focused = root.querySelector("button:focus")?.dataset.place;
   const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
+  let word = null; // that the piece before is of
   header.chips.forEach(({ text, joined, kind, changed, segment }, place) => {
     // The pieces of one word stay together where a line breaks.
-    if (!joined || !chips.lastChild) chips.append(element("span", "word"));
+    if (!joined || !word) chips.append((word = element("span", "word")));
     const clickable = header.clickable && kind !== "special";
-    const chip = element(clickable ? "button" : "span", `chip ${kind}`, text);
+    const attributes = clickable ? { type: "button", "data-place": place } : {};
+    const chip = element(clickable ? "button" : "span", `chip ${kind}`, text, attributes);
     chip.classList.toggle("changed", changed);
     if (segment !== null) chip.classList.add(`segment-${segment}`);
     if (clickable) {
-      chip.type = "button";
-      chip.dataset.place = place;
       chip.setAttribute("aria-pressed", String(kind === "mask"));
       chip.onclick = () => answer(place);
     }
-    chips.lastChild.append(chip);
+    word.append(chip);
   });
   const parts = [element("div", "label", header.label)];
   if (header.text) parts.push(element("p", "text", header.text));
   root.replaceChildren(...parts, chips);
   chips.scrollTop = scrolled;
   scrollable(chips, "Tokens");
-  if (focused) chips.querySelector(`[data-place="${focused}"]`)?.focus();
+  if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 }

@@ -14,7 +14,7 @@ PART = Part.beside(__file__)
 @dataclass(frozen=True)
 class Chip:
     """One token: its text, whether it goes on the word before it, what kind it is, whether it
-    differs from an earlier version of the text, and the number of its sentence where that counts.
+    differs from an earlier version of the text, and the number of its sentence if that counts.
     """
 
     text: str

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.viz.unpacking import unpack
-from viz import head_grid
+from viz import head_grid, selected_map
 from viz.maps.head_grid import MOST_CELLS, join_cells, joined_shape
 
 sizes = st.integers(1, 2_000)
@@ -87,3 +87,17 @@ def test_512_tokens_of_a_base_model_stay_small_and_name_the_strongest_weights():
     header, maps = read(picture)
     assert [named[:2] for named in header["strongest"]] == places.reshape(-1, 2).tolist()
     assert (maps.max(axis=(-2, -1)) == 255).all()
+
+
+@pytest.mark.parametrize("place", [None, (0, 0), (2, 9)])
+def test_a_selected_map_is_a_layer_and_a_column_or_none(place):
+    header, body = unpack(selected_map(place))
+    assert header == {"place": list(place) if place else None}
+    assert body == b""
+
+
+def test_a_linked_grid_is_the_same_whatever_is_selected_elsewhere():
+    grid = head_grid(np.full((1, 2, 1, 1), 0.5), ["a"], linked=True)
+    header, _ = read(grid)
+    assert header["linked"]
+    assert header["selected"] is None
