@@ -16,15 +16,8 @@ from pages.shared.controls.sentence import sentence_box, show_translation
 from pages.shared.frame.frame import open_page
 from pages.shared.frame.share import tour_link
 from pages.shared.link import address
-from pages.shared.runs.translator import (
-    blocked_cells,
-    one_head,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
+from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
+from pages.shared.runs.translator import traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.overview import all_heads, one_in_large, selection, with_summaries

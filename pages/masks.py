@@ -17,7 +17,9 @@ from pages.shared.controls.mirror import mirror, moved
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
-from pages.shared.runs.translator import cheat, tokens_of, traced, translated, translator
+from pages.shared.runs.arrays import tokens_of
+from pages.shared.runs.translator import TranslatorRun, masks_of, traced, translated, translator
+from pages.shared.runs.unmasked import cheat
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import OpenCell, attention_map, open_inside
 from pages.shared.show.comparison import compare_probabilities, compare_translations
@@ -109,10 +111,10 @@ def switches(edits: Edits) -> None:
     address.note_too_many()
 
 
-def trained_masks(trace: Trace) -> None:
+def trained_masks(run: TranslatorRun) -> None:
     """The masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
-    target, source = tokens_of(trace, "cross")
-    padding, look_ahead, combined = (mask.cpu().numpy() for mask in translator().masks(trace))
+    target, source = tokens_of(run.trace, "cross")
+    padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
     pictures = {
         "padding mask": mask_matrix(padding, ["every query"], source, label="Padding mask"),
         "look-ahead mask": mask_matrix(look_ahead, target, target, label="Look-ahead mask"),
@@ -288,7 +290,7 @@ def masks(sentence: str) -> None:
     one_head(sentence, target, pad_to)
     st.subheader("The masks as trained")
     about(sentence, **told(sentence, target, pad_to))
-    trained_masks(traced(sentence, target, pad_to=pad_to))
+    trained_masks(TranslatorRun(models.chosen().key, sentence, target, pad_to=pad_to))
     if not models.chosen().is_own:
         st.subheader("Why the decoder may not look ahead")
         why_not_look_ahead(sentence, target or translated(sentence).text)

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.shared.controls.choose import choose_kind
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
-from pages.shared.runs.recorded import FOLDER, recorded_training
+from pages.shared.runs.records import FOLDER, recorded_training
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.scene import KINDS

@@ -91,3 +91,65 @@ def test_nothing_that_the_app_starts_with_loads_transformers(path):
 @pytest.mark.parametrize("path", files_under("pages"), ids=str)
 def test_pages_do_not_import_the_app(path):
     assert "app" not in packages_of(path)
+
+
+# What each floor of pages/shared may import of the others.
+FLOORS = {
+    "state": (),
+    "runs": ("state",),
+    "link": ("runs", "state"),
+    "show": ("link", "runs", "state", "browser"),
+    "inside": ("show", "runs", "state"),
+    "controls": ("show", "link", "runs", "state"),
+    "frame": ("show", "link", "state", "browser"),
+}
+BLIND = ("state", "runs", "link")  # floors that draw nothing
+SHARED = [path for path in files_under("pages") if path.parts[1] == "shared"]
+PARTS = [path for path in files_under("pages") if path.parts[1] == "parts"]
+PAGES = [path for path in files_under("pages") if len(path.parts) == 2]
+
+
+def room_of(parts):
+    """The floor, or the part of a page, that a module of pages belongs to; None for a page."""
+    if parts[1] == "browser":
+        return "browser"
+    if parts[1] == "parts":
+        return "/".join(parts[1:3])
+    return parts[2] if parts[1] == "shared" else None
+
+
+def modules_imported(path):
+    return imports((ROOT / path).read_text(encoding="utf-8"), path.parent.parts)
+
+
+def rooms_entered(path):
+    """The other floors, and the other parts of pages, that a file of pages imports from."""
+    modules = [name.split(".") for name in modules_imported(path)]
+    rooms = {room_of(parts) for parts in modules if parts[0] == "pages" and len(parts) > 2}
+    return rooms - {room_of(path.parts), None}
+
+
+@pytest.mark.parametrize("path", SHARED, ids=str)
+def test_a_floor_imports_only_lower_ones(path):
+    floor = room_of(path.parts)
+    assert rooms_entered(path) <= {*FLOORS[floor]}
+    assert floor not in BLIND or "viz" not in packages_of(path)
+
+
+@pytest.mark.parametrize("path", PARTS, ids=str)
+def test_no_part_of_a_page_imports_another(path):
+    assert rooms_entered(path) <= {*FLOORS, "browser"}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_a_page_imports_the_parts_of_one_page_alone(path):
+    assert len(rooms_entered(path) - {*FLOORS, "browser"}) <= 1
+
+
+def test_no_module_of_pages_imports_itself_by_a_detour():
+    names = {".".join(path.with_suffix("").parts): path for path in files_under("pages")}
+    left = {name: modules_imported(path) & {*names} for name, path in names.items()}
+    while free := [name for name, needed in left.items() if not needed & {*left}]:
+        for name in free:
+            del left[name]
+    assert not left, "these are in circles, or import from one"

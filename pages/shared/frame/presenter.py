@@ -11,7 +11,6 @@ from pages.shared.frame import talk
 from pages.shared.link import address
 from pages.shared.link.slides import Slide
 from pages.shared.show.pictures import show
-from pages.shared.state import models
 from viz import slide as slide_picture
 
 PARAMETER = "talk"  # which slide, in an address
@@ -63,7 +62,7 @@ def open_slide(page: str, files: Mapping[str, str]) -> Slide | None:
         st.switch_page(files[slide.page], query_params=link)
     if state.get("turned"):
         state.turned = False
-        models.forget_runs()
+        state.slides_shown = state.get("slides_shown", 0) + 1
         address.apply(slide.parameters, page, everywhere="sentence" not in state)
         address.write(link)
     return slide

@@ -15,7 +15,7 @@ from model.config import TransformerConfig
 from model.edit_text import read_edits, write_edits
 from model.edits import Edits
 from pages.shared.runs.translator import translator
-from pages.shared.state import edit_history, models, scene
+from pages.shared.state import catalog, edit_history, models, scene
 from pages.shared.state.scene import Scene
 
 Section = Callable[..., None]
@@ -43,7 +43,7 @@ def restore(page: str) -> None:
     if asked is not None:
         apply(asked, page, everywhere="sentence" not in st.session_state)
         arrived(asked)
-        if asked.get("model", models.DEFAULT) not in models.choices():
+        if asked.get("model", catalog.DEFAULT) not in models.choices():
             st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
     keep_to_the_model()
     keep()
@@ -65,7 +65,6 @@ def gone_to() -> dict[str, str] | None:
 
 def apply(parameters: Mapping[str, str], page: str, everywhere: bool = False) -> None:
     """Choose what an address says: all that matters on a page, or everywhere."""
-    before = models.chosen()
     config = config_for(parameters)
     read, refused = scene.read_scene(parameters, config)
     st.session_state.refused_parameters = refused
@@ -74,8 +73,6 @@ def apply(parameters: Mapping[str, str], page: str, everywhere: bool = False) ->
     st.session_state.update(
         {key: value for key, value in values.items() if everywhere or scene.matters(key, page)}
     )
-    if models.chosen() != before:
-        models.forget_runs()
     if edits != scene.TOO_MANY:
         edit_history.change(read_edits(edits, config))
     elif edit_history.edits() == Edits():  # else they are those of this session
@@ -84,8 +81,8 @@ def apply(parameters: Mapping[str, str], page: str, everywhere: bool = False) ->
 
 def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
     """The shape of the model that an address names, or of the one where it names none."""
-    name = parameters.get("model", models.DEFAULT)
-    return translator(name if name in models.choices() else models.DEFAULT).model.config
+    name = parameters.get("model", catalog.DEFAULT)
+    return translator(name if name in models.choices() else catalog.DEFAULT).model.config
 
 
 def refused(parameters: Mapping[str, str]) -> tuple[str, ...]:
