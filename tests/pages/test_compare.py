@@ -18,7 +18,7 @@ from model.translator import PRETRAINED
 from pages.parts.compare.sides import WIDE, only, read_side, side_text
 from pages.shared.show import comparison
 from pages.shared.state import scene
-from pages.shared.state.models import EXAMPLES
+from pages.shared.state.catalog import EXAMPLES
 from pages.shared.state.scene import Scene, read_scene
 from tests.pages.pictures import canvas_pictures
 from tests.viz.maps.test_compared_maps import maps_of, read

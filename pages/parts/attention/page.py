@@ -8,15 +8,8 @@ import streamlit as st
 from model.trace import Kind, Trace
 from pages.shared.controls.sentence import sentence_box, show_translation
 from pages.shared.link.address import section
-from pages.shared.runs.translator import (
-    blocked_cells,
-    one_head,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
+from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
+from pages.shared.runs.translator import traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.overview import (

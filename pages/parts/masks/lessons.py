@@ -6,9 +6,11 @@ import streamlit as st
 import torch
 
 from model.masks import masked_softmax
-from model.trace import AttentionRecord, Trace
+from model.trace import AttentionRecord
 from pages.parts.masks.stages import Focus
-from pages.shared.runs.translator import cheat, tokens_of, translator
+from pages.shared.runs.arrays import tokens_of
+from pages.shared.runs.translator import TranslatorRun, masks_of
+from pages.shared.runs.unmasked import cheat
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from pages.shared.show.words import BLOCKING, MASK_WORDS
@@ -20,10 +22,10 @@ METHOD = one_of("method", {name: name for name in BLOCKING}, label="Block with")
 BLOCKED_ROW = counted("blocked_row", 1, 256, label="Block this query completely")
 
 
-def trained_masks(trace: Trace, of: About) -> None:
+def trained_masks(run: TranslatorRun, of: About) -> None:
     """Draw the masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
-    target, source = tokens_of(trace, "cross")
-    padding, look_ahead, combined = (mask.cpu().numpy() for mask in translator().masks(trace))
+    target, source = tokens_of(run.trace, "cross")
+    padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
     pictures = {
         "padding mask": mask_matrix(padding, ["every query"], source, label="Padding mask"),
         "look-ahead mask": mask_matrix(look_ahead, target, target, label="Look-ahead mask"),

@@ -20,7 +20,8 @@ from pages.parts.masks.stages import SCOPE, Focus, matrix, stages
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.link import address
 from pages.shared.link.address import section
-from pages.shared.runs.translator import tokens_of, traced, translated, translator
+from pages.shared.runs.arrays import tokens_of
+from pages.shared.runs.translator import TranslatorRun, traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.comparison import compare_probabilities, compare_translations
@@ -159,8 +160,8 @@ def everything(sentence: str) -> None:
     target, pad_to = run_of(sentence)
     one_head(sentence, target, pad_to)
     st.subheader("The masks as trained")
-    trace = traced(sentence, target, pad_to=pad_to)
-    trained_masks(trace, run_about(sentence, target, pad_to))
+    run = TranslatorRun(models.chosen().key, sentence, target, pad_to=pad_to)
+    trained_masks(run, run_about(sentence, target, pad_to))
     if not models.chosen().is_own:
         st.subheader("Why the decoder may not look ahead")
         why_not_look_ahead(sentence, target or translated(sentence).text)

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.link.address import section
-from pages.shared.runs.recorded import FOLDER, recorded_training
+from pages.shared.runs.records import FOLDER, recorded_training
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import counted

@@ -118,7 +118,7 @@ def panel(ready: bool, updating: bool) -> None:
     film(run, state)
     left, right = st.columns(2, gap="medium")
     with left:
-        try_it(run.job, state)
+        try_it(run, state)
     with right:
         use_it(run.job)
 

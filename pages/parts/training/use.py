@@ -14,17 +14,19 @@ from model.training.jobs import Job, JobState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
+from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
+from pages.shared.state.workshop import Run
 from viz import token_strip
 
 EXAMPLES = 4  # made up for the other pages
 
 
-def try_it(job: Job, state: JobState) -> None:
+def try_it(run: Run, state: JobState) -> None:
     """A box for an input, what the model makes of it now, and the right answer."""
-    task = job.task
+    task = run.job.task
     st.subheader("Try it")
     source = st.text_input(
         f"Your own input, such as {task.example}",
@@ -35,8 +37,8 @@ def try_it(job: Job, state: JobState) -> None:
     )
     try:
         answer = task.answer(source)
-        translator = job.translator()
-        translation = translator.translate(source)
+        translator = run.job.translator()
+        translation = answered(run.key, state.step, source, translator)
         right = [token for token in translation.target_tokens if token.id != END_ID]
         wanted = translator.write(answer)
     except ValueError as error:

@@ -48,9 +48,9 @@ def sentence_box() -> str | None:
         label_visibility="collapsed",
     )
     if translator().tokenizer.encode(sentence):
-        st.session_state.readable = sentence
+        models.note_readable(sentence)
         return sentence
-    readable = st.session_state.get("readable")
+    readable = models.last_readable()
     words = EMPTY.format(asked=model.asks_for)
     st.info(words if readable is None else f"{words} Until then the last sentence stays:")
     if readable is not None:

@@ -14,7 +14,7 @@ from model.edit_text import read_edits, write_edits
 from model.edits import Edits
 from pages.shared.link import link
 from pages.shared.runs.translator import translator
-from pages.shared.state import edit_history, models
+from pages.shared.state import catalog, edit_history, models
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import (
     EDITS,
@@ -50,7 +50,7 @@ def restore(page: Page) -> None:
     if asked is not None:
         apply(asked, page)
         arrived(asked)
-        if asked.get(MODEL.key, models.DEFAULT) not in models.choices():
+        if asked.get(MODEL.key, catalog.DEFAULT) not in models.choices():
             st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
     keep_to_the_model()
 
@@ -84,8 +84,8 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
 
 def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
     """Return the shape of the model that an address names, or of the default one."""
-    name = parameters.get(MODEL.key, models.DEFAULT)
-    return translator(name if name in models.choices() else models.DEFAULT).model.config
+    name = parameters.get(MODEL.key, catalog.DEFAULT)
+    return translator(name if name in models.choices() else catalog.DEFAULT).model.config
 
 
 def keep_to_the_model() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from model import Translation
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Trace
-from pages.shared.runs.translator import following
+from pages.shared.runs.arrays import following
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About
 from viz import probability_bars, token_strip

@@ -9,7 +9,7 @@ import streamlit as st
 from model.config import TransformerConfig
 from model.edit_text import read_edits
 from model.trace import Kind
-from pages.shared.state import models
+from pages.shared.state import catalog, models
 from pages.shared.state.choice import Choice, counted, number, one_of, switch, text
 
 LONGEST_SENTENCE = 600  # characters
@@ -62,8 +62,8 @@ def padding(key: str, label: str = "") -> Choice:
     return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most), label)
 
 
-MODEL = Choice("model", models.DEFAULT, read_model, label="Model")
-SENTENCE = text("sentence", models.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
+MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
+SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
 LAYER = counted(
     "layer", 1, lambda config: max(config.encoder_layers, config.decoder_layers), label="Layer"

@@ -1,4 +1,4 @@
-"""What the models do where positions are changed, and the tables they add, cached."""
+"""What translators do if their positions are changed, and the positions that they learned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-import streamlit as st
 import torch
 
 from model import Translation
@@ -14,10 +13,9 @@ from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import Token
 from model.trace import PositionEdit, Side, Trace
-from model.training.position_counts import REACH, load_reach
-from model.translator import PRETRAINED
-from pages.shared.runs.translator import KEPT, translated, translator
-from pages.shared.state.models import DEFAULT
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.door import model_call
+from pages.shared.runs.translator import translated, translator
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
@@ -34,23 +32,23 @@ class Shuffle:
     largest_output: float
 
 
-@st.cache_resource(show_spinner="Translating …", **KEPT)
+@model_call("Translating …")
 def repositioned(
     sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str
 ) -> Translation:
-    """The translation where the tokens are said to stand elsewhere; not to be modified."""
+    """Return the translation if the tokens are said to stand elsewhere; not to be modified."""
     edits = {"encoder": encoder, "decoder": decoder}
     return translator(name).translate(sentence, edits=edits)
 
 
-@st.cache_resource(show_spinner="Reading …", **KEPT)
+@model_call("Reading …")
 def retraced(sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str) -> Trace:
-    """Every head while the decoder reads the translation as trained; not to be modified."""
+    """Return every head while the decoder reads the translation as trained; not to be modified."""
     edits = {"encoder": encoder, "decoder": decoder}
-    return translator(name).trace(sentence, translated(sentence), edits=edits)
+    return translator(name).trace(sentence, translated(sentence, name=name), edits=edits)
 
 
-@st.cache_resource(show_spinner="Shuffling …", **KEPT)
+@model_call("Shuffling …")
 def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
     """Shuffle the words of a sentence; the end token stays last. Not to be modified."""
     reader = translator(name)
@@ -58,7 +56,7 @@ def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
     order = (*shuffled(len(tokens) - 1, seed), len(tokens) - 1)
     ids = reader.ids(tokens)
     off, trained = (
-        permutation_differences(reader.model, ids, order, edit).cpu().numpy()
+        as_array(permutation_differences(reader.model, ids, order, edit))
         for edit in (PositionEdit(off=True), PositionEdit())
     )
     with torch.inference_mode():
@@ -66,11 +64,11 @@ def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
     return Shuffle([tokens[place] for place in order], order, off, trained, largest)
 
 
-@st.cache_resource(show_spinner="Shifting …", **KEPT)
+@model_call("Shifting …")
 def scores_by_shift(sentence: str, name: str) -> list[float]:
-    """How likely a model finds its own translation with both sides shifted by each of SHIFTS.
+    """Return how likely a model finds its translation with both sides shifted by each of SHIFTS.
 
-    The mean log-probability of a token in nats; NaN where the model has no such positions.
+    It is the mean log-probability of a token in nats; NaN if the model has no such positions.
     """
     reader = translator(name)
     written = reader.translate(sentence)
@@ -86,18 +84,6 @@ def scores_by_shift(sentence: str, name: str) -> list[float]:
 
 
 def learned_table(side: Side) -> np.ndarray:
-    """The learned positions of a side (positions, d_model)."""
+    """Return the learned positions of a side (positions, d_model)."""
     part = getattr(translator(LEARNED).model, side)
-    return part.embedding.positions.table.detach().cpu().numpy()
-
-
-@st.cache_data(show_spinner=False)
-def trained_pairs(name: str) -> dict[Side, list[int]]:
-    """How many training pairs of a shipped model have a token at each position."""
-    return load_reach(PRETRAINED / name / REACH)
-
-
-def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:
-    """The last position that any training pair reached, and the last that 1 in 1,000 reached."""
-    counts = trained_pairs(name)[side]
-    return tuple(sum(count > least for count in counts) - 1 for least in (0, counts[0] / 1_000))
+    return as_array(part.embedding.positions.table)
