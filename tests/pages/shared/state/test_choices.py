@@ -26,9 +26,18 @@ def test_a_head_is_a_number_from_1_in_links_or_a_summary(head):
 
 @pytest.mark.parametrize(
     ("choice", "written"),
-    [(HEAD, "9"), (HEAD, "0"), (HEAD, "median"), (HEAD_NUMBER, "9"), (HEAD_NUMBER, "mean")]
-    + [(LAYER, "4"), (LAYER, "0"), (LAYER, "two")]
-    + [(EDITS, "gate.cross.1.9.0"), (EDITS, "look-ahead.maybe")],
+    [
+        (HEAD, "9"),
+        (HEAD, "0"),
+        (HEAD, "median"),
+        (HEAD_NUMBER, "9"),
+        (HEAD_NUMBER, "mean"),
+        (LAYER, "4"),
+        (LAYER, "0"),
+        (LAYER, "two"),
+        (EDITS, "gate.cross.1.9.0"),
+        (EDITS, "look-ahead.maybe"),
+    ],
 )
 def test_what_the_model_does_not_have_is_refused(choice, written):
     with pytest.raises(ValueError):  # noqa: PT011  each has its own words
