@@ -77,8 +77,21 @@ def test_edits_are_told_in_words():
 def test_too_many_numbers_are_not_offered_for_spreadsheets():
     few = Numbers(np.zeros(3), {"key": ["a", "b", "c"]})
     many = Numbers(np.zeros(MOST_ROWS + 1, bool), {"key": range(MOST_ROWS + 1)})
-    assert formats_of(Picture("x", "x", NO_MODEL, {"w": few})) == ["png", "svg", "html", "csv", "npz", "json"]
-    assert formats_of(Picture("x", "x", NO_MODEL, {"w": many})) == ["png", "svg", "html", "npz", "json"]
+    assert formats_of(Picture("x", "x", NO_MODEL, {"w": few})) == [
+        "png",
+        "svg",
+        "html",
+        "csv",
+        "npz",
+        "json",
+    ]
+    assert formats_of(Picture("x", "x", NO_MODEL, {"w": many})) == [
+        "png",
+        "svg",
+        "html",
+        "npz",
+        "json",
+    ]
     assert formats_of(Picture("x", "x", NO_MODEL)) == ["png", "svg", "html", "json"]
 
 
