@@ -7,8 +7,8 @@ import torch
 from bench.report import compare_times, json_option, report
 from model import Run, Trace, load
 from model.insight.ablation import head_removals
-from model.tokenizer import END_ID, START_ID
-from model.training.data import pad
+from model.sequences import pad
+from model.tokens import END_ID, START_ID
 
 TOKENS = 20
 SOURCE = (

@@ -25,7 +25,7 @@ from model import Transformer, TransformerConfig
 from model.decoding.search import NEVER_WRITTEN, decode
 from model.decoding.strategies import Strategy
 from model.memory_layout import lay_out
-from model.tokenizer import END_ID
+from model.tokens import END_ID
 from model.trace import Run, Trace
 from viz import head_grid
 

@@ -18,7 +18,8 @@ from torch import Tensor
 from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS, assemble, save_checkpoint
 from model.config import CHOICES, TransformerConfig, refuse_outside
 from model.memory_layout import lay_out
-from model.tokenizer import SPECIAL_TOKENS, Tokenizer
+from model.tokenizer import Tokenizer
+from model.tokens import SPECIAL_TOKENS
 from model.transformer import Transformer
 from model.translator import Translator
 
@@ -45,13 +46,11 @@ LONGEST_TOKEN = 100  # characters
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
-def pack_checkpoint(
-    model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype = torch.float32
-) -> bytes:
+def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
     """A zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
-        save_checkpoint(Path(folder), model, tokenizer, dtype)
+        save_checkpoint(Path(folder), model, tokenizer, torch.float32)
         for name in (WEIGHTS, CONFIG, TOKENIZER):
             # Without the time of day, so that the same model gives the same bytes.
             entry = zipfile.ZipInfo(name)

@@ -11,8 +11,9 @@ import sacrebleu
 from tqdm import tqdm
 
 from model.decoding.search import decode
+from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
-from model.training.data import group_references, pad, read_pairs, source_sequence
+from model.training.data import group_references, read_pairs
 from model.transformer import Transformer
 
 

@@ -29,10 +29,10 @@ def look_ahead_mask(queries: int, earlier: int = 0, device: torch.device | None 
     return visible.tril(diagonal=earlier)[None, None]
 
 
-def window_mask(queries: int, keys: int, width: int, device: torch.device | None = None) -> Tensor:
+def window_mask(queries: int, keys: int, width: int) -> Tensor:
     """Hide keys farther than `width` positions from the query -> (1, 1, Q, K)."""
-    query_positions = torch.arange(queries, device=device)[:, None]
-    key_positions = torch.arange(keys, device=device)[None, :]
+    query_positions = torch.arange(queries)[:, None]
+    key_positions = torch.arange(keys)[None, :]
     return ((query_positions - key_positions).abs() <= width)[None, None]
 
 

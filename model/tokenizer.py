@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from model.texts import check_characters
-
-SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
-PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
+from model.tokens import SPECIAL_TOKENS, Token, check_characters
 
 SPACE = "▁"  # stands in the vocabulary for the space before a word
 VISIBLE_SPACE = "␣"  # shown for a token that is nothing but space
@@ -25,29 +21,6 @@ PIECES = (
     rf"|{SPACE}?\p{{N}}"
     rf"|{SPACE}?[^\s\p{{L}}\p{{M}}\p{{N}}{SPACE}]+"
 )
-
-
-@dataclass(frozen=True)
-class Token:
-    """One token: its id, what to show for it, and its characters text[start:end].
-
-    A special token stands for no characters: its span is empty and it shows its name.
-    """
-
-    id: int
-    text: str
-    start: int
-    end: int
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether the vocabulary has no piece for these characters."""
-        return self.id == UNKNOWN_ID
-
-    @property
-    def is_special(self) -> bool:
-        """Whether this is padding, start or end, and stands for nothing that was written."""
-        return self.id in (PAD_ID, START_ID, END_ID)
 
 
 class Tokenizer:

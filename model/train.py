@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from model.checkpoint import save_checkpoint
 from model.config import TransformerConfig
+from model.device import best_device
 from model.evaluate import score
 from model.tokenizer import Tokenizer
 from model.training.data import bucketed_batches, encode_pairs, read_pairs
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
         tokenizer = Tokenizer.train_byte_pairs(texts, arguments.vocabulary)
         tokenizer.save(folder / "tokenizer.json")
     config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape)
-    model = Transformer(config).to("cuda" if torch.cuda.is_available() else "cpu")
+    model = Transformer(config).to(best_device())
     optimizer = make_optimizer(model)
     place = load_training(state, model, optimizer, settings) if arguments.resume else Place()
     encoded = encode_pairs(pairs, tokenizer, config.max_positions)

@@ -13,11 +13,13 @@ from model.decoding.search import Expansion, decode
 from model.decoding.steps import Decoding, Translation
 from model.decoding.strategies import Name as StrategyName
 from model.decoding.strategies import Strategy
+from model.device import best_device
 from model.masks import look_ahead_mask
 from model.memory_layout import lay_out
-from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
+from model.sequences import token_ids
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, PAD_ID, START_ID, Token
 from model.trace import Changes, Run, Trace
-from model.training.data import pad
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -179,7 +181,7 @@ class Translator:
 
     def ids(self, tokens: Sequence[Token]) -> Tensor:
         """Tokens -> (1, T) ids on the model's device."""
-        return pad([[token.id for token in tokens]]).to(self.model.device)
+        return token_ids(tokens, self.model.device)
 
 
 def load(name: str | Path) -> Translator:
@@ -194,5 +196,4 @@ def load(name: str | Path) -> Translator:
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    model.to("cuda" if torch.cuda.is_available() else "cpu")
-    return Translator(lay_out(model), tokenizer)
+    return Translator(lay_out(model.to(best_device())), tokenizer)

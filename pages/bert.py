@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
 from model.edit_text import read_edits
 from model.edits import Edits
@@ -28,9 +29,7 @@ from pages.parts.bert.words import (
     SWITCHES,
     TARGET,
 )
-from pages.shared.controls.choose import choose_kind
 from pages.shared.controls.head_switches import head_switches
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
 from pages.shared.runs import limits
@@ -41,6 +40,7 @@ from pages.shared.show.pictures import piece_chips, show
 from pages.shared.show.saving import about
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history, scene
+from pages.shared.widgets.choose import choose_kind
 from viz import token_strip
 
 

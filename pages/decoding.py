@@ -7,17 +7,17 @@ from dataclasses import fields
 from typing import NamedTuple
 
 import streamlit as st
+from pages.shared.controls.choose import choose_head, choose_layer
 
 from model import Decoding
 from model.decoding.strategies import NAMES, Strategy
 from model.edits import Edits
 from model.insight.scoring import favourites, trace_log_probabilities
-from model.tokenizer import END_ID
+from model.tokens import END_ID
 from model.trace import Site
 from pages.parts.decoding import branches
 from pages.parts.decoding.branches import Branch
 from pages.parts.decoding.steps import candidates_of, player_of, tree_of
-from pages.shared.controls.choose import choose_head, choose_layer
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address

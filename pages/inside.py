@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import streamlit as st
+from pages.shared.controls.choose import choose_head, choose_kind, choose_layer, choose_token
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
 from model.insight.anatomy import block_of
 from model.trace import Site
-from pages.shared.controls.choose import choose_head, choose_kind, choose_layer, choose_token
 from pages.shared.controls.sentence import sentence_box
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.inside.story import tell
 from pages.shared.inside.views import beyond, decoder_lens, stream_lengths, switches, words

@@ -6,6 +6,8 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from pages.shared.controls.choose import choose_head, choose_kind, choose_layer
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
 from model.insight.permutation import shuffled
@@ -14,9 +16,7 @@ from model.positions import sinusoids
 from model.trace import PositionEdit, Side, Trace
 from pages.parts.positions.tables import LONGEST, learned_section, sinusoid_section
 from pages.parts.positions.words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
-from pages.shared.controls.choose import choose_head, choose_kind, choose_layer
 from pages.shared.controls.sentence import sentence_box
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
 from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of

@@ -1,6 +1,8 @@
 """Imports go one way: app.py -> pages -> viz, model."""
 
 import ast
+import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -93,19 +95,86 @@ def test_pages_do_not_import_the_app(path):
     assert "app" not in packages_of(path)
 
 
+def imported_files(path):
+    """The files of this project that a file imports, be it for its types only or in a function."""
+    names = imports((ROOT / path).read_text(encoding="utf-8"), path.parent.parts)
+    places = [Path(*name.split(".")) for name in names if name]
+    files = {place.with_suffix(".py") for place in places}
+    return (files | {place / "__init__.py" for place in places}).intersection(FILES)
+
+
+def reached_files(path):
+    """A file and all that it imports, directly or through others."""
+    reached, left = set(), {path}
+    while left:
+        reached |= left
+        left = set().union(*map(imported_files, left)) - reached
+    return reached
+
+
+def model_files(*names):
+    """The files of these parts of model/: folders, or files of model/ itself."""
+    return [
+        path
+        for path in files_under("model")
+        if path.parts[1] in names or (len(path.parts) == 2 and path.stem in names)
+    ]
+
+
+@pytest.mark.parametrize("folder", ["model", "viz", "pages"])
+def test_no_file_imports_itself_through_others(folder):
+    arrows = {path: imported_files(path) for path in files_under(folder)}
+    TopologicalSorter(arrows).prepare()  # raises CycleError, which names the files
+
+
+VOCABULARY = ("config", "tokens", "trace", "sequences")
+FRONT_DOOR = ("__init__", "translator", "train", "evaluate", "archive")
+
+
+@pytest.mark.parametrize("path", model_files("transformer", *VOCABULARY), ids=str)
+def test_the_transformer_needs_nothing_but_torch(path):
+    needed = set().union(*map(packages_of, reached_files(path)))
+    assert needed - set(sys.stdlib_module_names) <= {"torch", "model"}
+
+
+@pytest.mark.parametrize("path", model_files(*VOCABULARY), ids=str)
+def test_the_vocabulary_of_the_model_imports_only_itself(path):
+    assert imported_files(path).issubset(model_files(*VOCABULARY))
+
+
+@pytest.mark.parametrize(
+    ("folder", "forbidden"),
+    [
+        ("decoding", {"insight", "training", "library", *FRONT_DOOR}),
+        ("library", {"insight", "training", "decoding", *FRONT_DOOR}),
+        ("training", {"insight", "library", "train", "evaluate"}),
+        ("insight", {"training", "train", "evaluate"}),
+        ("translator", {"insight", "training", "library", "train", "evaluate"}),
+    ],
+)
+def test_a_part_of_the_model_imports_only_what_it_stands_on(folder, forbidden):
+    found = {
+        path: imported_files(path).intersection(model_files(*forbidden))
+        for path in model_files(folder)
+    }
+    assert found
+    assert not {path: files for path, files in found.items() if files}
+
+
 # What each floor of pages/shared may import of the others.
 FLOORS = {
     "state": (),
     "runs": ("state",),
     "link": ("runs", "state"),
-    "show": ("link", "runs", "state", "browser"),
-    "inside": ("show", "runs", "state"),
-    "controls": ("show", "link", "runs", "state"),
+    "widgets": ("runs", "state"),
+    "show": ("widgets", "link", "runs", "state", "browser"),
+    "inside": ("show", "widgets", "link", "runs", "state"),
+    "controls": ("show", "widgets", "link", "runs", "state"),
     "frame": ("show", "link", "state", "browser"),
 }
 BLIND = ("state", "runs", "link")  # floors that draw nothing
 SHARED = [path for path in files_under("pages") if path.parts[1] == "shared"]
-PARTS = [path for path in files_under("pages") if path.parts[1] == "parts"]
+PARTS = [path for path in files_under("pages") if path.parts[1] == "parts" and len(path.parts) > 3]
 PAGES = [path for path in files_under("pages") if len(path.parts) == 2]
 
 
@@ -144,12 +213,3 @@ def test_no_part_of_a_page_imports_another(path):
 @pytest.mark.parametrize("path", PAGES, ids=str)
 def test_a_page_imports_the_parts_of_one_page_alone(path):
     assert len(rooms_entered(path) - {*FLOORS, "browser"}) <= 1
-
-
-def test_no_module_of_pages_imports_itself_by_a_detour():
-    names = {".".join(path.with_suffix("").parts): path for path in files_under("pages")}
-    left = {name: modules_imported(path) & {*names} for name, path in names.items()}
-    while free := [name for name, needed in left.items() if not needed & {*left}]:
-        for name in free:
-            del left[name]
-    assert not left, "these are in circles, or import from one"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.decoding.strategies import Strategy, one_of_each
 from model.edits import opens_the_future
-from model.tokenizer import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from model.trace import Changes, KeyValueCache, Run, Site, Trace
 from model.transformer import Transformer
 

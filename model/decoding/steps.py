@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from model.decoding.search import Expansion
 from model.decoding.strategies import Strategy
-from model.tokenizer import END_ID, START_ID, Token, Tokenizer
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, START_ID, Token
 from model.trace import Kind, Site
 
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED, MultiHeadAttention
-from model.library.bert import Bert
-from model.trace import Block, Changes, ResidualRecord, Site, Trace
-from model.transformer import Transformer
+from model.insight.focus import Focus
+from model.trace import Block, ResidualRecord, Site, Trace
 
 
 @dataclass(frozen=True)
@@ -45,30 +43,17 @@ class Anatomy:
 
 
 @torch.inference_mode()
-def take_apart(
-    model: Transformer | Bert,
-    trace: Trace,
-    site: Site,
-    head: int,
-    query: int,
-    key: int,
-    edits: Changes | None = None,
-) -> Anatomy:
-    """The way from one query to its block's output, by one key's weight, in the numbers of a trace.
+def take_apart(focus: Focus, key: int) -> Anatomy:
+    """Follow one query to its block's output by one key's weight, in the numbers of a trace.
 
-    `edits` are those of the traced run. Raises IndexError for a head, query or key that is not
-    there.
+    Raises IndexError for a head, query or key that is not there.
     """
-    record = trace.attention[site]
-    edits = edits or {}
-    edit = edits.get(site, UNCHANGED)
-    residual = trace.residual[block_of(site)]
-    inputs, memory = read_at(trace, site)
+    record, head, query = focus.record, focus.head, focus.query
+    inputs, memory = read_at(focus.trace, focus.site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
     heads = record.heads[0, :, query]  # (H, D)
-    output = attention_of(model, site).output
+    output = focus.attention.output
     parts = output.weight.unflatten(1, heads.shape)  # (d_model, H, D)
-    weights = record.weights[0, head, query]
     return Anatomy(
         query_input=inputs[0, query],
         key_input=memory[0, key],
@@ -76,41 +61,27 @@ def take_apart(
         key=keys[key],
         value=record.value[0, head, key],
         products=queries[query] * keys[key],
-        scale=width**-0.5 if edit.scale is None else edit.scale,
+        scale=width**-0.5 if focus.edit.scale is None else focus.edit.scale,
         scores=record.scores[0, head, query],
         masked_scores=record.masked_scores[0, head, query],
-        weights=weights,
-        weighted_values=weights[:, None] * record.value[0, head],
-        gate=gates_at(edits, site, len(heads))[0, head].item(),
+        weights=focus.weights,
+        weighted_values=focus.weights[:, None] * record.value[0, head],
+        gate=focus.gate,
         head=heads[head],
         heads=heads,
         contributions=torch.einsum("ohd,hd->ho", parts, heads),
         bias=output.bias,
-        residual=residual,
+        residual=focus.trace.residual[block_of(focus.site)],
     )
 
 
 def block_of(site: Site) -> Block:
-    """The sublayer that an attention site belongs to."""
+    """Return the sublayer that an attention site belongs to."""
     side = "encoder" if site.kind == "encoder" else "decoder"
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
 def read_at(trace: Trace, site: Site) -> tuple[Tensor, Tensor]:
-    """What a site's block read (1, Q, d_model), and what it looked at (1, K, d_model)."""
+    """Return what a site's block read (1, Q, d_model), and what it looked at (1, K, d_model)."""
     inputs = trace.residual[block_of(site)].inputs
     return inputs, trace.outputs["encoder"] if site.kind == "cross" else inputs
-
-
-def gates_at(edits: Changes, site: Site, heads: int) -> Tensor:
-    """The gates (1, H) of a site's heads in a run of one sentence; 1 where nothing was changed."""
-    gate = edits.get(site, UNCHANGED).gate
-    return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
-
-
-def attention_of(model: Transformer | Bert, site: Site) -> MultiHeadAttention:
-    """The module that computes a site."""
-    if site.kind == "encoder":
-        return model.encoder.layers[site.layer].attention
-    layer = model.decoder.layers[site.layer]
-    return layer.self_attention if site.kind == "decoder" else layer.cross_attention

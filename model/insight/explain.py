@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.attention import UNCHANGED, fit_cells
-from model.insight.anatomy import attention_of, gates_at
+from model.attention import fit_cells
+from model.insight.focus import Focus
 from model.library.bert import Bert
-from model.tokenizer import END_ID, SPECIAL_TOKENS, Token
-from model.trace import Changes, Kind, Run, Site, Trace
+from model.sequences import token_ids
+from model.tokens import END_ID, SPECIAL_TOKENS, Token
+from model.trace import Kind, Run, Site, Trace
 from model.transformer import Transformer
 
 NOTES = {
@@ -59,47 +60,18 @@ class Explanation:
     objective: Objective | None
 
 
-def explain(
-    model: Transformer,
-    trace: Trace,
-    site: Site,
-    head: int,
-    query: int,
-    edits: Changes | None = None,
-    target: int | None = None,
-) -> Explanation:
-    """What the query at a position takes from each key, in five ways.
+def explain(focus: Focus, objective: Objective | None, *, close: bool = True) -> Explanation:
+    """Return what a query takes from each key, in five ways.
 
-    `edits` are those the trace was made with. The effects are on the objective that
-    `choose_objective` makes of `target`, and raise its ValueError.
+    The effects are on an objective; without one there are none. Unless asked to `close` every cell
+    in turn, which takes a run for each key, there are no removals.
     """
-    objective = choose_objective(trace, site, query, target)
-    return explain_by(model, trace, site, head, query, objective, edits)
-
-
-def explain_by(
-    model: Transformer | Bert,
-    trace: Trace,
-    site: Site,
-    head: int,
-    query: int,
-    objective: Objective | None,
-    edits: Changes | None = None,
-    close: bool = True,
-) -> Explanation:
-    """The five views with the effects on an objective of one's own, or without effects.
-
-    Unless asked to `close` every cell in turn, which takes a run for each key, there are no
-    removals.
-    """
-    edits = edits or {}
-    effect = (model, trace, site, head, query, objective, edits)
     return Explanation(
-        weights=trace.attention[site].weights[0, head, query],
-        value_norms=contributions(model, trace, site, head, query, edits).norm(dim=-1),
-        gradient_times_attention=gradient_times_attention(*effect) if objective else None,
-        rollout=rollout(trace, site)[query],
-        removals=removals(*effect) if objective and close else None,
+        weights=focus.weights,
+        value_norms=contributions(focus).norm(dim=-1),
+        gradient_times_attention=gradient_times_attention(focus, objective) if objective else None,
+        rollout=rollout(focus.trace, focus.site)[focus.query],
+        removals=removals(focus, objective) if objective and close else None,
         objective=objective,
     )
 
@@ -164,7 +136,8 @@ def logits_at(model: Transformer | Bert, trace: Trace, rows: Sequence[int], run:
     """The logits (B, N, V) after these rows in a run over a trace's tokens."""
     if isinstance(model, Bert):
         return model.head(model(*model.inputs(trace.source_tokens), run)[:, list(rows)])
-    source_ids, target_ids = ids(model, trace.source_tokens), ids(model, trace.target_tokens)
+    source_ids = token_ids(trace.source_tokens, model.device)
+    target_ids = token_ids(trace.target_tokens, model.device)
     memory = model.encode(source_ids, run)  # (B, S, d_model)
     states = model.decoder(
         target_ids, memory, model.target_mask(target_ids, run), model.source_mask(source_ids), run
@@ -173,38 +146,21 @@ def logits_at(model: Transformer | Bert, trace: Trace, rows: Sequence[int], run:
     return F.linear(states[:, list(rows)], model.output.weight)
 
 
-def ids(model: Transformer, tokens: Sequence[Token]) -> Tensor:
-    """Tokens -> (1, T) ids on the model's device."""
-    return torch.tensor([[token.id for token in tokens]], device=model.device)
-
-
 @torch.inference_mode()
-def contributions(
-    model: Transformer | Bert, trace: Trace, site: Site, head: int, query: int, edits: Changes
-) -> Tensor:
-    """What each key adds to the query's residual stream through one head: (K, d_model).
+def contributions(focus: Focus) -> Tensor:
+    """Return what each key adds to the query's residual stream through one head: (K, d_model).
 
     It is gate x weight x value, after the head's own slice of the output projection. Over all keys
     and heads, and with the projection's bias, these add up to what the block computed.
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3.
     """
-    record = trace.attention[site]
-    weights, value = record.weights[0, head, query], record.value[0, head]  # (K,), (K, D)
-    columns = attention_of(model, site).output.weight.split(value.size(-1), dim=1)[head]
-    gate = gates_at(edits, site, record.weights.size(1))[0, head].item()
-    return gate * weights[:, None] * (value @ columns.T)  # (K, d_model)
+    value = focus.record.value[0, focus.head]  # (K, D)
+    columns = focus.attention.output.weight.split(value.size(-1), dim=1)[focus.head]
+    return focus.gate * focus.weights[:, None] * (value @ columns.T)  # (K, d_model)
 
 
-def gradient_times_attention(
-    model: Transformer | Bert,
-    trace: Trace,
-    site: Site,
-    head: int,
-    query: int,
-    objective: Objective,
-    edits: Changes,
-) -> Tensor:
-    """The objective's gradient with respect to each weight, times the weight: (K,), in nats.
+def gradient_times_attention(focus: Focus, objective: Objective) -> Tensor:
+    """Return the objective's gradient for each weight, times the weight: (K,), in nats.
 
     A head is gate x weights @ value, so the gradient of a weight is the gate times the product of
     the head's gradient and the key's value; the same run made again with gradients gives it. A
@@ -212,15 +168,14 @@ def gradient_times_attention(
     """
     with torch.inference_mode(False), torch.enable_grad():
         # A gate that wants a gradient brings the head into the graph, whatever the parameters want.
-        gates = gates_at(edits, site, model.config.heads).clone().requires_grad_()
-        edit = replace(edits.get(site, UNCHANGED), gate=gates)
+        gates = focus.gates.clone().requires_grad_()
         again = Trace()
-        run = Run({**edits, site: edit}, again)
-        result = log_probability(model, trace, objective, run).sum()
-        record = again.attention[site]
+        run = Run({**focus.edits, focus.site: replace(focus.edit, gate=gates)}, again)
+        result = log_probability(focus.model, focus.trace, objective, run).sum()
+        record = again.attention[focus.site]
         (gradient,) = torch.autograd.grad(result, record.heads)  # (1, H, Q, D)
-    toward = record.value[0, head].detach() @ gradient[0, head, query]  # (K,)
-    return gates[0, head].item() * toward * trace.attention[site].weights[0, head, query]
+    toward = record.value[0, focus.head].detach() @ gradient[0, focus.head, focus.query]  # (K,)
+    return focus.gate * toward * focus.weights
 
 
 @torch.inference_mode()
@@ -253,33 +208,24 @@ def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
 
 
 @torch.inference_mode()
-def removals(
-    model: Transformer | Bert,
-    trace: Trace,
-    site: Site,
-    head: int,
-    query: int,
-    objective: Objective,
-    edits: Changes,
-) -> Tensor:
-    """The change of the objective with each cell of a query closed, alone: (K,), in nats.
+def removals(focus: Focus, objective: Objective) -> Tensor:
+    """Return the objective's change with each cell of the query closed, alone: (K,), in nats.
 
     Closing comes before the softmax, so the row's other keys take over the weight; below 0 means
     that the cell helped. Cells that are closed already are exactly 0.
     """
-    record = trace.attention[site]
-    edit = edits.get(site, UNCHANGED)
+    record, edit = focus.record, focus.edit
     _, heads, queries, keys = record.weights.shape
     closed = torch.zeros(heads, queries, keys, dtype=torch.bool)
     if edit.block is not None:
         closed = closed | fit_cells(edit.block.cpu(), 0, queries, keys)
-    visible = record.masked_scores[0, head, query].isfinite().nonzero()[:, 0]
-    changes = torch.zeros_like(record.weights[0, head, query])
-    whole = log_probability(model, trace, objective, Run(edits))  # (1,)
+    visible = record.masked_scores[0, focus.head, focus.query].isfinite().nonzero()[:, 0]
+    changes = torch.zeros_like(focus.weights)
+    whole = log_probability(focus.model, focus.trace, objective, Run(focus.edits))  # (1,)
     for start in range(0, len(visible), ROWS_AT_ONCE):
         chosen = visible[start : start + ROWS_AT_ONCE]
         block = closed.repeat(len(chosen), 1, 1, 1)  # (B, H, Q, K), a row for each key
-        block[torch.arange(len(chosen)), head, query, chosen.cpu()] = True
-        run = Run({**edits, site: replace(edit, block=block)})
-        changes[chosen] = log_probability(model, trace, objective, run) - whole
+        block[torch.arange(len(chosen)), focus.head, focus.query, chosen.cpu()] = True
+        run = Run({**focus.edits, focus.site: replace(edit, block=block)})
+        changes[chosen] = log_probability(focus.model, focus.trace, objective, run) - whole
     return changes

@@ -95,7 +95,6 @@ PATTERNS = (
             "from 0 at the first token to 1 at the last (Lin's concordance)", ("cross",), 0.7,
             alignment),
 )  # fmt: skip
-THRESHOLDS = {pattern.name: pattern.threshold for pattern in PATTERNS}
 DEFINITIONS = {
     pattern.name: f"{pattern.definition} is at least {pattern.threshold}." for pattern in PATTERNS
 }

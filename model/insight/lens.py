@@ -24,9 +24,7 @@ class LensTable:
     labels: tuple[str, ...]  # (L,)
     ids: Tensor  # (L, T, top): the likeliest tokens, the first first
     probabilities: Tensor  # (L, T, top)
-    answers: Tensor  # (T,): the ids that the model finds likeliest in the end
-    ranks: Tensor  # (L, T): of the answers, from 1
-    answer_probabilities: Tensor  # (L, T)
+    ranks: Tensor  # (L, T): from 1, of the token that the model finds likeliest in the end
 
 
 @torch.inference_mode()
@@ -50,9 +48,7 @@ def lens(model: Transformer, trace: Trace, top: int = 3) -> LensTable:
         labels=("embedding", *(f"layer {layer + 1}" for layer in layers)),
         ids=best.indices,
         probabilities=best.values,
-        answers=answers,
         ranks=(logits > of_answers).sum(dim=-1) + 1,
-        answer_probabilities=(of_answers[..., 0] - logits.logsumexp(dim=-1)).exp(),
     )
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.tokenizer import END_ID, PAD_ID
+from model.tokens import END_ID, PAD_ID
 from model.trace import Trace
 
 

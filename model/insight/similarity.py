@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.tokenizer import Token
+from model.tokens import Token
 from model.trace import Run, Trace
 from model.translator import Translator
 

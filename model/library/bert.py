@@ -20,6 +20,7 @@ from model.library.pieces import Piece
 from model.linear import Linear
 from model.masks import padding_mask
 from model.positions import Positions
+from model.sequences import token_ids
 from model.trace import EmbeddingRecord, PositionEdit, Run
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Bert(nn.Module):
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
         """The ids and segments (1, S) of pieces, on the model's device."""
-        ids = torch.tensor([[piece.id for piece in pieces]], device=self.device)
+        ids = token_ids(pieces, self.device)
         segments = torch.tensor([[piece.segment for piece in pieces]], device=self.device)
         return ids, segments
 

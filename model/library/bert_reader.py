@@ -11,6 +11,7 @@ import tokenizers
 import torch
 from torch import Tensor
 
+from model.device import best_device
 from model.library.bert import Bert, bert_config, build_bert
 from model.library.hub import (
     LoadingError,
@@ -21,7 +22,7 @@ from model.library.hub import (
     read_weights,
 )
 from model.library.pieces import Piece, Role
-from model.texts import check_characters
+from model.tokens import check_characters
 from model.trace import Changes, Run, Trace
 
 if TYPE_CHECKING:
@@ -277,4 +278,4 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     folder = fetch(name, progress=progress)
     model = build_bert(config, read_weights(folder), name)
     tokenizer = read_tokenizer(folder)
-    return BertReader(model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer, folder)
+    return BertReader(model.to(best_device()), tokenizer, folder)

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from model.tokenizer import Token
+from model.tokens import Token
 
 Role = Literal["written", "unknown", "mask", "special"]
 CONTINUES = "##"  # begins a piece of BERT's that goes on the word before it

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.device import best_device
 from model.library.hub import (
     LoadingError,
     Progress,
@@ -22,7 +23,7 @@ from model.library.hub import (
     weight_files,
 )
 from model.library.pieces import Piece, Role
-from model.texts import check_characters
+from model.tokens import check_characters
 from model.trace import Kind
 
 if TYPE_CHECKING:
@@ -249,4 +250,4 @@ def load_foreign(name: str | Path, progress: Progress | None = None) -> ForeignM
             f"The weights of {name} lack {len(missing)} tensors, such as {missing[0]}. Download "
             "or save it again, or choose another model."
         )
-    return ForeignModel(model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer)
+    return ForeignModel(model.to(best_device()), tokenizer)

@@ -11,7 +11,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
+from model.sequences import pad, source_sequence, target_sequence
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,10 @@ class Batch:
     source_ids: Tensor
     target_ids: Tensor
     next_ids: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the same batch on a device."""
+        return Batch(*(ids.to(device) for ids in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -74,23 +80,6 @@ def encode_pairs(
     if not encoded:
         raise ValueError(f"No pair is short enough for {max_positions} positions.")
     return encoded
-
-
-def source_sequence(ids: Sequence[int]) -> list[int]:
-    """What the encoder reads: the sentence and the end token."""
-    return [*ids, END_ID]
-
-
-def target_sequence(ids: Sequence[int]) -> list[int]:
-    """What the decoder reads: the target shifted right, the start token first."""
-    return [START_ID, *ids]
-
-
-def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
-    """Pad id sequences on the right to the longest one, or to `length` -> (B, length)."""
-    length = max([length, *(len(sequence) for sequence in sequences)])
-    rows = [[*sequence, *[PAD_ID] * (length - len(sequence))] for sequence in sequences]
-    return torch.tensor(rows, dtype=torch.long)
 
 
 def collate(pairs: Sequence[EncodedPair]) -> Batch:

@@ -88,7 +88,7 @@ def train(
         rate = learning_rate(number, model.config.d_model, settings)
         for group in optimizer.param_groups:
             group["lr"] = rate
-        batch = Batch(*(ids.to(device) for ids in vars(batch).values()))
+        batch = batch.to(device)
         enabled = precision != torch.float32
         with torch.autocast(device.type, precision, enabled=enabled):
             loss = batch_loss(model, batch, settings.label_smoothing)
@@ -106,7 +106,7 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
     device = model.device
     total, count = 0.0, 0
     for batch in batches:
-        batch = Batch(*(ids.to(device) for ids in vars(batch).values()))
+        batch = batch.to(device)
         tokens = int((batch.next_ids != model.config.pad_id).sum())
         total += batch_loss(model, batch).item() * tokens
         count += tokens

@@ -12,15 +12,10 @@ from pathlib import Path
 
 from model.checkpoint import CONFIG, TOKENIZER
 from model.config import TransformerConfig
+from model.sequences import source_sequence, target_sequence
 from model.tokenizer import Tokenizer
 from model.trace import Side
-from model.training.data import (
-    EncodedPair,
-    encode_pairs,
-    read_pairs,
-    source_sequence,
-    target_sequence,
-)
+from model.training.data import EncodedPair, encode_pairs, read_pairs
 
 REACH = "reach.csv"
 

@@ -12,9 +12,10 @@ from torch import Tensor
 
 from model.config import TransformerConfig, refuse_outside
 from model.decoding.search import decode
+from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Kind
-from model.training.data import Batch, EncodedPair, collate, pad, source_sequence
+from model.training.data import Batch, EncodedPair, collate
 from model.training.history import History
 from model.training.loop import Settings, Step, make_optimizer, train
 from model.training.tasks import TASKS, Task, is_unseen

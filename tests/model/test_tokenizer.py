@@ -7,8 +7,9 @@ import tokenizers
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from model.tokenizer import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID, Tokenizer
 from model.tokenizer import VISIBLE_SPACE as SPACE_SHOWN
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID
 
 AWKWARD = [
     "I don't know.",

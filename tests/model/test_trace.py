@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from model.tokenizer import Token
+from model.tokens import Token
 from model.trace import AttentionEdit, KeyValueCache, Run, Site, Trace
 
 SOURCE = [Token(4, "my", 0, 2), Token(5, "cat", 3, 6), Token(3, "<end>", 6, 6)]

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
-from model.tokenizer import START_ID
+from model.tokens import START_ID
 from pages.parts.decoding.branches import Branch
 from tests.pages.pictures import canvas_pictures
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
 from model.insight.explain import Objective
 from model.library.bert_reader import NO_HEAD, BertReader
 from model.trace import Site
 from pages.parts.bert.view import Run
 from pages.parts.bert.words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
-from pages.shared.controls.choose import choose, choose_token
-from pages.shared.controls.tabs import tabs
 from pages.shared.inside.story import tell
 from pages.shared.inside.views import beyond, stream_lengths, switches
 from pages.shared.runs.inside import Weight, taken_apart
 from pages.shared.runs.library import BertRun
 from pages.shared.state import scene
+from pages.shared.widgets.choose import choose, choose_token
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
 

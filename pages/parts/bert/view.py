@@ -21,7 +21,6 @@ from pages.parts.bert.words import (
     SELECTED,
     WORDS_RULE,
 )
-from pages.shared.controls.choose import choose, choose_picture
 from pages.shared.link import address
 from pages.shared.runs.arrays import heads_meant, one_head
 from pages.shared.show import overview
@@ -29,6 +28,7 @@ from pages.shared.show.captions import site_words
 from pages.shared.show.cells import OpenCell
 from pages.shared.show.overview import all_heads, one_in_large, with_summaries
 from pages.shared.state import scene
+from pages.shared.widgets.choose import choose, choose_picture
 
 Strongest = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from model import Decoding
 from model.decoding.steps import Candidate, Step, stack_rows
-from model.tokenizer import END_ID, Token
+from model.tokens import END_ID, Token
 from model.trace import Kind
 from pages.shared.runs.arrays import one_head
 from pages.shared.show.words import ending

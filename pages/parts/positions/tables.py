@@ -18,8 +18,8 @@ from pages.shared.runs.shelf import mine
 from pages.shared.show.pictures import show, show_altair, show_plotly
 from pages.shared.show.saving import about
 from viz import position_clocks, position_heatmap, position_lines, wavelengths
+from viz.curves.position_lines import MOST_LINES
 from viz.numbers import Numbers, counted
-from viz.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from model.training.jobs import JobState, Trainings
@@ -9,16 +11,17 @@ from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
 from pages.parts.training.words import CURVES, EMPTY, PATTERN
-from pages.shared.controls.choose import choose_kind
-from pages.shared.link import address
+from pages.shared.link.address import section
 from pages.shared.runs import limits
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
-from pages.shared.state import scene
+from pages.shared.state.choices import KIND, KINDS
 from pages.shared.state.workshop import Run, workshop
+from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, training_curves
-from viz.training_curves import Line
+from viz.curves.training_curves import Line
 
+TOY_KIND = replace(KIND, key="toy_kind")
 EVERY = 1.0  # seconds between two updates
 ACTIVE = ("waiting", "training")
 MOST_RUNS = 5  # whose curves a session keeps, the newest included
@@ -93,7 +96,7 @@ def watch(ready: bool) -> None:
     """
     run = workshop().run
     active = run is not None and run.job.look().name in ACTIVE
-    address.fragment(panel, run_every=EVERY if active else None)(ready, active)
+    (growing if active else still)(ready, active)
 
 
 def panel(ready: bool, updating: bool) -> None:
@@ -118,6 +121,9 @@ def panel(ready: bool, updating: bool) -> None:
         try_it(run, state)
     with right:
         use_it(run.job)
+
+
+still, growing = section(panel), section(panel, EVERY)
 
 
 def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
@@ -167,8 +173,9 @@ def curves(run: Run | None, state: JobState | None) -> None:
         runs[run.name] = lines(state)
     if not runs:
         return
-    about(model=", ".join(runs))
-    show(training_curves(runs, limits={MATCH: (0, 1)}), "toy_curves", save="Training curves")
+    of = about(model=", ".join(runs))
+    picture = training_curves(runs, limits={MATCH: (0, 1)})
+    show(picture, "toy_curves", of=of, what="Training curves")
     st.caption(CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
@@ -178,11 +185,11 @@ def film(run: Run, state: JobState) -> None:
     """What the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
-    kind = choose_kind("toy_kind", default="cross", persist_state="session")
+    kind = choose_kind(TOY_KIND)
     weights = state.history.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     tokens = state.history.tokens(0, kind)
     picture = attention_film(
         weights, state.history.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
     )
-    about(model=run.name)
-    show(picture, "toy_film", save=f"{scene.KINDS[kind]} over the training")
+    what = f"{KINDS[kind]} over the training"
+    show(picture, "toy_film", of=about(model=run.name), what=what)

@@ -9,11 +9,11 @@ import streamlit as st
 
 from model import Translator
 from model.archive import pack_checkpoint, unpack_checkpoint
-from model.tokenizer import END_ID
+from model.tokens import END_ID
 from model.training.jobs import Job, JobState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
-from pages.shared.link import address
+from pages.shared.link.address import section
 from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
@@ -47,11 +47,11 @@ def try_it(run: Run, state: JobState) -> None:
     verdict = "right" if translation.text == answer else "wrong"
     nothing = "" if translation.text else " nothing"
     label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
-    about(source, model=f"{task.title}, after {state.step} steps")
+    of = about(source, model=f"{task.title}, after {state.step} steps")
     strip = token_strip(translation.text, chips(right, wanted), label=label)
-    show(strip, "toy_output", save="What the model writes")
+    show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
-    show(strip, "toy_answer", save="The right answer")
+    show(strip, "toy_answer", of=of, what="The right answer")
     st.caption(TRY)
 
 
@@ -91,7 +91,6 @@ def use(job: Job) -> None:
 
 def told(origin: str) -> None:
     """Say, while it is so, that the other pages have the model of this origin."""
-    address.publish()
     model = models.chosen()
     if st.session_state.get("toy_used") == (origin, model):
         st.success(f"The other pages now show: {model.title}.")
@@ -103,7 +102,7 @@ def packed(translator: Translator) -> bytes:
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 
-@address.fragment
+@section
 def upload() -> None:
     """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")

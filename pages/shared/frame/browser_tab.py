@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.browser.parts import kept_text
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
 from pages.shared.state.workshop import come_back, workshop
-from viz import kept_text
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
 GONE = (

@@ -8,11 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
-
-from model.insight.anatomy import Anatomy, block_of
-from model.insight.explain import NOTES
-from model.insight.lens import stream_norms
-from model.insight.similarity import Similarity
 from model.insight.variants import (
     NORM_ORDER_NOTE,
     activations,
@@ -20,6 +15,11 @@ from model.insight.variants import (
     scale_sweep,
     width_sweep,
 )
+
+from model.insight.anatomy import Anatomy, block_of
+from model.insight.explain import NOTES
+from model.insight.lens import stream_norms
+from model.insight.similarity import Similarity
 from model.trace import Side, Trace
 from pages.shared.inside.words import SWITCH_WORDS, TAB_WORDS, VIEWS
 from pages.shared.runs.arrays import as_array, tokens_of

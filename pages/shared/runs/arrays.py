@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from model.tokenizer import END_ID, SPECIAL_TOKENS, Token
+from model.tokens import END_ID, SPECIAL_TOKENS, Token
 from model.trace import Kind, Site, Trace
-from pages.shared.state.scene import SUMMARIES
+from pages.shared.state.choices import SUMMARIES, Head
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
@@ -20,15 +20,15 @@ def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
     return trace.weights(kind).cpu().numpy()
 
 
-def one_head(heads: np.ndarray, head: str) -> np.ndarray:
-    """Return one head's part of numbers of all heads (H, ...), by its name; or mean or maximum."""
+def one_head(heads: np.ndarray, head: Head) -> np.ndarray:
+    """Return one head's part of numbers of all heads (H, ...), from 0; or mean or maximum."""
     summaries = {"mean": heads.mean, "max": heads.max}
-    return summaries[head](axis=0) if head in summaries else heads[int(head) - 1]
+    return summaries[head](axis=0) if head in summaries else heads[head]
 
 
-def heads_meant(name: str, count: int) -> list[int]:
-    """Return the layers or heads, from 0, that a number from 1, a mean or a maximum stands for."""
-    return list(range(count)) if name in SUMMARIES else [min(int(name), count) - 1]
+def heads_meant(head: Head, count: int) -> list[int]:
+    """Return the layers or heads, from 0, that a choice stands for: all of them for a summary."""
+    return list(range(count)) if head in SUMMARIES else [min(head, count - 1)]
 
 
 def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
-
-from model.insight.anatomy import Anatomy, block_of, read_at, take_apart
-from model.insight.explain import Explanation, explain_by
-from model.insight.lens import LensTable, lens
-from model.insight.similarity import Similarity, in_sentence, word_similarity
 from model.insight.variants import (
     NormOrder,
     Projections,
@@ -17,6 +11,12 @@ from model.insight.variants import (
     pre_activations,
     separate_heads,
 )
+from torch import Tensor
+
+from model.insight.anatomy import Anatomy, block_of, read_at, take_apart
+from model.insight.explain import Explanation, explain_by
+from model.insight.lens import LensTable, lens
+from model.insight.similarity import Similarity, in_sentence, word_similarity
 from model.trace import Side, Site
 from pages.shared.runs.arrays import tokens_of
 from pages.shared.runs.door import model_call

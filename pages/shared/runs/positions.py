@@ -11,7 +11,7 @@ import torch
 from model import Translation
 from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
-from model.tokenizer import Token
+from model.tokens import Token
 from model.trace import PositionEdit, Side, Trace
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call

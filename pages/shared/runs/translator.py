@@ -11,7 +11,7 @@ from model import Decoding, Translation, Translator, load
 from model.decoding.strategies import Strategy
 from model.edits import Edits
 from model.insight.explain import Objective, choose_objective
-from model.tokenizer import PAD_ID
+from model.tokens import PAD_ID
 from model.trace import AttentionEdit, Site, Trace
 from model.transformer import Transformer
 from pages.shared.runs import tuning

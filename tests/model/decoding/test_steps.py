@@ -6,7 +6,7 @@ import torch
 from model.decoding.search import NEVER_WRITTEN
 from model.decoding.steps import stack_rows
 from model.edits import CellEdit, Edits
-from model.tokenizer import END_ID, START_ID
+from model.tokens import END_ID, START_ID
 from model.trace import KINDS, Run, Trace
 
 SOURCE = "The old house is on the hill."

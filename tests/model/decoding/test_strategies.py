@@ -10,7 +10,7 @@ from model.decoding.search import NEVER_WRITTEN, decode
 from model.decoding.strategies import Strategy, narrow
 from model.edits import CellEdit, Edits
 from model.insight.scoring import next_log_probabilities
-from model.tokenizer import END_ID, START_ID
+from model.tokens import END_ID, START_ID
 from model.trace import Run
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3]])

@@ -5,27 +5,26 @@ import torch
 from torch.testing import assert_close
 
 from model import attention, load_bert
-from model.insight.anatomy import attention_of
 from model.insight.explain import (
     NOTES,
     Explanation,
     choose_objective,
     contributions,
     explain,
-    explain_by,
     gradient_times_attention,
     log_probability,
     masked_words,
     removals,
     rollout,
 )
+from model.insight.focus import Focus, attention_of
 from model.insight.scoring import trace_log_probabilities
 from model.memory_layout import lay_out
-from model.tokenizer import END_ID, PAD_ID, START_ID, Token
+from model.tokens import END_ID, PAD_ID
 from model.trace import AttentionEdit, Block, Run, Site, Trace
+from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens
 
 HEADS = 4
-SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
 EDITS = {
     Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0])),
     Site("encoder", 1): AttentionEdit(block=torch.eye(9, dtype=torch.bool)),
@@ -36,28 +35,10 @@ IN_FORCE = pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "wit
 AT_SITES = pytest.mark.parametrize("site", SITES, ids=str)
 
 
-def tokens(*ids):
-    return [Token(index, str(index), 0, 0) for index in ids]
-
-
-SOURCE = tokens(4, 5, 6, 7, 8, END_ID)
-TARGET = tokens(START_ID, 14, 15, 16)
-
-
-def record(model, edits, source=SOURCE, target=TARGET):
-    trace = Trace(source, target)
-    with torch.inference_mode():
-        model(
-            torch.tensor([[token.id for token in source]]),
-            torch.tensor([[token.id for token in target]]),
-            Run(edits, trace),
-        )
-    return trace
-
-
-@pytest.fixture(scope="module")
-def model(make_model):
-    return make_model(seed=1)
+def explained(model, trace, site, head, query, edits=None):
+    """The five views with the effects on what `choose_objective` says."""
+    objective = choose_objective(trace, site, query)
+    return explain(Focus(model, trace, site, head, query, edits or {}), objective)
 
 
 @AT_SITES
@@ -66,7 +47,7 @@ def test_contributions_and_the_bias_add_up_to_what_the_block_computed(model, sit
     trace = record(model, edits)
     side = "encoder" if site.kind == "encoder" else "decoder"
     block = Block(side, site.layer, "cross" if site.kind == "cross" else "self")
-    vectors = [contributions(model, trace, site, head, 2, edits) for head in range(HEADS)]
+    vectors = [contributions(Focus(model, trace, site, head, 2, edits)) for head in range(HEADS)]
     total = torch.stack(vectors).sum(dim=(0, 1)) + attention_of(model, site).output.bias
     assert_close(total, trace.residual[block].change[0, 2], atol=1e-5, rtol=0)
 
@@ -78,7 +59,7 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
     trace = record(model, edits)
     head, query, size = 3, 2, 1e-5
     objective = choose_objective(trace, site, query)
-    found = gradient_times_attention(model, trace, site, head, query, objective, edits)
+    found = gradient_times_attention(Focus(model, trace, site, head, query, edits), objective)
     weights = trace.attention[site].weights
 
     def nudged(key, step):
@@ -111,8 +92,8 @@ def test_the_gradient_needs_no_parameter_that_wants_one(make_model):
     trace = record(trainable, {})
     objective = choose_objective(trace, SITES[0], 1)
     with torch.inference_mode():
-        found = gradient_times_attention(frozen, trace, SITES[0], 0, 1, objective, {})
-    expected = gradient_times_attention(trainable, trace, SITES[0], 0, 1, objective, {})
+        found = gradient_times_attention(Focus(frozen, trace, SITES[0], 0, 1), objective)
+    expected = gradient_times_attention(Focus(trainable, trace, SITES[0], 0, 1), objective)
     assert expected.abs().max() > 1e-4
     assert_close(found, expected, atol=1e-6, rtol=0)
     assert all(parameter.grad is None for parameter in trainable.parameters())
@@ -124,7 +105,7 @@ def test_autograd_through_the_weights_agrees_with_the_gradient(model):
     objective = choose_objective(trace, site, 3)
     result = log_probability(model, trace, objective, Run(trace=again)).sum()
     (gradient,) = torch.autograd.grad(result, again.attention[site].weights)
-    found = gradient_times_attention(model, trace, site, 1, 3, objective, {})
+    found = gradient_times_attention(Focus(model, trace, site, 1, 3), objective)
     assert_close(found, (gradient * trace.attention[site].weights)[0, 1, 3], atol=1e-6, rtol=0)
 
 
@@ -134,7 +115,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
     trace = record(model, edits)
     head, query = 1, 2
     objective = choose_objective(trace, site, query)
-    found = removals(model, trace, site, head, query, objective, edits)
+    found = removals(Focus(model, trace, site, head, query, edits), objective)
     whole = log_probability(model, trace, objective, Run(edits))
     edit = edits.get(site, AttentionEdit())
     for key in range(len(found)):
@@ -151,7 +132,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
 def test_a_cell_that_is_closed_already_changes_nothing(model):
     trace = record(model, {})
     site = Site("decoder", 1)
-    found = removals(model, trace, site, 0, 1, choose_objective(trace, site, 1), {})
+    found = removals(Focus(model, trace, site, 0, 1), choose_objective(trace, site, 1))
     assert found[:2].abs().min() > 0
     assert found[2:].tolist() == [0, 0]
 
@@ -160,9 +141,9 @@ def test_more_keys_than_run_at_once_give_the_same_removals(model, monkeypatch):
     trace = record(model, {})
     site = Site("encoder", 0)
     objective = choose_objective(trace, site, 0)
-    together = removals(model, trace, site, 0, 0, objective, {})
+    together = removals(Focus(model, trace, site, 0, 0), objective)
     monkeypatch.setattr("model.insight.explain.ROWS_AT_ONCE", 4)
-    assert_close(removals(model, trace, site, 0, 0, objective, {}), together, atol=1e-5, rtol=0)
+    assert_close(removals(Focus(model, trace, site, 0, 0), objective), together, atol=1e-5, rtol=0)
 
 
 @AT_SITES
@@ -202,7 +183,7 @@ def test_queries_that_see_nothing_leave_every_number_finite(model):
     edits = {Site(kind, 1): AttentionEdit(block=block) for kind in ("encoder", "decoder", "cross")}
     trace = record(model, edits)
     for site in SITES:
-        blind, other = (explain(model, trace, site, 0, query, edits) for query in (2, 3))
+        blind, other = (explained(model, trace, site, 0, query, edits) for query in (2, 3))
         for name in NOTES:
             assert getattr(blind, name).isfinite().all()
             assert getattr(other, name).isfinite().all()
@@ -232,7 +213,7 @@ def test_the_objective_is_the_token_after_the_query_or_the_whole_target(model):
 def test_a_query_of_padding_is_explained_by_the_whole_target(model):
     trace = record(model, {}, target=[*TARGET, *tokens(PAD_ID, PAD_ID)])
     site = Site("cross", 0)
-    explanation = explain(model, trace, site, 0, 5)
+    explanation = explained(model, trace, site, 0, 5)
     assert explanation.objective.rows == (0, 1, 2, 3)
     assert explanation.removals.abs().max() < 1e-5
     assert explanation.gradient_times_attention.abs().max() == 0
@@ -244,7 +225,7 @@ def test_a_query_of_padding_is_explained_by_the_whole_target(model):
 @IN_FORCE
 def test_an_explanation_has_a_number_and_a_note_for_every_key(model, site, edits):
     trace = record(model, edits)
-    explanation = explain(model, trace, site, 1, 2, edits)
+    explanation = explained(model, trace, site, 1, 2, edits)
     assert set(NOTES) == set(Explanation.__dataclass_fields__) - {"objective"}
     for name in NOTES:
         assert getattr(explanation, name).shape == (len(trace.key_tokens(site)),)
@@ -253,7 +234,7 @@ def test_an_explanation_has_a_number_and_a_note_for_every_key(model, site, edits
 
 def test_a_head_that_is_off_adds_nothing(model):
     site = Site("encoder", 0)
-    explanation = explain(model, record(model, EDITS), site, 2, 1, EDITS)
+    explanation = explained(model, record(model, EDITS), site, 2, 1, EDITS)
     assert explanation.value_norms.max() == 0
     assert explanation.gradient_times_attention.abs().max() == 0
     assert explanation.removals.abs().max() < 1e-5
@@ -262,8 +243,8 @@ def test_a_head_that_is_off_adds_nothing(model):
 def test_a_model_laid_out_for_decoding_is_explained_alike(make_model):
     plain, laid_out = make_model(seed=1), lay_out(make_model(seed=1))
     for site in SITES:
-        expected = explain(plain, record(plain, {}), site, 0, 1)
-        found = explain(laid_out, record(laid_out, {}), site, 0, 1)
+        expected = explained(plain, record(plain, {}), site, 0, 1)
+        found = explained(laid_out, record(laid_out, {}), site, 0, 1)
         for name in NOTES:
             assert_close(getattr(found, name), getattr(expected, name), atol=2e-5, rtol=0)
 
@@ -302,7 +283,8 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
     text = bert.read(*BERT_TEXT)
     reading = bert.trace(*BERT_TEXT, masked=[2], edits=edits)
     objective = masked_words(reading, text)
-    found = explain_by(bert.model, reading, site, head, query, objective, edits)
+    focus = Focus(bert.model, reading, site, head, query, edits)
+    found = explain(focus, objective)
     whole = likelihood_of_masked(bert, reading, text)
     closed = torch.zeros(4, len(text), len(text), dtype=torch.bool)
     for key in (0, 5):
@@ -312,7 +294,7 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
         again = bert.trace(*BERT_TEXT, masked=[2], edits={**edits, site: edit})
         change = likelihood_of_masked(bert, again, text) - whole
         assert found.removals[key].item() == pytest.approx(change, abs=1e-4)
-    vectors = contributions(bert.model, reading, site, head, query, edits)
+    vectors = contributions(focus)
     assert_close(found.value_norms, vectors.norm(dim=-1))
     # One more gate on the head scales all its weights at once, so the parts sum to its gradient.
     gates = torch.ones(1, 4).requires_grad_()
@@ -321,13 +303,10 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
         run = Run({**edits, site: AttentionEdit(gate=gates * gate)})
         result = log_probability(bert.model, reading, objective, run).sum()
         (gradient,) = torch.autograd.grad(result, gates)
-    parts = [
-        explain_by(bert.model, reading, site, head, row, objective, edits, close=False)
-        for row in range(len(text))
-    ]
+    parts = [explain(replace(focus, query=row), objective, close=False) for row in range(len(text))]
     total = sum(part.gradient_times_attention.sum() for part in parts)
     assert total.item() == pytest.approx(gradient[0, head].item(), abs=1e-4)
     assert parts[0].removals is None
     assert_close(found.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
-    without = explain_by(bert.model, reading, site, head, query, None, edits)
+    without = explain(focus, None)
     assert without.gradient_times_attention is without.removals is None

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.insight.head_patterns import DEFINITIONS, THRESHOLDS, badges, pattern_scores
+from model.insight.head_patterns import DEFINITIONS, PATTERNS, badges, pattern_scores
 
 SIZE = 6
 
@@ -79,8 +79,8 @@ def test_badges_come_highest_first_and_above_their_threshold():
 
 
 def test_every_pattern_is_defined_with_the_threshold_it_uses():
-    for name, sentence in DEFINITIONS.items():
-        assert f"at least {THRESHOLDS[name]}" in sentence
+    for pattern in PATTERNS:
+        assert f"at least {pattern.threshold}" in DEFINITIONS[pattern.name]
 
 
 @given(

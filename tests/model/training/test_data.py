@@ -6,16 +6,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.sequences import source_sequence, target_sequence
 from model.training.data import (
     EncodedPair,
     bucketed_batches,
     collate,
     encode_pairs,
     group_references,
-    pad,
     read_pairs,
-    source_sequence,
-    target_sequence,
 )
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 15), st.integers(1, 15)), min_size=1, max_size=40)
@@ -48,22 +46,6 @@ def same(first, second):
         torch.equal(a.source_ids, b.source_ids) and torch.equal(a.next_ids, b.next_ids)
         for a, b in zip(first, second, strict=True)
     )
-
-
-def test_padding_goes_to_the_right_up_to_the_longest():
-    assert pad([[4, 5], [6], []]).tolist() == [[4, 5], [6, 0], [0, 0]]
-    assert pad([[4, 5]], length=4).tolist() == [[4, 5, 0, 0]]
-    assert pad([[4, 5, 6]], length=2).tolist() == [[4, 5, 6]]
-
-
-def test_ids_are_whole_numbers_even_where_there_are_none():
-    assert pad([[4]]).dtype == torch.long
-    assert pad([[]], length=2).dtype == torch.long
-
-
-def test_the_encoder_reads_an_end_and_the_decoder_a_start():
-    assert source_sequence([7, 8]) == [7, 8, 3]
-    assert target_sequence([7, 8]) == [2, 7, 8]
 
 
 def test_expected_outputs_are_the_inputs_shifted_left():

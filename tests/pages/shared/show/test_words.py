@@ -1,6 +1,6 @@
 import pytest
 
-from model.tokenizer import Token
+from model.tokens import Token
 from model.translator import Translation
 from pages.shared.show.words import formula, notes, reading_of
 
