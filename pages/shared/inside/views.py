@@ -8,18 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
-from model.insight.variants import (
-    NORM_ORDER_NOTE,
-    activations,
-    layer_and_batch_norm,
-    scale_sweep,
-    width_sweep,
-)
 
+from model.insight.activations import activations
 from model.insight.anatomy import Anatomy, block_of
 from model.insight.explain import NOTES
 from model.insight.lens import stream_norms
+from model.insight.norm_kinds import layer_and_batch_norm
+from model.insight.norm_orders import NORM_ORDER_NOTE
 from model.insight.similarity import Similarity
+from model.insight.softmax_scale import scale_sweep, width_sweep
 from model.trace import Side, Trace
 from pages.shared.inside.words import SWITCH_WORDS, TAB_WORDS, VIEWS
 from pages.shared.runs.arrays import as_array, tokens_of
