@@ -7,7 +7,7 @@ import streamlit as st
 from model.edit_text import read_edits
 from model.edits import Edits
 from model.library.bert_reader import BertReader
-from model.library.transformers_model import ForeignModel
+from model.library.transformers_model import TransformersModel
 from model.trace import Kind
 from pages.parts.bert.inside import inside
 from pages.parts.bert.model_box import Loaded, model_box
@@ -153,7 +153,7 @@ def show_model(loaded: Loaded) -> None:
         address.publish()
 
 
-def foreign_boxes(model: ForeignModel) -> tuple[str, str]:
+def foreign_boxes(model: TransformersModel) -> tuple[str, str]:
     """The box for the text, and one for what the decoder reads where the model has both sides."""
     left, right = st.columns(2)
     with left:

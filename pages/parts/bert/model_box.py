@@ -13,7 +13,7 @@ import streamlit as st
 
 from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError, first_line, read_config
-from model.library.transformers_model import ForeignModel, load_foreign
+from model.library.transformers_model import TransformersModel, load_transformers_model
 from pages.parts.bert.words import LOADING
 from pages.shared.link import address
 from pages.shared.runs import limits
@@ -40,7 +40,7 @@ class Loaded:
     """A model in memory; the `number` of its loading tells it from another of the same name."""
 
     name: str
-    model: BertReader | ForeignModel
+    model: BertReader | TransformersModel
     number: int = field(default_factory=lambda: next(numbers))
 
 
@@ -67,7 +67,8 @@ class Job:
         try:
             bert = read_config(self.name).model_type == "bert"
             return Loaded(
-                self.name, (load_bert if bert else load_foreign)(self.name, self.progress)
+                self.name,
+                (load_bert if bert else load_transformers_model)(self.name, self.progress),
             )
         except LoadingError:
             raise
@@ -184,7 +185,7 @@ def _take(loaded: Loaded) -> None:
     st.session_state.bert_names = [*others, loaded.name]
     if loaded.name != st.session_state.bert_name:  # else it is the one that a link asks for
         edit_history.forget(edit_history.BERT)
-        if isinstance(loaded.model, ForeignModel):
+        if isinstance(loaded.model, TransformersModel):
             st.session_state.bert_kind = loaded.model.kinds[-1]
         st.session_state.update(bert_name=loaded.name, bert_masked="", bert_edits="")
 

@@ -14,7 +14,7 @@ from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import Token
 from model.trace import PositionEdit, Side, Trace
-from model.training.position_counts import REACH, load_reach
+from model.training.position_counts import POSITION_COUNTS, load_position_counts
 from model.translator import PRETRAINED
 from pages.shared.runs.translator import KEPT, translated, translator
 from pages.shared.state.models import DEFAULT
@@ -94,7 +94,7 @@ def learned_table(side: Side) -> np.ndarray:
 @st.cache_data(show_spinner=False)
 def trained_pairs(name: str) -> dict[Side, list[int]]:
     """How many training pairs of a shipped model have a token at each position."""
-    return load_reach(PRETRAINED / name / REACH)
+    return load_position_counts(PRETRAINED / name / POSITION_COUNTS)
 
 
 def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import fields
 import streamlit as st
 
 from model.config import CHOICES
-from model.training.small_models import BOUNDS, ToyOptions, default_options
+from model.training.small_models import BOUNDS, TrainingOptions, default_options
 from model.training.tasks import TASKS, Task
 from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
 
@@ -17,7 +17,7 @@ WIDTH = 132  # pixels of a number's box
 STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_model": 8, "d_ff": 32}
 
 
-def choose_options() -> ToyOptions | None:
+def choose_options() -> TrainingOptions | None:
     """The widgets; None, after saying why, where no model can have what was chosen."""
     name = st.segmented_control(
         "Task",
@@ -68,13 +68,13 @@ def choose_options() -> ToyOptions | None:
         return None
 
 
-def chosen_options() -> ToyOptions:
+def chosen_options() -> TrainingOptions:
     """The options as the widgets now have them; raises ValueError where no model can have them."""
     task = st.session_state.toy_task
     usual = default_options(task)  # of a task whose widgets are on their way
-    names = [field.name for field in fields(ToyOptions)[1:]]
+    names = [field.name for field in fields(TrainingOptions)[1:]]
     chosen = {name: st.session_state.get(key(task, name), vars(usual)[name]) for name in names}
-    return ToyOptions(task, **chosen)
+    return TrainingOptions(task, **chosen)
 
 
 def number(task: Task, option: str) -> None:
@@ -105,7 +105,7 @@ def experiment(task: str) -> None:
     st.session_state.toy_experiment = None
 
 
-def changes(options: ToyOptions) -> str:
+def changes(options: TrainingOptions) -> str:
     """What differs from the recommended options, in words; empty where nothing does."""
     usual = vars(default_options(options.task))
     words = [

@@ -9,11 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
-
-from model.insight.anatomy import Anatomy, block_of, read_at
-from model.insight.explain import NOTES, Explanation, Objective, explain_by
-from model.insight.lens import lens, stream_norms
-from model.insight.similarity import Similarity, in_sentence, word_similarity
 from model.insight.variants import (
     NORM_ORDER_NOTE,
     activations,
@@ -24,8 +19,13 @@ from model.insight.variants import (
     separate_heads,
     width_sweep,
 )
+
+from model.insight.anatomy import Anatomy, block_of, read_at
+from model.insight.explain import NOTES, Explanation, Objective, explain_by
+from model.insight.lens import lens, stream_norms
+from model.insight.similarity import Similarity, in_sentence, word_similarity
 from model.library.bert import Bert
-from model.trace import Changes, Side, Site, Trace
+from model.trace import RunEdits, Side, Site, Trace
 from model.transformer import Transformer
 from pages.shared.inside.story import numbers
 from pages.shared.inside.words import SWITCH_WORDS, TAB_WORDS, VIEWS
@@ -44,7 +44,7 @@ class Cell:
 
     model: Transformer | Bert
     trace: Trace
-    changes: Changes  # the visitor's, as the run had them
+    changes: RunEdits  # the visitor's, as the run had them
     site: Site
     head: int
     query: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.training.history import History
+from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
 from pages.shared.state.models import DEFAULT
 
@@ -12,6 +12,6 @@ FOLDER = PRETRAINED / DEFAULT
 
 
 @st.cache_resource
-def recorded_training() -> History:
+def recorded_training() -> Snapshots:
     """The attention at steps of the shipped model's training; not to be modified."""
-    return History.from_file(FOLDER / "history.safetensors")
+    return Snapshots.from_file(FOLDER / "history.safetensors")
