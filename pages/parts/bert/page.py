@@ -7,7 +7,7 @@ import streamlit as st
 from model.edit_text import read_edits
 from model.edits import Edits
 from model.library.bert_reader import BertReader
-from model.library.transformers_model import ForeignModel
+from model.library.transformers_model import TransformersModel
 from model.trace import Kind
 from pages.parts.bert.choices import CHOICES, KEY, QUERY, TAB
 from pages.parts.bert.inside import inside
@@ -157,7 +157,7 @@ def show_model(loaded: Loaded) -> None:
         draw(loaded, *texts)
 
 
-def foreign_boxes(model: ForeignModel) -> tuple[str, str]:
+def foreign_boxes(model: TransformersModel) -> tuple[str, str]:
     """The box for the text, and one for what the decoder reads where the model has both sides."""
     left, right = st.columns(2)
     with left:

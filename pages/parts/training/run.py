@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.training.jobs import JobState, Trainings
+from model.training.jobs import Trainings, TrainingState
 from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
@@ -53,7 +53,7 @@ def start() -> None:
 def go_on(run: Run) -> None:
     """Take a paused training up again."""
     try:
-        run.job.go_on()
+        run.job.resume()
     except ValueError as error:
         st.session_state.toy_refused = str(error)
 
@@ -80,7 +80,7 @@ def forget_earlier() -> None:
     workshop().earlier = {}
 
 
-def lines(state: JobState) -> dict[str, Line]:
+def lines(state: TrainingState) -> dict[str, Line]:
     """What is drawn of a training, by panel."""
     return {
         "Loss, in nats a token": (state.loss_steps, state.losses),
@@ -126,7 +126,7 @@ def panel(ready: bool, updating: bool) -> None:
 still, growing = section(panel), section(panel, EVERY)
 
 
-def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
+def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
     """Start, pause, go on, stop and reset, each where it means something."""
     name = state.name if state else ""
     with st.container(horizontal=True):
@@ -142,7 +142,7 @@ def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
         st.button("Reset", on_click=reset, disabled=run is None, key="toy_reset")
 
 
-def progress(state: JobState) -> None:
+def progress(state: TrainingState) -> None:
     """How far the training is, and how good."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.name == "waiting":
@@ -166,7 +166,7 @@ def others(place: int) -> str:
     return f"other visitors' trainings: place {place} in line"
 
 
-def curves(run: Run | None, state: JobState | None) -> None:
+def curves(run: Run | None, state: TrainingState | None) -> None:
     """The curves of this training over those of the ones before."""
     runs = dict(workshop().earlier)
     if run:
@@ -181,7 +181,7 @@ def curves(run: Run | None, state: JobState | None) -> None:
         st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
 
 
-def film(run: Run, state: JobState) -> None:
+def film(run: Run, state: TrainingState) -> None:
     """What the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")

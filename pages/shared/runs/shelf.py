@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError, first_line, read_config
-from model.library.transformers_model import ForeignModel, load_foreign
+from model.library.transformers_model import TransformersModel, load_transformers_model
 from pages.shared.runs import limits
 from pages.shared.state.choices import chosen
 from pages.shared.state.library_choices import BERT_NAME
@@ -44,7 +44,7 @@ class Loaded:
     """A model in memory; the `number` of its loading tells it from another of the same name."""
 
     name: str
-    model: BertReader | ForeignModel
+    model: BertReader | TransformersModel
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class Job:
         """Load the model; raise LoadingError, whatever went wrong."""
         try:
             bert = read_config(self.name).model_type == "bert"
-            model = (load_bert if bert else load_foreign)(self.name, self.progress)
+            model = (load_bert if bert else load_transformers_model)(self.name, self.progress)
             return Loaded(self.name, model)
         except LoadingError:
             raise
