@@ -17,9 +17,10 @@ run: $(VENV)/.installed ## start the app and open it in the browser
 test: lint browser ## run every check; ARGS="-k masks" passes options to pytest
 	$(BIN)/python -m pytest --timeout 600 $(ARGS)
 
-lint: $(VENV)/.installed-dev ## check the formatting and the code with ruff
+lint: $(VENV)/.installed-dev ## check the formatting and the code with ruff and oxlint
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
+	$(BIN)/oxlint viz pages/browser
 
 format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
 from model.edit_text import read_edits
 from model.edits import Edits
@@ -10,37 +11,36 @@ from model.library.bert_reader import BertReader
 from model.library.transformers_model import TransformersModel
 from model.trace import Kind
 from pages.parts.bert.inside import inside
-from pages.parts.bert.model_box import Loaded, model_box
+from pages.parts.bert.model_box import model_box
 from pages.parts.bert.text import (
-    masked_places,
     parity,
     predictions,
     text_box,
     text_boxes,
     tokens_to_mask,
 )
-from pages.parts.bert.view import Run, Strongest, attention, choose_selection, chosen
+from pages.parts.bert.view import Run, Strongest, attention, choose_selection
 from pages.parts.bert.words import (
     BERT_READING,
     FOREIGN,
     FOREIGN_KINDS,
     LAST_TEXT,
-    LOADING,
     PURPOSE,
     SWITCHES,
     TARGET,
 )
-from pages.shared.controls.choose import choose_kind
 from pages.shared.controls.head_switches import head_switches
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
 from pages.shared.runs import limits
-from pages.shared.runs.library import attended, layers_of, read
+from pages.shared.runs.arrays import heads_meant
+from pages.shared.runs.library import BertRun, attended, layers_of, masked_places, read
+from pages.shared.runs.shelf import LOADING, Loaded
 from pages.shared.show.pictures import piece_chips, show
 from pages.shared.show.saving import about
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history, scene
+from pages.shared.widgets.choose import choose_kind
 from viz import token_strip
 
 
@@ -98,8 +98,8 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
 
     def switches() -> None:
         st.caption(f"{SWITCHES} {HEAD_WORDS['board']}")
-        layer = chosen(st.session_state.bert_layer, len(run.layers))[0]
-        head = chosen(st.session_state.bert_head, run.heads)[0]
+        layer = heads_meant(st.session_state.bert_layer, len(run.layers))[0]
+        head = heads_meant(st.session_state.bert_head, run.heads)[0]
         shapes = {"encoder": (len(run.layers), run.heads)}
         head_switches(shapes, ("encoder", layer, head), select_head, edit_history.BERT)
         if edits != Edits():
@@ -111,7 +111,7 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
             )
 
     def weight() -> None:
-        inside(reader, reading, lambda: reader.read(first, second), run, edits)
+        inside(BertRun(loaded.number, first, second, masked, edits), run)
 
     sections = (all_attention, switches, weight)
     tabs(dict(zip(scene.BERT_TABS, sections, strict=True)), "bert_tab")

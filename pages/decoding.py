@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import NamedTuple
 
 import streamlit as st
+from pages.shared.controls.choose import choose_head, choose_layer
 
 from model import Decoding
 from model.decoding.strategies import STRATEGIES, Strategy
@@ -17,24 +18,17 @@ from model.trace import Site
 from pages.parts.decoding import branches
 from pages.parts.decoding.branches import Branch
 from pages.parts.decoding.steps import candidates_of, player_of, tree_of
-from pages.shared.controls.choose import choose_head, choose_layer
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
-from pages.shared.runs.translator import (
-    decoded,
-    following,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-)
+from pages.shared.runs.arrays import following, tokens_of
+from pages.shared.runs.translator import decoded, traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.pictures import chips, picked, show
 from pages.shared.show.saving import about
 from pages.shared.show.words import DECODING_WORDS, stopped
-from pages.shared.state import edit_history, scene
+from pages.shared.state import edit_history, models, scene
 from viz import shifted_right, token_strip
 
 BOXES = {  # the label and the step of each number's box
@@ -56,6 +50,7 @@ OPTIONS = {
 class Asked(NamedTuple):
     """Everything that decides a decoding, but for the edits."""
 
+    model: str  # its key
     sentence: str
     strategy: Strategy
     longest: int
@@ -64,7 +59,7 @@ class Asked(NamedTuple):
     def decode(self, edits: Edits, forced: tuple[int, ...] | None = None) -> Decoding:
         """Decode it, or with other forced ids; raises ValueError where that cannot be."""
         forced = self.branch.forced if forced is None else forced
-        return decoded(self.sentence, self.strategy, self.longest, forced, edits)
+        return decoded(self.sentence, self.strategy, self.longest, forced, edits, name=self.model)
 
 
 def settings() -> tuple[Strategy, int]:
@@ -86,19 +81,20 @@ def settings() -> tuple[Strategy, int]:
 
 def decode_or_explain(sentence: str, edits: Edits) -> tuple[Asked, Decoding]:
     """What was asked for, or else the last that could be decoded and why it is not that."""
-    last = st.session_state.get("asked")
-    if last is None or last.sentence != sentence:
-        last = Asked(sentence, Strategy(), scene.Scene().longest, Branch())
+    last, model = st.session_state.get("asked"), models.chosen().key
+    if last is None or (last.model, last.sentence) != (model, sentence):
+        last = Asked(model, sentence, Strategy(), scene.Scene().longest, Branch())
     try:
-        asked = Asked(sentence, *settings(), branches.chosen(sentence))
+        asked = Asked(model, sentence, *settings(), branches.chosen(sentence))
         decoding = asked.decode(edits)
     except ValueError as error:
         refuse(str(error))
         asked, decoding = last, last.decode(edits)
     if refused := st.session_state.pop("refused", None):
         refuse(refused)
-    if (asked, edits) != st.session_state.get("node_of"):
-        st.session_state.update(node=None, node_of=(asked, edits))
+    of = asked, edits, st.session_state.get("slides_shown")
+    if of != st.session_state.get("node_of"):
+        st.session_state.update(node=None, node_of=of)
     st.session_state.asked = asked
     return asked, decoding
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from model.edits import Edits
-from model.insight.ablation import head_removals
 from model.insight.head_patterns import DEFINITIONS, badges
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Kind, Site, Trace
@@ -14,21 +12,16 @@ from pages.shared.controls.head_switches import Place, head_switches
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.frame.frame import open_page
 from pages.shared.link import address
-from pages.shared.runs.translator import (
-    at_sites,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
+from pages.shared.runs.arrays import tokens_of, weights_of
+from pages.shared.runs.head_effects import Effects, removal_effects
+from pages.shared.runs.translator import traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import attention_map, open_inside
 from pages.shared.show.comparison import compare_probabilities, compare_translations
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import about
 from pages.shared.show.words import HEAD_WORDS
-from pages.shared.state import edit_history, scene
+from pages.shared.state import edit_history, models, scene
 from viz import attention_heatmap, head_effects
 
 
@@ -89,31 +82,25 @@ def head_in_detail(trace: Trace) -> None:
     )
 
 
-def which_matter(sentence: str, trace: Trace, edits: Edits) -> None:
+def which_matter(sentence: str, edits: Edits) -> None:
     """The effect of removing each head alone, measured when asked for."""
     st.subheader("Which heads matter")
     st.caption(HEAD_WORDS["effects"])
-    measured, effects = st.session_state.get("measured", (None, {}))
     asked = st.button("Measure every head")
     place = st.empty()
+    run = models.chosen().key, sentence, edits
     if asked:
-        effects = {kind: np.full(shape(kind), np.nan) for kind in scene.KINDS}
-        model = translator()
-        source_ids, target_ids = (
-            model.ids(tokens) for tokens in (trace.source_tokens, trace.target_tokens)
-        )
         bar = st.progress(0.0, "Removing one head after the other")
-        sites = sum(len(values) for values in effects.values())
-        removals = head_removals(model.model, source_ids, target_ids, at_sites(edits, trace))
-        for done, (site, change) in enumerate(removals, start=1):
-            effects[site.kind][site.layer] = change.cpu().numpy()
-            bar.progress(done / sites)
+
+        def report(effects: Effects, share: float) -> None:
+            bar.progress(share)
             with place:
-                show(head_effects(effects, labels=scene.KINDS), f"effects-{done}")
+                show(head_effects(effects, labels=scene.KINDS), f"effects-{share}")
+
+        removal_effects(*run, report)
         bar.empty()
-        measured = sentence, edits
-        st.session_state.measured = measured, effects
-    if measured == (sentence, edits):
+    effects = removal_effects.kept(*run)
+    if effects is not None:
         with place.container():
             picture = head_effects(effects, labels=scene.KINDS, selected=selected())
             show(picture, "effects", choose_effect, save="Effect of removing each head")
@@ -135,7 +122,7 @@ def heads(sentence: str) -> None:
         consequence(before, after, edits)
     with detail:
         head_in_detail(after)
-        which_matter(sentence, before, edits)
+        which_matter(sentence, edits)
     with translations:  # last, for decoding takes longer than all else
         compare_translations(translated(sentence), translated(sentence, edits))
     address.publish()

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import streamlit as st
+from pages.shared.controls.choose import choose_head, choose_kind, choose_layer, choose_token
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
-from model.insight.anatomy import block_of, take_apart
-from model.insight.explain import choose_objective
+from model.insight.anatomy import block_of
 from model.trace import Site
-from pages.shared.controls.choose import choose_head, choose_kind, choose_layer, choose_token
 from pages.shared.controls.sentence import sentence_box
-from pages.shared.controls.tabs import tabs
 from pages.shared.frame.frame import open_page
 from pages.shared.inside.story import tell
-from pages.shared.inside.views import Cell, beyond, decoder_lens, stream_lengths, switches, words
+from pages.shared.inside.views import beyond, decoder_lens, stream_lengths, switches, words
 from pages.shared.link import address
-from pages.shared.runs.translator import (
-    at_sites,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
+from pages.shared.runs.arrays import tokens_of, weights_of
+from pages.shared.runs.inside import Weight, taken_apart
+from pages.shared.runs.translator import TranslatorRun, translated
 from pages.shared.show.captions import site_words
 from pages.shared.show.saving import about
-from pages.shared.state import edit_history, scene
+from pages.shared.state import edit_history, models, scene
 
 
-def choose(sentence: str) -> Cell:
+def choose(sentence: str) -> Weight:
     """The widgets for the run, and for the site, head, query and key in it."""
     chosen = address.current()
     target, pad_to = "", None
@@ -45,7 +39,8 @@ def choose(sentence: str) -> Cell:
             help="What you changed on the Masks and Heads pages.",
         )
     edits = edit_history.edits() if st.session_state.changed else Edits()
-    trace = traced(sentence, target, edits, pad_to)
+    run = TranslatorRun(models.chosen().key, sentence, target, edits, pad_to)
+    trace = run.trace
     queries, keys = tokens_of(trace, kind)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         heads = st.container(
@@ -58,41 +53,39 @@ def choose(sentence: str) -> Cell:
         st.session_state.head = str(strongest + 1)
     with heads:
         head = choose_head(summaries=False)
-    changes = at_sites(edits, trace)
     place = f"{site_words(kind, layer, head)}, query {query + 1}, key {key + 1}"
     padded = f"; both sides padded to {pad_to} tokens" if pad_to else ""
     about(sentence, target=target or translated(sentence).text, edits=edits, place=place + padded)
     site = Site(kind, layer - 1)
-    return Cell(translator().model, trace, changes, site, int(head) - 1, query, key)
+    return Weight(run, site, int(head) - 1, query, key)
 
 
-def stream(cell: Cell) -> None:
+def stream(weight: Weight) -> None:
     """What the decoder would already write after each layer, and how the streams grow."""
-    decoder_lens(cell)
-    stream_lengths(cell.trace, ("encoder", "decoder"))
+    decoder_lens(weight)
+    stream_lengths(weight.run.trace, ("encoder", "decoder"))
 
 
 @address.fragment
 def inside(sentence: str) -> None:
     """Everything under the sentence box."""
-    cell = choose(sentence)
-    place = cell.query, cell.key
-    part = take_apart(cell.model, cell.trace, cell.site, cell.head, *place, cell.changes)
-    st.metric("Weight", f"{part.weights[cell.key]:.4f}")
-    embedding = cell.trace.embedding[block_of(cell.site).side]
+    weight = choose(sentence)
+    place, part = (weight.query, weight.key), taken_apart(weight)
+    st.metric("Weight", f"{part.weights[weight.key]:.4f}")
+    embedding = weight.run.trace.embedding[block_of(weight.site).side]
     sections = (
         lambda: tell(
             part,
             embedding,
-            cell.site.layer,
-            cell.head,
+            weight.site.layer,
+            weight.head,
             place,
-            cell.key_tokens,
-            cell.model.config.norm,
+            weight.key_tokens,
+            weight.run.network.config.norm,
         ),
-        lambda: beyond(cell, choose_objective(cell.trace, cell.site, cell.query)),
-        lambda: switches(cell, part),
-        lambda: stream(cell),
+        lambda: beyond(weight),
+        lambda: switches(weight, part),
+        lambda: stream(weight),
         lambda: words(sentence),
     )
     tabs(dict(zip(scene.INSIDE_TABS, sections, strict=True)), "inside_tab")

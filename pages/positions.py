@@ -6,13 +6,21 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from pages.shared.controls.choose import choose_head, choose_kind, choose_layer
+from pages.shared.controls.tabs import tabs
 
 from model.edits import Edits
 from model.insight.permutation import shuffled
 from model.insight.scoring import trace_log_probabilities
 from model.positions import sinusoids
 from model.trace import PositionEdit, Side, Trace
-from pages.parts.positions.runs import (
+from pages.parts.positions.tables import LONGEST, learned_section, sinusoid_section
+from pages.parts.positions.words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.frame.frame import open_page
+from pages.shared.link import address
+from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
+from pages.shared.runs.positions import (
     LEARNED,
     SHIFTS,
     learned_table,
@@ -20,33 +28,18 @@ from pages.parts.positions.runs import (
     retraced,
     scores_by_shift,
     shuffle,
-    trained_up_to,
 )
-from pages.parts.positions.tables import LONGEST, learned_section, sinusoid_section
-from pages.parts.positions.words import BEYOND_WORDS, SENTENCE_WORDS, TOKEN_WORDS
-from pages.shared.controls.choose import choose_head, choose_kind, choose_layer
-from pages.shared.controls.sentence import sentence_box
-from pages.shared.controls.tabs import tabs
-from pages.shared.frame.frame import open_page
-from pages.shared.link import address
-from pages.shared.runs.translator import (
-    blocked_cells,
-    one_head,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
+from pages.shared.runs.records import trained_up_to
+from pages.shared.runs.translator import traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.comparison import CHANGED, TRAINED, compare_translations
 from pages.shared.show.pictures import chips, show, show_altair, show_plotly
 from pages.shared.show.saving import about
-from pages.shared.state import edit_history, models, scene
+from pages.shared.state import catalog, edit_history, models, scene
 from viz import attention_heatmap, position_lines, token_strip, vector_strips
 from viz.numbers import Numbers, counted
 
-SHIPPED = {models.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
+SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
 
 
 def sides() -> dict[Side, str]:

@@ -32,7 +32,7 @@ def open_picture(page, server, key):
     opener = page.get_by_role("button", name=f"Save: {what}", exact=True)
     opener.focus()
     page.keyboard.press("Enter")
-    menu = page.locator(f".st-key-save-{key}")
+    menu = page.locator(f".st-key-{key} .save-menu")
     expect(opener).to_have_attribute("aria-expanded", "true")
     return page.locator(selector), menu
 
@@ -127,7 +127,7 @@ def test_saving_leaves_the_picture_as_it_was(page, server):
 def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_path):
     page.goto(f"{server}/?sentence=%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E %3D1%2B1")
     page.locator(".heatmap").wait_for()
-    menu = page.locator(".st-key-save-heatmap")
+    menu = page.locator(".st-key-heatmap .save-menu")
     data, name = save(page, menu, "html")
     (tmp_path / name).write_bytes(data)
     context = browser.new_context(offline=True)

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Site
-from pages.shared.state.models import EXAMPLES
+from pages.shared.state.catalog import EXAMPLES
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]

@@ -18,10 +18,10 @@ from model.translator import PRETRAINED
 from pages.parts.compare.sides import WIDE, only, read_side, side_text
 from pages.shared.show import comparison
 from pages.shared.state import scene
-from pages.shared.state.models import EXAMPLES
+from pages.shared.state.catalog import EXAMPLES
 from pages.shared.state.scene import Scene, read_scene
 from tests.pages.pictures import canvas_pictures
-from tests.viz.test_compared_maps import unpack
+from tests.viz.maps.test_compared_maps import maps_of, read
 from viz import compared_maps, largest_changes
 
 ROOT = Path(__file__).parents[2]
@@ -46,11 +46,9 @@ def click(app, label):
 
 def maps(app):
     """Both maps and their difference, and the tokens of both."""
-    for part in app.get("bidi_component"):
-        if b'"titles"' in part.proto.bytes[:200]:
-            header, numbers = unpack(type("Picture", (), {"data": part.proto.bytes}))
-            return header, numbers
-    raise AssertionError("There are no maps.")
+    (found,) = [picture for picture in canvas_pictures(app) if "titles" in picture[0]]
+    header, body = found
+    return header, maps_of(header, np.frombuffer(body, "<f4"))
 
 
 def texts(tokens):
@@ -66,7 +64,7 @@ def expect_sides(app, first, second):
         np.testing.assert_allclose(drawn, weights, atol=1e-5)
         assert axes == (texts(trace.query_tokens(site)), texts(trace.key_tokens(site)))
     # Each difference is that of the two weights drawn.
-    _, (*_, difference) = unpack(compared_maps(*numbers[:2], *tokens))
+    _, (*_, difference) = read(compared_maps(*numbers[:2], *tokens))
     np.testing.assert_array_equal(numbers[2], difference)
     changes = largest_changes(*numbers[:2], *tokens)
     if not changes:
@@ -213,7 +211,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     job.thread.join(60)
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")
-    history = job.look().history
+    history = job.look().snapshots
     app.selectbox(key="side_b_layer").set_value(4).run()
     app.selectbox(key="side_b_head").set_value("2").run()
     header, (_, second, _) = maps(app)

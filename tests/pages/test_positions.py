@@ -9,7 +9,7 @@ from model import PositionEdit, Site, load
 from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
 from model.positions import rotation, sinusoids
-from pages.parts.bert.model_box import shelf
+from pages.shared.runs.shelf import shelf
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +201,7 @@ def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
 
 
 def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
-    shelf().loaded.values.clear()
+    shelf().loaded.clear()
     assert [link.proto.page for link in open_tab("Learned").main.get("page_link")] == ["bert"]
 
 

@@ -14,7 +14,6 @@ from model import PositionEdit
 from model.edit_text import read_edits
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Site
-from pages.parts.bert.model_box import shelf
 from pages.shared.frame.frame import PAGES
 from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import (
@@ -29,6 +28,7 @@ from pages.shared.link.slides import (
     read_talk,
     write_talk,
 )
+from pages.shared.runs.shelf import shelf
 from pages.shared.state.scene import BERT_TABS, matters, read_scene
 from tests.pages.pictures import canvas_pictures
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
+from pages.shared.controls.tabs import tabs
 
-from model.edits import Edits
-from model.insight.anatomy import take_apart
-from model.insight.explain import Objective, masked_words
-from model.library.bert_reader import NO_HEAD, BertReader, Reading
+from model.insight.explain import Objective
+from model.library.bert_reader import NO_HEAD, BertReader
 from model.trace import Site
 from pages.parts.bert.view import Run
 from pages.parts.bert.words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
-from pages.shared.controls.choose import choose, choose_token
-from pages.shared.controls.tabs import tabs
 from pages.shared.inside.story import tell
-from pages.shared.inside.views import Cell, beyond, stream_lengths, switches
-from pages.shared.runs.library import at_sites
+from pages.shared.inside.views import beyond, stream_lengths, switches
+from pages.shared.runs.inside import Weight, taken_apart
+from pages.shared.runs.library import BertRun
 from pages.shared.state import scene
+from pages.shared.widgets.choose import choose, choose_token
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
 
 
-def choose_cell(reader: BertReader, reading: Reading, run: Run, edits: Edits) -> Cell:
+def choose_weight(reading: BertRun, run: Run) -> Weight:
     """The widgets for layer, head, query and key."""
-    tokens = [piece.text for piece in reading.source_tokens]
+    tokens = [piece.text for piece in reading.trace.source_tokens]
     heads = st.container(horizontal=True, vertical_alignment="bottom")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = choose_token("Query: the token that looks", tokens, "bert_query")
@@ -36,7 +33,7 @@ def choose_cell(reader: BertReader, reading: Reading, run: Run, edits: Edits) ->
         layer = choose("Layer", numbers(len(run.layers)), "bert_layer")
         head = choose("Head", numbers(run.heads), "bert_head")
     site = Site("encoder", int(layer) - 1)
-    return Cell(reader.model, reading, at_sites(reader, edits), site, int(head) - 1, query, key)
+    return Weight(reading, site, int(head) - 1, query, key)
 
 
 def numbers(count: int) -> list[str]:
@@ -44,22 +41,19 @@ def numbers(count: int) -> list[str]:
     return [str(number + 1) for number in range(count)]
 
 
-def inside(
-    reader: BertReader, reading: Reading, text: Callable[[], list], run: Run, edits: Edits
-) -> None:
-    """One weight of a run taken apart; `text` gives the tokens as they were before any mask."""
-    cell = choose_cell(reader, reading, run, edits)
-    place = cell.query, cell.key
-    part = take_apart(cell.model, reading, cell.site, cell.head, *place, cell.changes)
-    st.metric("Weight", f"{part.weights[cell.key]:.4f}")
-    embedding = reading.embedding["encoder"]
-    norm = cell.model.config.norm
-    objective = masked_words(reading, text()) if reader.predicts else None
+def inside(reading: BertRun, run: Run) -> None:
+    """One weight of a run taken apart."""
+    weight = choose_weight(reading, run)
+    place, part = (weight.query, weight.key), taken_apart(weight)
+    st.metric("Weight", f"{part.weights[weight.key]:.4f}")
+    embedding, tokens = reading.trace.embedding["encoder"], weight.key_tokens
+    norm = reading.network.config.norm
+    absent = missing(reading.reader, reading.objective(weight.site, weight.query), len(tokens))
     sections = (
-        lambda: tell(part, embedding, cell.site.layer, cell.head, place, cell.key_tokens, norm),
-        lambda: beyond(cell, objective, missing(reader, objective, len(cell.key_tokens))),
-        lambda: switches(cell, part),
-        lambda: stream_lengths(reading, ("encoder",)),
+        lambda: tell(part, embedding, weight.site.layer, weight.head, place, tokens, norm),
+        lambda: beyond(weight, absent),
+        lambda: switches(weight, part),
+        lambda: stream_lengths(reading.trace, ("encoder",)),
     )
     tabs(dict(zip(scene.BERT_INSIDE_TABS, sections, strict=True)), "bert_inside_tab")
     st.caption(INSIDE_WORDS)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from model.edits import Edits
-from model.library.bert_reader import BertReader, Reading
+from model.library.bert_reader import NO_HEAD, BertReader, Reading
 from model.library.hub import first_line
-from pages.parts.bert.model_box import Loaded
 from pages.parts.bert.words import MASK_HINT, PARITY, PREDICTIONS
-from pages.shared.runs.library import read
+from pages.shared.runs.library import BertRun, measured_parity, probabilities, read
+from pages.shared.runs.shelf import Loaded
 from pages.shared.show.comparison import CHANGED, TRAINED
 from pages.shared.show.pictures import all_picked, piece_chips, show
 from pages.shared.state import scene
@@ -38,15 +40,6 @@ def text_box(label: str, key: str, placeholder: str) -> str:
         max_chars=scene.LONGEST_TEXT,
         placeholder=placeholder,
         on_change=lambda: st.session_state.update(bert_masked=""),
-    )
-
-
-def masked_places(reader: BertReader, first: str, second: str, masked: str) -> tuple[int, ...]:
-    """The places named in a text that were masked, as far as these sentences have words there."""
-    pieces = reader.read(first, second)
-    places = {int(place) for place in masked.split(",") if place}
-    return tuple(
-        place for place, piece in enumerate(pieces) if place in places and not piece.is_special
     )
 
 
@@ -85,14 +78,10 @@ def predictions(
     There is a mask in what it reads.
     """
     reader: BertReader = loaded.model
-    reading = read(loaded, first, second, masked, edits)
-    pieces = reading.source_tokens
+    pieces = read(loaded, first, second, masked, edits).source_tokens
     places = [place for place, piece in enumerate(pieces) if piece.id == reader.mask_id]
     if not reader.predicts:
-        try:
-            reader.predictions(reading)
-        except ValueError as error:
-            st.info(str(error))
+        st.info(NO_HEAD)
         return
     written = reader.read(first, second)
     place = places[0]
@@ -100,9 +89,11 @@ def predictions(
         place = st.selectbox(
             "Masked place", places, format_func=lambda at: f"{at + 1}: {written[at].text}"
         )
-    runs = {CHANGED: reading} if edits != Edits() else {}
-    runs = {TRAINED: read(loaded, first, second, masked)} | runs
-    found = {name: reader.probabilities(run, [place])[0] for name, run in runs.items()}  # (V,)
+    trained = BertRun(loaded.number, first, second, masked)
+    runs = {TRAINED: trained}
+    if edits != Edits():
+        runs[CHANGED] = replace(trained, edits=edits)
+    found = {name: probabilities(run, place) for name, run in runs.items()}  # (V,)
     drawn = list(found.values())[-1]
     best = drawn.topk(min(TOP, len(drawn))).indices
     tokens = [reader.text(index) for index in best.tolist()]
@@ -120,17 +111,13 @@ def parity(loaded: Loaded, first: str, second: str) -> None:
     """A button that measures how far the numbers are from transformers' own, and the measure."""
     asked = loaded.number, first, second
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button("Same numbers as transformers?", help=PARITY)
-        if pressed:
-            with st.spinner("Running transformers' own BertModel …"):
-                try:
-                    measured = loaded.model.parity(first, second)
-                except Exception as error:  # the folder may be gone, or memory used up
-                    st.text(f"It could not be compared: {first_line(error)}")
-                    return
-            st.session_state.bert_parity = asked, measured
-        of, measured = st.session_state.get("bert_parity", (None, None))
-        if of == asked:
+        if st.button("Same numbers as transformers?", help=PARITY):
+            try:
+                measured_parity(*asked)
+            except Exception as error:  # the folder may be gone, or memory used up
+                st.text(f"It could not be compared: {first_line(error)}")
+                return
+        if measured := measured_parity.kept(*asked):
             same = max(measured) < SAME
             st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
             st.caption(

@@ -21,14 +21,14 @@ from pages.parts.bert.words import (
     SELECTED,
     WORDS_RULE,
 )
-from pages.shared.controls.choose import choose, choose_picture
 from pages.shared.link import address
-from pages.shared.runs.translator import one_head
+from pages.shared.runs.arrays import heads_meant, one_head
 from pages.shared.show import overview
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import OpenCell
 from pages.shared.show.overview import all_heads, one_in_large, with_summaries
 from pages.shared.state import scene
+from pages.shared.widgets.choose import choose, choose_picture
 
 Strongest = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
 
@@ -52,16 +52,11 @@ class Run:
 
         Where a mean or maximum is chosen, it is looked for in all that this is made of.
         """
-        layers = chosen(st.session_state.bert_layer, len(self.layers))
-        heads = chosen(st.session_state.bert_head, self.heads)
+        layers = heads_meant(st.session_state.bert_layer, len(self.layers))
+        heads = heads_meant(st.session_state.bert_head, self.heads)
         block = np.stack([self.layers[layer][np.ix_(heads, queries, keys)] for layer in layers])
         layer, head, query, key = np.unravel_index(block.argmax(), block.shape)
         return layers[layer], heads[head], queries[query], keys[key]
-
-
-def chosen(name: str, count: int) -> list[int]:
-    """The layers or heads, from 0, that are meant by a number from 1, a mean or a maximum."""
-    return list(range(count)) if name in scene.SUMMARIES else [min(int(name), count) - 1]
 
 
 def choose_selection(run: Run, paired: bool) -> Selection:

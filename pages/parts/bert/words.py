@@ -13,21 +13,6 @@ PURPOSE = (
     "library, and show what their heads look at. A name is downloaded once from the Hugging Face "
     "Hub; a folder needs no network. Only safetensors are loaded, and no model's own code is run."
 )
-LOADING = {
-    "begin": "Looking for the model …",
-    "download": "Downloading …",
-    "reading": "Reading the weights …",
-    "off": (
-        "Loading other models is switched off on this server. Run Headlight on your own computer "
-        "to look at them."
-    ),
-    "failed": "This model could not be loaded.",
-    "many": "{count} models are being loaded already: try again in a few minutes.",
-    "gone": (
-        "This was made with the model named in the box of the page BERT and others, which is not "
-        "in memory now. Press Load there to see it again."
-    ),
-}
 BETWEEN_WORDS: dict[Between, str] = {
     "all": "both",
     "first": "within 1",

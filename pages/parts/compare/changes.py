@@ -19,7 +19,7 @@ from pages.parts.compare.sides import (
 )
 from pages.parts.compare.words import NO_MODEL, NO_SENTENCE, NO_TRAINING
 from pages.shared.runs.translator import translator
-from pages.shared.state import edit_history, models, scene
+from pages.shared.state import catalog, edit_history, models, scene
 from pages.shared.state.scene import Scene
 
 Change = Callable[[str, str], None]  # takes the name of a side, and what of it was chosen
@@ -68,7 +68,7 @@ def change_model(name: str, field: str) -> None:
             return
         last = f"{recording.source}.{recording.history.steps[-1]}"
         sentences = recording.history.sentences
-        changed = replace(changed, model=models.DEFAULT, compare_snapshot=last)
+        changed = replace(changed, model=catalog.DEFAULT, compare_snapshot=last)
         kept = before.sentence in sentences
     elif key not in models.choices():  # another tab of the visitor's made room for a newer one
         st.session_state.compare_told = NO_MODEL

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from model.edit_text import write_edits
-from pages.parts.bert.model_box import mine, short
 from pages.parts.compare import others
 from pages.parts.compare.changes import (
     OTHER,
@@ -32,6 +31,7 @@ from pages.parts.compare.words import (
     TAKE_HELP,
     TOO_MANY_EDITS,
 )
+from pages.shared.runs.shelf import mine, short
 from pages.shared.state import edit_history, models, scene
 from pages.shared.state.scene import Scene
 

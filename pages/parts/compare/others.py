@@ -13,13 +13,11 @@ from model.edits import Edits
 from model.library.bert_reader import BertReader, Reading
 from model.library.transformers_model import Attentions
 from model.trace import Kind
-from pages.parts.bert.model_box import Loaded, shelf
-from pages.parts.bert.text import masked_places
-from pages.parts.bert.view import chosen
 from pages.parts.compare.words import NOT_LOADED
 from pages.shared.link import address
-from pages.shared.runs.library import attended, layers_of, read
-from pages.shared.runs.translator import one_head
+from pages.shared.runs.arrays import heads_meant, one_head
+from pages.shared.runs.library import attended, layers_of, masked_places, read
+from pages.shared.runs.shelf import Loaded, shelf
 from pages.shared.state import scene
 from pages.shared.state.scene import Scene
 
@@ -36,7 +34,7 @@ def is_other(side: Scene) -> bool:
 
 def loaded(side: Scene) -> Loaded:
     """The model of a side; raises ValueError where it is not in memory."""
-    found = shelf().loaded.get(side.bert_name)
+    found = shelf().get(side.bert_name)
     if found is None:
         raise ValueError(NOT_LOADED.format(name=side.bert_name))
     return found
@@ -102,7 +100,7 @@ def weights_of(side: Scene) -> np.ndarray:
     """The weights (Q, K) of the layer and head chosen, each a number, a mean or a maximum."""
     found = layers(side)
     heads = [
-        one_head(found[place], side.bert_head) for place in chosen(side.bert_layer, len(found))
+        one_head(found[place], side.bert_head) for place in heads_meant(side.bert_layer, len(found))
     ]
     return one_head(np.stack(heads), side.bert_layer) if len(heads) > 1 else heads[0]
 
@@ -129,4 +127,4 @@ def elsewhere() -> Scene | None:
     """What the page BERT and others shows now; None where its model is not in memory."""
     now = address.current()
     shown = Scene(**{name: getattr(now, name) for name in FIELDS})
-    return shown if shelf().loaded.get(now.bert_name) else None
+    return shown if shelf().get(now.bert_name) else None

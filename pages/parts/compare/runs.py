@@ -10,18 +10,12 @@ from model import Translation
 from model.edit_text import read_edits
 from model.edits import Edits
 from model.trace import Trace
-from pages.parts.bert.model_box import short
 from pages.parts.compare import others
 from pages.parts.compare.sides import recordings, snapshot
 from pages.parts.compare.words import NO_TRAINING
-from pages.shared.runs.translator import (
-    one_head,
-    tokens_of,
-    traced,
-    translated,
-    translator,
-    weights_of,
-)
+from pages.shared.runs.arrays import one_head, tokens_of, weights_of
+from pages.shared.runs.shelf import short
+from pages.shared.runs.translator import traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.state import models, scene
 from pages.shared.state.scene import Scene

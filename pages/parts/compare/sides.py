@@ -15,9 +15,9 @@ from model.training.snapshots import Snapshots
 from pages.parts.compare import others
 from pages.parts.compare.words import NO_LINK
 from pages.shared.link import address
-from pages.shared.runs.recorded import recorded_training
+from pages.shared.runs.records import recorded_training
 from pages.shared.runs.translator import translator
-from pages.shared.state import edit_history, models, scene
+from pages.shared.state import catalog, edit_history, models, scene
 from pages.shared.state.scene import Scene
 from pages.shared.state.workshop import workshop
 
@@ -40,10 +40,10 @@ class Recording:
 
 def recordings() -> dict[str, Recording]:
     """The trainings that this visitor can see snapshots of."""
-    title = f"{models.SHIPPED[models.DEFAULT].title}, during its training"
-    found = {models.DEFAULT: Recording(models.DEFAULT, title, recorded_training())}
+    title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
+    found = {catalog.DEFAULT: Recording(catalog.DEFAULT, title, recorded_training())}
     if run := workshop().run:
-        found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().history)
+        found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().snapshots)
     return found
 
 
@@ -152,7 +152,7 @@ def take_link(name: str, key: str) -> None:
 def elsewhere() -> Scene:
     """What the other pages show now."""
     now = own(address.current())
-    readable = st.session_state.get("readable")
+    readable = models.last_readable()
     tokens = translator(now.model).tokenizer.encode(now.sentence)
     return now if tokens or readable is None else replace(now, sentence=readable)
 
@@ -174,7 +174,7 @@ def two_sentences(shown: Scene) -> Sides:
     """The sentence of the other pages, and one to change."""
     examples = models.choices()[shown.model].examples
     others = [one for one in examples if one != shown.sentence] or [shown.sentence]
-    other = WIDE if shown.sentence == models.EXAMPLES[0] else others[0]
+    other = WIDE if shown.sentence == catalog.EXAMPLES[0] else others[0]
     first = replace(shown, edits="")
     return first, replace(first, sentence=other)
 

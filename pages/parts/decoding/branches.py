@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages.shared.state import models
+
 MOST = 6  # branches kept beside the original
 
 
@@ -19,9 +21,10 @@ class Branch:
 
 
 def branches(sentence: str) -> list[Branch]:
-    """The original and the branches made from it; another sentence starts anew."""
-    if st.session_state.get("branches_of") != sentence:
-        st.session_state.branches_of = sentence
+    """The original and the branches made from it; another sentence, model or slide starts anew."""
+    of = models.chosen().key, sentence, st.session_state.get("slides_shown")
+    if st.session_state.get("branches_of") != of:
+        st.session_state.branches_of = of
         st.session_state.branches = [Branch()]
         st.session_state.branch = 0
     return st.session_state.branches

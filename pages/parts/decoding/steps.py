@@ -10,7 +10,7 @@ from model import Decoding
 from model.decoding.steps import Candidate, DecodingStep, stack_rows
 from model.tokens import END_ID, Token
 from model.trace import Kind
-from pages.shared.runs.translator import one_head
+from pages.shared.runs.arrays import one_head
 from pages.shared.show.words import ending
 from viz import Bar, CanvasPicture, Leaf, beam_tree, decoding_player
 

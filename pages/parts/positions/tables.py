@@ -10,15 +10,16 @@ import torch
 
 from model.library.bert_reader import BertReader
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
-from pages.parts.bert.model_box import mine
-from pages.parts.positions.runs import LEARNED, learned_table, trained_pairs, trained_up_to
 from pages.parts.positions.words import FORMULA, LEARNED_WORDS, ROTATION, SINUSOID_WORDS
 from pages.shared.link import address
+from pages.shared.runs.positions import LEARNED, learned_table
+from pages.shared.runs.records import trained_pairs, trained_up_to
+from pages.shared.runs.shelf import mine
 from pages.shared.show.pictures import show, show_altair, show_plotly
 from pages.shared.show.saving import about
 from viz import position_clocks, position_heatmap, position_lines, wavelengths
+from viz.curves.position_lines import MOST_LINES
 from viz.numbers import Numbers, counted
-from viz.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)

@@ -12,12 +12,17 @@ from model.training.small_models import TrainingOptions
 from model.training.smoothing import smoothed_loss, smoothed_target
 from model.training.tasks import DIGITS
 from pages.parts.training.words import LABELS, SCHEDULE, SMOOTHING
-from pages.shared.link import address
+from pages.shared.link.address import section
 from pages.shared.show.pictures import show_altair
-from pages.shared.show.saving import about
+from pages.shared.show.saving import NO_MODEL
+from pages.shared.state.choice import one_of
+from pages.shared.widgets.choose import choose
 from viz import position_lines
 
 COMPARED = {"d_model": (32, 64, 128, 256, 512), "warmup": (1, 100, 300, 1_000, 4_000)}
+SCHEDULE_BY = one_of(
+    "toy_compared", {name: LABELS[name] for name in COMPARED}, label="Learning rate by"
+)
 LINES = {"d_model": "width", "warmup": "warm-up"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.4)
 CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # of the tasks on digits
@@ -25,7 +30,7 @@ POINTS = 200  # of a curve
 HIGHEST = 4.0  # nats, the end of the axis of losses
 
 
-@address.fragment
+@section
 def lessons(options: TrainingOptions) -> None:
     """The warm-up schedule and label smoothing as curves."""
     left, right = st.columns(2, gap="medium")
@@ -37,15 +42,7 @@ def lessons(options: TrainingOptions) -> None:
 
 def schedule(options: TrainingOptions) -> None:
     """The paper's learning rate for several widths or warm-ups, and that of the chosen options."""
-    compared = st.segmented_control(
-        "Learning rate by",
-        COMPARED,
-        default="d_model",
-        key="toy_compared",
-        format_func=LABELS.get,
-        required=True,
-        persist_state="session",
-    )
+    compared = choose(SCHEDULE_BY)
     steps = np.unique(np.linspace(1, options.steps, POINTS).astype(int))
     drawn = {"as chosen above": rates(steps, options.d_model, options.settings)}
     for value in COMPARED[compared]:
@@ -53,8 +50,7 @@ def schedule(options: TrainingOptions) -> None:
         settings = Settings(steps=options.steps, warmup=shape["warmup"], cooldown=0)
         drawn[f"{LINES[compared]} {value:,}"] = rates(steps, shape["d_model"], settings)
     chart = position_lines(drawn, steps, x="step", y="learning rate")
-    about(model="")
-    show_altair(chart, "toy_rates", save="Learning rate by step")
+    show_altair(chart, "toy_rates", of=NO_MODEL, what="Learning rate by step")
     st.caption(SCHEDULE)
 
 
@@ -77,8 +73,8 @@ def smoothing() -> None:
         y="loss in nats",
         limits=(0, HIGHEST),
     )
-    about(model="")
-    show_altair(chart, "toy_smoothing", save="Loss by probability, for several smoothings")
+    what = "Loss by probability, for several smoothings"
+    show_altair(chart, "toy_smoothing", of=NO_MODEL, what=what)
     lowest = ", ".join(
         f"{smoothed_target(CLASSES, share)[0]:.3f} with {share:g}" for share in SMOOTHINGS[1:]
     )

@@ -2,54 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import replace
 
 import streamlit as st
 
-from model.config import CHOICES
+from model.config import CHOICES as OF_MODELS
 from model.training.small_models import BOUNDS, TrainingOptions, default_options
 from model.training.tasks import TASKS, Task
 from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
+from pages.shared.state.choice import Choice, number, one_of
+from pages.shared.state.choices import chosen, put
+from pages.shared.widgets.choose import choose
 
 SHOWN = ("longest", "layers", "heads", "d_model", "steps")
+SHAPES = {name: OF_MODELS[name] for name in ("positions", "norm")}
 ADVANCED = ("shortest", "d_ff", "batch_size", "warmup", "rate", "label_smoothing", "seed")
 WIDTH = 132  # pixels of a number's box
 STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_model": 8, "d_ff": 32}
+TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, label="Task")
+
+
+def bounds(task: Task, option: str) -> tuple[float, float] | None:
+    """Return the smallest and largest value of an option; None if the task has no such thing."""
+    if option in BOUNDS:
+        return BOUNDS[option]
+    if task.length_name:
+        return (1 if option == "shortest" else task.lengths[0]), task.lengths[1]
+    return None
+
+
+def option_of(task: Task, option: str, value: float | str) -> Choice | None:
+    """Return the choice of an option of a task, which keeps its own; None if it has no such."""
+    key = f"toy_{task.name}_{option}"
+    if option in SHAPES:
+        names = {name: name for name in SHAPES[option]}
+        return one_of(key, names, value, label=LABELS[option], help=HELP[option])
+    between = bounds(task, option)
+    if between is None:
+        return None
+    length = task.length_name.split()[0] if task.length_name else ""
+    label, step = LABELS[option].format(length=length), STEPS.get(option, 1)
+    return number(key, value, between, label=label, step=step, help=HELP[option])
+
+
+OPTIONS: dict[str, dict[str, Choice]] = {  # by task and option
+    name: {
+        option: choice
+        for option, value in vars(default_options(name)).items()
+        if option in LABELS and (choice := option_of(task, option, value))
+    }
+    for name, task in TASKS.items()
+}
+CHOICES = (TASK, *(choice for options in OPTIONS.values() for choice in options.values()))
 
 
 def choose_options() -> TrainingOptions | None:
-    """The widgets; None, after saying why, where no model can have what was chosen."""
-    name = st.segmented_control(
-        "Task",
-        TASKS,
-        key="toy_task",
-        default=next(iter(TASKS)),
-        format_func=lambda name: TASKS[name].title,
-        required=True,
-        wrap=True,
-        persist_state="session",
-    )
-    task = TASKS[name]
-    for option, value in vars(default_options(name)).items():
-        st.session_state.setdefault(key(name, option), value)
+    """Draw the widgets; return None, after saying why, if no model can have what was chosen."""
+    name = choose(TASK)
+    task, options = TASKS[name], OPTIONS[name]
     st.caption(f"{task.description} Such as {task.example} → {task.answer(task.example)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for option in SHOWN:
-            number(task, option)
+        for option in filter(options.get, SHOWN):
+            choose(options[option], width=WIDTH)
     with st.expander("More options"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            for option in ADVANCED:
-                number(task, option)
+            for option in filter(options.get, ADVANCED):
+                choose(options[option], width=WIDTH)
         with st.container(horizontal=True):
-            for option in ("positions", "norm"):
-                st.segmented_control(
-                    LABELS[option],
-                    CHOICES[option],
-                    key=key(name, option),
-                    required=True,
-                    help=HELP[option],
-                    persist_state="session",
-                )
+            for option in SHAPES:
+                choose(options[option])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(COMPARE, width="content")
         st.pills(
@@ -69,39 +90,17 @@ def choose_options() -> TrainingOptions | None:
 
 
 def chosen_options() -> TrainingOptions:
-    """The options as the widgets now have them; raises ValueError where no model can have them."""
-    task = st.session_state.toy_task
-    usual = default_options(task)  # of a task whose widgets are on their way
-    names = [field.name for field in fields(TrainingOptions)[1:]]
-    chosen = {name: st.session_state.get(key(task, name), vars(usual)[name]) for name in names}
-    return TrainingOptions(task, **chosen)
-
-
-def number(task: Task, option: str) -> None:
-    """The box of an option that is a number; none where the task has no such thing."""
-    if option in BOUNDS:
-        least, most = BOUNDS[option]
-    elif task.length_name:
-        least, most = (1 if option == "shortest" else task.lengths[0]), task.lengths[1]
-    else:
-        return
-    st.number_input(
-        LABELS[option].format(length=task.length_name.split()[0] if task.length_name else ""),
-        least,
-        most,
-        step=STEPS.get(option, 1),
-        key=key(task.name, option),
-        help=HELP[option],
-        width=WIDTH,
-        persist_state="session",
-    )
+    """Return the options that were chosen; raise ValueError if no model can have them."""
+    task = chosen(TASK)
+    values = {option: chosen(choice) for option, choice in OPTIONS[task].items()}
+    return replace(default_options(task), **values)
 
 
 def experiment(task: str) -> None:
     """Set a task's options to the clicked experiment's, and let it be clicked again."""
     changed = EXPERIMENTS[st.session_state.toy_experiment]
-    for option, value in (vars(default_options(task)) | changed).items():
-        st.session_state[key(task, option)] = value
+    for option, choice in OPTIONS[task].items():
+        put(choice, changed.get(option, choice.default))
     st.session_state.toy_experiment = None
 
 
@@ -116,8 +115,3 @@ def changes(options: TrainingOptions) -> str:
         if value != usual[name]
     ]
     return ", ".join(words)
-
-
-def key(task: str, option: str) -> str:
-    """Where an option of a task stands in the session; each task keeps its own."""
-    return f"toy_{task}_{option}"

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
-from model.training.jobs import JobState, Trainings
+from model.training.jobs import Trainings, TrainingState
 from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
 from pages.parts.training.words import CURVES, EMPTY, PATTERN
-from pages.shared.controls.choose import choose_kind
-from pages.shared.link import address
+from pages.shared.link.address import section
 from pages.shared.runs import limits
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
-from pages.shared.state import scene
+from pages.shared.state.choices import KIND, KINDS
 from pages.shared.state.workshop import Run, workshop
+from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, training_curves
-from viz.training_curves import Line
+from viz.curves.training_curves import Line
 
+TOY_KIND = replace(KIND, key="toy_kind")
 EVERY = 1.0  # seconds between two updates
 ACTIVE = ("waiting", "training")
 MOST_RUNS = 5  # whose curves a session keeps, the newest included
@@ -50,7 +53,7 @@ def start() -> None:
 def go_on(run: Run) -> None:
     """Take a paused training up again."""
     try:
-        run.job.go_on()
+        run.job.resume()
     except ValueError as error:
         st.session_state.toy_refused = str(error)
 
@@ -77,7 +80,7 @@ def forget_earlier() -> None:
     workshop().earlier = {}
 
 
-def lines(state: JobState) -> dict[str, Line]:
+def lines(state: TrainingState) -> dict[str, Line]:
     """What is drawn of a training, by panel."""
     return {
         "Loss, in nats a token": (state.loss_steps, state.losses),
@@ -92,15 +95,15 @@ def watch(ready: bool) -> None:
     `ready` says whether a training can be started with the options chosen.
     """
     run = workshop().run
-    active = run is not None and run.job.look().name in ACTIVE
-    address.fragment(panel, run_every=EVERY if active else None)(ready, active)
+    active = run is not None and run.job.look().status in ACTIVE
+    (growing if active else still)(ready, active)
 
 
 def panel(ready: bool, updating: bool) -> None:
     """Everything that changes while a training runs; `updating` says whether it comes by itself."""
     run = workshop().run
     state = run.job.look() if run else None
-    if updating != (state is not None and state.name in ACTIVE):
+    if updating != (state is not None and state.status in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
     buttons(ready, run, state)
     if refused := st.session_state.pop("toy_refused", None):
@@ -115,14 +118,17 @@ def panel(ready: bool, updating: bool) -> None:
     film(run, state)
     left, right = st.columns(2, gap="medium")
     with left:
-        try_it(run.job, state)
+        try_it(run, state)
     with right:
         use_it(run.job)
 
 
-def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
+still, growing = section(panel), section(panel, EVERY)
+
+
+def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
     """Start, pause, go on, stop and reset, each where it means something."""
-    name = state.name if state else ""
+    name = state.status if state else ""
     with st.container(horizontal=True):
         running = name in (*ACTIVE, "paused")
         st.button("Start", on_click=start, disabled=running or not ready, key="toy_start")
@@ -136,15 +142,15 @@ def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
         st.button("Reset", on_click=reset, disabled=run is None, key="toy_reset")
 
 
-def progress(state: JobState) -> None:
+def progress(state: TrainingState) -> None:
     """How far the training is, and how good."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
-    if state.name == "waiting":
+    if state.status == "waiting":
         words = f"Waiting for {others(state.place)}. {words}"
-    elif state.name == "training" and state.seconds_left is not None:
+    elif state.status == "training" and state.seconds_left is not None:
         words += f", about {state.seconds_left:.0f} s left"
-    elif state.name != "training":
-        words = f"{state.name.capitalize()}. {words}"
+    elif state.status != "training":
+        words = f"{state.status.capitalize()}. {words}"
     st.progress(state.step / state.steps, words)
     if state.note:
         st.warning(state.note)
@@ -160,29 +166,30 @@ def others(place: int) -> str:
     return f"other visitors' trainings: place {place} in line"
 
 
-def curves(run: Run | None, state: JobState | None) -> None:
+def curves(run: Run | None, state: TrainingState | None) -> None:
     """The curves of this training over those of the ones before."""
     runs = dict(workshop().earlier)
     if run:
         runs[run.name] = lines(state)
     if not runs:
         return
-    about(model=", ".join(runs))
-    show(training_curves(runs, limits={MATCH: (0, 1)}), "toy_curves", save="Training curves")
+    of = about(model=", ".join(runs))
+    picture = training_curves(runs, limits={MATCH: (0, 1)})
+    show(picture, "toy_curves", of=of, what="Training curves")
     st.caption(CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
 
 
-def film(run: Run, state: JobState) -> None:
+def film(run: Run, state: TrainingState) -> None:
     """What the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
-    kind = choose_kind("toy_kind", default="cross", persist_state="session")
-    weights = state.history.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
-    tokens = state.history.tokens(0, kind)
+    kind = choose_kind(TOY_KIND)
+    weights = state.snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
+    tokens = state.snapshots.tokens(0, kind)
     picture = attention_film(
-        weights, state.history.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
+        weights, state.snapshots.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
     )
-    about(model=run.name)
-    show(picture, "toy_film", save=f"{scene.KINDS[kind]} over the training")
+    what = f"{KINDS[kind]} over the training"
+    show(picture, "toy_film", of=about(model=run.name), what=what)

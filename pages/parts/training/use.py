@@ -10,21 +10,23 @@ import streamlit as st
 from model import Translator
 from model.archive import pack_checkpoint, unpack_checkpoint
 from model.tokens import END_ID
-from model.training.jobs import Job, JobState
+from model.training.jobs import TrainingJob, TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
-from pages.shared.link import address
+from pages.shared.link.address import section
+from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
+from pages.shared.state.workshop import Run
 from viz import token_strip
 
 EXAMPLES = 4  # made up for the other pages
 
 
-def try_it(job: Job, state: JobState) -> None:
+def try_it(run: Run, state: TrainingState) -> None:
     """A box for an input, what the model makes of it now, and the right answer."""
-    task = job.task
+    task = run.job.task
     st.subheader("Try it")
     source = st.text_input(
         f"Your own input, such as {task.example}",
@@ -35,8 +37,8 @@ def try_it(job: Job, state: JobState) -> None:
     )
     try:
         answer = task.answer(source)
-        translator = job.translator()
-        translation = translator.translate(source)
+        translator = run.job.translator()
+        translation = answered(run.key, state.step, source, translator)
         right = [token for token in translation.target_tokens if token.id != END_ID]
         wanted = translator.write(answer)
     except ValueError as error:
@@ -45,15 +47,15 @@ def try_it(job: Job, state: JobState) -> None:
     verdict = "right" if translation.text == answer else "wrong"
     nothing = "" if translation.text else " nothing"
     label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
-    about(source, model=f"{task.title}, after {state.step} steps")
+    of = about(source, model=f"{task.title}, after {state.step} steps")
     strip = token_strip(translation.text, chips(right, wanted), label=label)
-    show(strip, "toy_output", save="What the model writes")
+    show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
-    show(strip, "toy_answer", save="The right answer")
+    show(strip, "toy_answer", of=of, what="The right answer")
     st.caption(TRY)
 
 
-def use_it(job: Job) -> None:
+def use_it(job: TrainingJob) -> None:
     """The model for the other pages, and as a file."""
     st.subheader("Use what was trained")
     task = job.task
@@ -71,13 +73,13 @@ def use_it(job: Job) -> None:
     st.caption(USE)
 
 
-def use(job: Job) -> None:
+def use(job: TrainingJob) -> None:
     """Let the other pages show the model as it is now."""
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     state = job.look()
-    about = "about " if state.name == "training" else ""  # it goes on meanwhile
+    about = "about " if state.status == "training" else ""  # it goes on meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     try:
         models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
@@ -89,7 +91,6 @@ def use(job: Job) -> None:
 
 def told(origin: str) -> None:
     """Say, while it is so, that the other pages have the model of this origin."""
-    address.publish()
     model = models.chosen()
     if st.session_state.get("toy_used") == (origin, model):
         st.success(f"The other pages now show: {model.title}.")
@@ -101,7 +102,7 @@ def packed(translator: Translator) -> bytes:
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 
-@address.fragment
+@section
 def upload() -> None:
     """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")

@@ -59,10 +59,6 @@ INTRO = (
     "loss, how many examples it has never seen it writes without a mistake, and what its heads "
     "look at, as that forms."
 )
-GONE = (
-    "What was trained or loaded in this tab is gone: what nobody has looked at for a few minutes "
-    "is let go of."
-)
 EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
 PATTERN = (
     "At step 0 the weights are random and every head looks everywhere. All heads read the same "

@@ -9,10 +9,13 @@ import numpy as np
 import streamlit as st
 
 from model.trace import Kind
-from pages.shared.controls.mirror import mirror, moved
 from pages.shared.link import address
 from pages.shared.show.pictures import all_picked, show
-from pages.shared.state import edit_history, scene
+from pages.shared.show.saving import About
+from pages.shared.state import edit_history
+from pages.shared.state.choices import EDITS, KINDS
+from pages.shared.state.library_choices import BERT_EDITS
+from pages.shared.widgets.choose import editor
 from viz import switchboard
 
 Place = tuple[Kind, int, int]  # kind, layer and head, from 0
@@ -20,7 +23,9 @@ Shapes = Mapping[Kind, tuple[int, int]]  # how many layers and heads there are o
 Select = Callable[[Kind, int, int], None]
 
 
-def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | None = None) -> None:
+def head_switches(
+    shapes: Shapes, selected: Place, select: Select, name: str | None = None, *, of: About
+) -> None:
     """The switches of all heads and the fader of the selected one, for the history of a `name`.
 
     `select` is called with the head that was switched.
@@ -31,18 +36,19 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
         for place in heads_of(shapes, kind):
             gates[kind][place[1:]] = edits.gates.get(place, 1)
     show(
-        switchboard(gates, labels=scene.KINDS, selected=selected),
+        switchboard(gates, labels=KINDS, selected=selected),
         "switchboard",
         lambda: switch(shapes, select, name),
-        save="Heads switched",
+        of=of,
+        what="Heads switched",
     )
     kind, layer, head = selected
-    mirror("fader", float(edits.gates.get(selected, 1)))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        label = f"Gate of {scene.KINDS[kind]}, layer {layer + 1}, head {head + 1}"
-        st.slider(
-            label, 0.0, 1.0, step=0.05, key="fader", width=320,
-            on_change=fade, args=[selected, name],
+        label = f"Gate of {KINDS[kind]}, layer {layer + 1}, head {head + 1}"
+        gate = float(edits.gates.get(selected, 1))
+        editor(
+            st.slider, label, gate, lambda gate: set_gates([selected], gate, name), "fader",
+            min_value=0.0, max_value=1.0, step=0.05, width=320,
         )  # fmt: skip
         st.button(
             "Undo",
@@ -54,7 +60,7 @@ def head_switches(shapes: Shapes, selected: Place, select: Select, name: str | N
             on_click=lambda: edit_history.change(replace(edit_history.edits(name), gates={}), name),
             disabled=not edits.gates,
         )
-    address.note_too_many("bert_edits" if name == edit_history.BERT else "edits")
+    address.note_too_many(BERT_EDITS if name == edit_history.BERT else EDITS)
 
 
 def switch(shapes: Shapes, select: Select, name: str) -> None:
@@ -65,12 +71,6 @@ def switch(shapes: Shapes, select: Select, name: str) -> None:
         set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0, name)
         if head is not None:
             select(kind, layer, head)
-
-
-def fade(place: Place, name: str | None) -> None:
-    """Carry the fader over into the edits."""
-    if moved("fader"):
-        set_gates([place], st.session_state.fader, name)
 
 
 def heads_of(

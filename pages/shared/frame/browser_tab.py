@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.training.words import GONE
+from pages.browser.parts import kept_text
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
 from pages.shared.state.workshop import come_back, workshop
-from viz import kept_text
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
+GONE = (
+    "What was trained or loaded in this tab is gone: what nobody has looked at for a few minutes "
+    "is let go of."
+)
 
 
 def remember() -> None:

@@ -4,27 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.browser.parts import keyboard
 from pages.shared.frame import presenter, share
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
-from pages.shared.show import saving
 from pages.shared.show.pictures import load_library, show
-from viz import keyboard
-
-# Every page of the app: its file, its name, what it is for.
-PAGES = (
-    ("app.py", "Attention", "What every head looks at, on your sentence"),
-    ("pages/masks.py", "Masks", "Change what attention may see, and what that does"),
-    ("pages/heads.py", "Heads", "Switch heads off, and see which of them matter"),
-    ("pages/compare.py", "Compare", "Two sentences, heads, models or trainings, side by side"),
-    ("pages/inside.py", "Inside a head", "Why a weight is what it is, number by number"),
-    ("pages/positions.py", "Positions", "How a token knows its place, and what happens without"),
-    ("pages/decoding.py", "Decoding", "How the output comes about, one token at a time"),
-    ("pages/training.py", "Training", "Watch attention being learned, from random weights"),
-    ("pages/bert.py", "BERT and others", "Other models' heads: a BERT to change, any to look at"),
-    ("pages/talk.py", "Talk", "Make a list of scenes, and present it"),
-    ("pages/model.py", "The model", "What it is, how it was trained, what it cannot do"),
-)
+from pages.shared.state.page import PAGES, Page
 
 SIDEBAR_WIDTH = 220  # pixels
 
@@ -45,15 +30,10 @@ STYLE = """
 .stMainBlockContainer h3 { padding-bottom: 0.25rem; font-size: 1.15rem; }
 .stMainBlockContainer h1 { padding: 0; font-size: 1.6rem; }
 .st-key-library, .st-key-grid-selection, .st-key-workshop-key { display: none; }
-/* The menu that saves a picture takes no room, and shows when the picture before it is in use. */
-[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; z-index: 5; opacity: 0; }
-:hover + [class*="st-key-save-"], :focus-within + [class*="st-key-save-"],
-[class*="st-key-save-"]:is(:hover, :focus-within, .open) { opacity: 1; }
-[class*="st-key-save-"].open { z-index: 50; }
-/* Fingers do not hover: there it always shows, in a row of its own. */
-@media (hover: none) {
-  [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; opacity: 1; }
-}
+/* The menu that saves a chart takes no room, and shows when the chart is in use. */
+[class*="st-key-save-"] { height: 0; min-height: 0; margin-top: -1rem; }
+[class*="st-key-chart-"]:is(:hover, :focus-within) { --in-use: 1; }
+@media (hover: none) { [class*="st-key-save-"] { height: 1.8rem; margin-top: -0.6rem; } }
 @media (min-width: 641px) {
   .stMainBlockContainer > .stVerticalBlock { position: relative; }
   .st-key-tour { position: absolute; top: 0; right: 0; width: auto; }
@@ -62,33 +42,40 @@ STYLE = """
 """
 
 
-def open_page(name: str) -> None:
-    """Set up the page called `name`; the first Streamlit call of every page."""
+def open_page(page: Page) -> None:
+    """Draw a page, or the slide that its address names."""
     st.set_page_config(
-        page_title=f"{name} · Headlight",
+        page_title=f"{page.title} · Headlight",
         page_icon="🔦",
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
+    if file := st.session_state.pop("left_for", None):  # a slide; callbacks cannot change the page
+        st.session_state.page = page
+        if file != page.file:
+            st.switch_page(file)
     st.html(f"<style>{STYLE}</style>")
     load_library()
     remember()
-    if slide := presenter.open_slide(name, {title: file for file, title, _ in PAGES}):
-        presenter.show_slide(slide)
-    else:
-        sidebar(name)
-        st.title(name)
-    address.restore(name)
+    if number := presenter.asked_for():
+        presenter.show_slide(number)
+        return
+    sidebar(page)
+    st.title(page.title)
+    address.restore(page)
     address.note()
-    saving.about(model="")
+    if page.key == next(iter(PAGES)):
+        share.tour_link()
+    page.body()
+    address.publish()
 
 
-def sidebar(name: str) -> None:
-    """The way to the other pages, and what hands this one on."""
+def sidebar(page: Page) -> None:
+    """Draw the way to the other pages, and what hands this one on."""
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
-        for file, title, purpose in PAGES:
-            st.page_link(file, label=title, help=purpose)
-        share.tools(name)
+        for other in PAGES.values():
+            st.page_link(other.file, label=other.title, help=other.purpose)
+        share.tools(page)
         show(keyboard(), "keyboard")

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.browser.parts import copy_link
 from pages.shared.frame import presenter, talk
 from pages.shared.show.pictures import show
-from viz import copy_link
+from pages.shared.state.page import Page
 
 
-def tools(page: str) -> None:
-    """The link of the scene, and its way into a talk."""
+def tools(page: Page) -> None:
+    """Draw what copies the link of the scene, and what makes it a slide of a talk."""
     st.markdown("**Share**")
     show(copy_link(), "copy-link")
-    if talk.can_be_shown(page):
-        st.button("Add to talk", on_click=talk.add_scene, width="stretch", key="add-to-talk")
+    if page.pictures:
+        st.button(
+            "Add to talk",
+            on_click=talk.add_scene,
+            args=[page],
+            width="stretch",
+            key="add-to-talk",
+        )
     st.button("Present", on_click=presenter.present, width="stretch", key="present")
 
 
 def tour_link() -> None:
-    """The ready talk, offered to those who have not seen it, as a tour of the app."""
+    """Offer the ready talk as a tour of the app to those who have not seen it."""
     if st.session_state.get("toured") or talk.own():
         return
     label = f"Take the tour ({len(talk.shipped())} scenes)"

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.browser.parts import kept_text
 from pages.shared.link import address
 from pages.shared.link.slides import (
     MOST_SLIDES,
-    PICTURES,
     Slide,
     first_pictures,
     read_talk,
     write_talk,
 )
 from pages.shared.show.pictures import picked, show
-from viz import kept_text
+from pages.shared.state.page import Page
 
 SHIPPED = Path(__file__).parents[3] / "talks" / "attention.json"
 KEPT = "headlight-talk"  # the name under which the browser's tab keeps it
@@ -25,17 +25,17 @@ KEPT = "headlight-talk"  # the name under which the browser's tab keeps it
 
 @cache
 def shipped() -> tuple[Slide, ...]:
-    """The ready talk."""
+    """Return the slides of the ready talk."""
     return read_talk(SHIPPED.read_bytes())[0]
 
 
 def own() -> tuple[Slide, ...]:
-    """The visitor's own slides; empty where there are none."""
+    """Return the visitor's own slides, if any."""
     return st.session_state.get("talk", ())
 
 
 def in_force() -> tuple[Slide, ...]:
-    """The slides that are presented."""
+    """Return the slides that are presented."""
     return own() or shipped()
 
 
@@ -44,34 +44,28 @@ def change(slides: tuple[Slide, ...]) -> None:
     st.session_state.talk = slides[:MOST_SLIDES]
 
 
-def add_scene() -> None:
-    """Add what the page shows as a slide of its own; a callback."""
+def add_scene(page: Page) -> None:
+    """Add what a page shows as a slide of its own; a callback."""
     if len(own()) >= MOST_SLIDES:
         st.toast(f"A talk has at most {MOST_SLIDES} slides.")
         return
-    page = st.session_state.page
-    parameters = address.current().parameters(page, whole=True)
-    change((*own(), Slide(page, parameters, page, "", first_pictures(page, parameters))))
+    parameters = address.parameters(page, whole=True)
+    change((*own(), Slide(page.key, parameters, page.title, "", first_pictures(page))))
     st.toast(f"Added as slide {len(own())}. Give it words on the page Talk.")
-
-
-def can_be_shown(page: str) -> bool:
-    """Whether a slide can show a page."""
-    return page in PICTURES
 
 
 def keep() -> None:
     """Have the browser's tab keep the visitor's talk, so that a reload brings it back."""
     slides = st.session_state.get("talk")
     text = None if slides is None else write_talk(slides) if slides else ""
-    show(kept_text(KEPT, text), "kept", _bring_back)
 
+    def bring_back() -> None:
+        kept = picked("kept")
+        try:
+            found, _ = read_talk(kept.encode() if isinstance(kept, str) else b"", kept=True)
+        except ValueError:
+            found = ()
+        change(found)
+        st.session_state.pop("slide_drawn", None)
 
-def _bring_back() -> None:
-    text = picked("kept")
-    try:
-        slides, _ = read_talk(text.encode() if isinstance(text, str) else b"", kept=True)
-    except ValueError:
-        slides = ()
-    change(slides)
-    st.session_state.turned = True
+    show(kept_text(KEPT, text), "kept", bring_back)

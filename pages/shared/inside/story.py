@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 import torch
 from torch import Tensor
 
 from model.insight.anatomy import Anatomy
-from model.insight.variants import NormOrder
+from model.insight.norm_orders import NormOrder
 from model.trace import EmbeddingRecord
 from pages.shared.inside.words import STEPS
+from pages.shared.runs.arrays import as_array
 from pages.shared.show.pictures import show
 from viz import Row, vector_rows
 
@@ -18,14 +18,9 @@ LARGEST = 5  # contributors that are framed
 VALUES_SHOWN = 6  # keys with rows of their own
 
 
-def numbers(tensor: Tensor) -> np.ndarray:
-    """A tensor as a picture takes it."""
-    return tensor.detach().float().cpu().numpy()
-
-
 def row(label: str, tensor: Tensor, **options: object) -> Row:
     """A vector as a row that notes its length."""
-    return Row(label, numbers(tensor), note=f"length {tensor.norm():.4f}", **options)
+    return Row(label, as_array(tensor), note=f"length {tensor.norm():.4f}", **options)
 
 
 def step(number: int, title: str, words: str, formula: str) -> None:
@@ -74,9 +69,9 @@ def tell(
     step(3, "The dot product", STEPS["dot"], rf"q \cdot k = \sum_d q_d\,k_d = {total:.4f}")
     best = part.products.abs().topk(min(LARGEST, width)).indices.tolist()
     rows = [
-        Row("query", numbers(part.query)),
-        Row("key", numbers(part.key)),
-        Row("query × key", numbers(part.products), total=total),
+        Row("query", as_array(part.query)),
+        Row("key", as_array(part.key)),
+        Row("query × key", as_array(part.products), total=total),
     ]
     show(vector_rows(rows, marked=best), "story-dot", save="The dot product")
 
@@ -87,7 +82,10 @@ def tell(
     blocked = part.masked_scores.isneginf()
     counted = rf"{int(blocked.sum())} \text{{ of }} {len(blocked)} \text{{ keys blocked}}"
     step(5, "The mask", STEPS["mask"], rf"s_k = -\infty \text{{ where blocked}} \qquad {counted}")
-    rows = [Row("scores", numbers(part.scores)), Row("masked scores", numbers(part.masked_scores))]
+    rows = [
+        Row("scores", as_array(part.scores)),
+        Row("masked scores", as_array(part.masked_scores)),
+    ]
     show(vector_rows(rows, columns=keys, marked=[key]), "story-mask", save="The mask")
 
     highest = part.masked_scores.max()
@@ -98,10 +96,10 @@ def tell(
     )
     step(6, "The softmax", STEPS["softmax"], formula)
     rows = [
-        Row("e^(score − largest)", numbers(exponentials), total=exponentials.sum().item()),
+        Row("e^(score − largest)", as_array(exponentials), total=exponentials.sum().item()),
         Row(
             "weights",
-            numbers(part.weights),
+            as_array(part.weights),
             total=part.weights.sum().item(),
             probabilities=True,
         ),
@@ -170,16 +168,16 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
     rows = [
         Row(
             f"{part.weights[place]:.4f} × “{keys[place]}”",
-            numbers(part.weighted_values[place]),
+            as_array(part.weighted_values[place]),
             note="this key" if place == key else "",
         )
         for place in shown
     ]
     if others:
         rest = part.weighted_values[torch.tensor(others)].sum(dim=0)
-        rows.append(Row(f"{len(others)} other keys", numbers(rest)))
+        rows.append(Row(f"{len(others)} other keys", as_array(rest)))
     if part.gate != 1:
         faded = part.head - part.weighted_values.sum(dim=0)
-        rows.append(Row(f"faded to {part.gate:.2f}", numbers(faded)))
+        rows.append(Row(f"faded to {part.gate:.2f}", as_array(faded)))
     rows.append(row("the head's output", part.head))
     return rows

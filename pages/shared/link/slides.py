@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Annotated
 
-from model.tokens import check_characters
-from pages.shared.link import address
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pages.shared.link import address, link
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import chosen
+from pages.shared.state.page import PAGES, Page
 
 LARGEST_FILE = 200_000  # bytes
 MOST_SLIDES = 60
@@ -15,124 +20,81 @@ LONGEST_TITLE = 80  # characters
 LONGEST_WORDS = 400
 SIZES = (0.5, 4.0)  # how much larger than on its page a picture may be shown
 FORMAT = "headlight_talk"  # what a file names its slides' format by
-VERSION = 1
-
-# The pictures of each page that a slide can show: their keys, and what they are.
-PICTURES: dict[str, dict[str, str]] = {
-    "Attention": {
-        "source": "the source's tokens",
-        "target": "the translation and its tokens",
-        "grid": "all heads",
-        "heatmap": "one head as a heatmap",
-        "lines": "one head as lines",
-    },
-    "Masks": {
-        "matrix": "the mask in force",
-        "as trained": "the translation as trained",
-        "with your changes": "the translation with changes",
-        "trained-padding mask": "the padding mask",
-        "trained-look-ahead mask": "the look-ahead mask",
-        "trained-both": "both masks",
-    },
-    "Heads": {
-        "switchboard": "the switches of all heads",
-        "as trained": "the translation as trained",
-        "with your changes": "the translation with changes",
-        "map": "one head as a heatmap",
-    },
-    "Compare": {
-        "maps": "both heads and their difference",
-    },
-    "Inside a head": {
-        "story-input": "what is read",
-        "story-projections": "query, key and value",
-        "story-dot": "the dot product",
-        "story-mask": "the mask",
-        "story-softmax": "the softmax",
-        "story-values": "the weighted sum of values",
-        "story-contributions": "what each head adds",
-        "story-residual": "the residual stream",
-        "five-views": "five views of one query",
-    },
-    "Positions": {
-        "as trained": "the translation as trained",
-        "with your changes": "the translation with other positions",
-        "shuffled": "the words shuffled",
-        "clocks": "positions as clocks",
-    },
-    "Decoding": {
-        "player": "the steps of the decoding",
-        "tree": "the beam",
-        "forced": "a reference, forced",
-    },
-    "BERT and others": {
-        "heatmap": "one head as a heatmap",
-        "lines": "one head as lines",
-        "grid": "all heads",
-        "tokens": "the tokens it reads",
-        "predictions": "what it puts in place of a mask",
-        "switchboard": "the switches of all heads",
-        "story-dot": "the dot product",
-        "story-softmax": "the softmax",
-    },
+VERSION = 2
+# What files of version 1 call the pages, and pictures that have another key now.
+OLD_PAGES = {
+    "Attention": "attention",
+    "Masks": "masks",
+    "Heads": "heads",
+    "Compare": "compare",
+    "Inside a head": "inside",
+    "Positions": "positions",
+    "Decoding": "decoding",
+    "BERT and others": "bert",
 }
+OLD_PICTURES = {"as trained": "trained", "with your changes": "changed"}
 
 
 @dataclass(frozen=True)
 class Slide:
     """A scene of a page, which of its pictures to show and how large, and the words above them."""
 
-    page: str
-    parameters: Mapping[str, str] = field(default_factory=dict)  # as an address holds them
+    page: str  # its key
+    parameters: Mapping[str, str] = field(default_factory=dict)  # as a link holds them
     title: str = ""
     words: str = ""
     pictures: tuple[str, ...] = ()
     size: float = 1.5
 
 
-def first_pictures(page: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """What a new slide shows of a page: its most telling picture."""
-    names = {"Attention": "picture", "BERT and others": "bert_picture"}
-    if page in names:
-        return (parameters.get(names[page], "heatmap"),)
-    return tuple(PICTURES[page])[:1]
+class Entry(BaseModel):
+    """A slide as it stands in a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    page: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    parameters: dict[str, str] = {}
+    title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
+    pictures: list[str] = []
+    size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
+
+
+class File(BaseModel):
+    """A talk as it stands in a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    version: Annotated[int, Field(ge=1, le=VERSION, alias=FORMAT)]
+    slides: Annotated[list[Entry], Field(min_length=1, max_length=MOST_SLIDES)]
+
+
+def first_pictures(page: Page) -> tuple[str, ...]:
+    """Return what a new slide shows of a page: its most telling picture."""
+    first = chosen(page.first) if isinstance(page.first, Choice) else page.first
+    return (first,) if first else ()
 
 
 def write_talk(slides: Sequence[Slide]) -> str:
-    """The text of a talk's file."""
+    """Return the text of a talk's file."""
     content = {FORMAT: VERSION, "slides": [asdict(slide) for slide in slides]}
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
-    """The slides of a talk's file, and sentences on what of it was left out.
+    """Return the slides of a talk's file, and sentences on what of it was left out.
 
-    Slides of unknown pages, and choices and pictures that do not exist, are left out; of a talk
-    that the visitor's tab has `kept` the choices stay, as their own models may come back. Raises
-    ValueError for what is no such file, is too large or has a value of the wrong kind.
+    Slides of unknown pages, and choices and pictures that do not exist, are left out. The choices
+    of a talk that the visitor's tab has `kept` all stay, as their own models may come back.
+    Raises ValueError for a file that is not a talk, is too large or has a value of a wrong kind.
     """
-    if len(data) > LARGEST_FILE:
-        raise ValueError(f"A talk has at most {LARGEST_FILE // 1000} kB.")
-    try:
-        content = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise ValueError("This is no talk: the file cannot be read as JSON.") from None
-    if not isinstance(content, dict) or content.get(FORMAT) != VERSION:
-        raise ValueError(
-            f'This is no talk that can be read here: "{FORMAT}": {VERSION} is missing.'
-        )
-    entries = content.get("slides")
-    if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_SLIDES:
-        raise ValueError(f"A talk has a list of 1 to {MOST_SLIDES} slides.")
     slides, notes = [], []
-    for number, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict):
-            raise ValueError(f"Slide {number} is no JSON object.")
-        page = text_of(entry, "page", number, LONGEST_TITLE)
-        if page not in PICTURES:
-            notes.append(f"Slide {number} was left out: there is no page {page}.")
+    for number, entry in enumerate(read_file(data).slides, start=1):
+        page = PAGES.get(OLD_PAGES.get(entry.page, entry.page))
+        if page is None or not page.pictures:
+            notes.append(f"Slide {number} was left out: there is no page {entry.page}.")
             continue
-        slide, refused = read_slide(entry, page, number, kept)
+        slide, refused = read_slide(entry, page, kept)
         slides.append(slide)
         if refused:
             names = ", ".join(name[:40] for name in refused[:8])
@@ -142,50 +104,41 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     return tuple(slides), tuple(notes)
 
 
-def read_slide(entry: dict, page: str, number: int, kept: bool) -> tuple[Slide, list[str]]:
-    """A slide from its entry in a file, and the names of what was left out."""
-    asked = entry.get("parameters", {})
-    if not isinstance(asked, dict) or not all(isinstance(text, str) for text in asked.values()):
-        raise ValueError(f"The parameters of slide {number} are not texts by name.")
-    for text in (*asked, *asked.values()):
-        check_text(text, number)
-    refused = [] if kept else list(address.refused(asked))
-    pictures = entry.get("pictures", [])
-    if not isinstance(pictures, list) or not all(isinstance(key, str) for key in pictures):
-        raise ValueError(f"The pictures of slide {number} are not a list of texts.")
-    for key in pictures:
-        check_text(key, number)
-    refused += [key for key in pictures if key not in PICTURES[page]]
-    size = entry.get("size", Slide.size)
-    if isinstance(size, bool) or not isinstance(size, int | float):
-        raise ValueError(f"The size of slide {number} is no number.")
-    if not SIZES[0] <= size <= SIZES[1]:
-        raise ValueError(f"The size of slide {number} is not from {SIZES[0]} to {SIZES[1]}.")
+def read_file(data: bytes) -> File:
+    """Return what a talk's file holds; raise ValueError with a sentence on what is wrong in it."""
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"A talk has at most {LARGEST_FILE // 1000} kB.")
+    try:
+        return File.model_validate(json.loads(data.decode("utf-8")))
+    except ValidationError as error:
+        raise ValueError(explained(error)) from None
+    except (ValueError, RecursionError):
+        raise ValueError("This is not a talk: the file cannot be read as JSON.") from None
+
+
+def explained(error: ValidationError) -> str:
+    """Return a sentence on the first fault of a file."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    match fault["loc"]:
+        case ("slides", int(place), *names):
+            named = f", {names[0]}" if names else ""
+            return f"Slide {place + 1}{named}: {fault['msg']}."
+        case ("slides",):
+            return f"A talk has a list of 1 to {MOST_SLIDES} slides."
+    return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'
+
+
+def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
+    """Return a slide from its entry in a file, and the names of what was left out."""
+    _, unknown = link.read(entry.parameters, page.linked, address.config_for(entry.parameters))
+    pictures = [OLD_PICTURES.get(key, key) for key in entry.pictures]
+    refused = [*(() if kept else unknown), *(key for key in pictures if key not in page.pictures)]
     slide = Slide(
-        page,
-        {name: text for name, text in asked.items() if name not in refused},
-        text_of(entry, "title", number, LONGEST_TITLE),
-        text_of(entry, "words", number, LONGEST_WORDS),
-        tuple(dict.fromkeys(key for key in pictures if key in PICTURES[page])),
-        float(size),
+        page.key,
+        {name: text for name, text in entry.parameters.items() if name not in refused},
+        entry.title,
+        entry.words,
+        tuple(dict.fromkeys(key for key in pictures if key in page.pictures)),
+        entry.size,
     )
     return slide, refused
-
-
-def text_of(entry: dict, name: str, number: int, longest: int) -> str:
-    """A text of an entry, empty where there is none; raises ValueError for anything else."""
-    text = entry.get(name, "")
-    if not isinstance(text, str) or len(text) > longest:
-        raise ValueError(
-            f"The {name} of slide {number} is no text of at most {longest} characters."
-        )
-    check_text(text, number)
-    return text
-
-
-def check_text(text: str, number: int) -> None:
-    """Raise ValueError for a text that no browser could be sent: half of a surrogate pair."""
-    try:
-        check_characters(text)
-    except ValueError:
-        raise ValueError(f"A text of slide {number} has a broken character.") from None

@@ -9,22 +9,22 @@ from functools import cache
 from threading import Event, Thread
 
 QUIET = 5.0  # seconds without a release after which it is time
-# One for each of the model calls that may run at once. glibc makes up to eight for every core, each
-# of which keeps what the sessions of its threads have freed.
+# One for each of the model calls that may run at once, see AT_ONCE in door.py. glibc makes up to
+# eight for every core, each of which keeps what the sessions of its threads have freed.
 ARENAS = 2
 M_ARENA_MAX = -8  # of malloc.h
 
 _released = Event()
 
 
-def released(value: object) -> None:
-    """Note that something large was let go; it needs no value."""
+def released() -> None:
+    """Note that something large was let go."""
     _released.set()
     _helper()
 
 
 def tidy() -> None:
-    """Collect what is garbage, and return freed memory to the system where that can be asked for.
+    """Collect garbage, and return freed memory to the system if it can be asked to take it.
 
     Sessions that ended hold on to themselves in circles, and the allocator keeps what was freed
     between what is still in use.

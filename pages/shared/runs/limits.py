@@ -25,6 +25,8 @@ def switch(name: str, default: bool) -> bool:
 # a core is busy took ten times as long for a sentence.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
 RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
+RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_000)  # results kept for a visitor
+ALL_RUNS_MEGABYTES = whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000)  # and for all visitors
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
 MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once

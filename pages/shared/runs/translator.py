@@ -1,74 +1,96 @@
-"""The model, loaded once for all visitors, and what it does with a sentence."""
+"""The translators, one in memory for all visitors, and what they do with a sentence."""
 
 from __future__ import annotations
 
-import gc
-import sys
-from threading import Semaphore
+from dataclasses import dataclass, replace
 
-import numpy as np
 import streamlit as st
-import torch
+from torch import Tensor
 
 from model import Decoding, Translation, Translator, load
 from model.decoding.strategies import Strategy
 from model.edits import Edits
-from model.insight.scoring import trace_log_probabilities
-from model.tokens import END_ID, PAD_ID, Token
-from model.trace import AttentionEdit, Kind, Site, Trace
-from pages.shared.runs import limits
-from pages.shared.runs.housekeeping import released, share_arenas
-from pages.shared.state import models
-
-UNMASKED = "en-fr-unmasked"  # small, and trained without the look-ahead mask
-# What a visitor typed is kept for that visitor alone, and goes when the session does.
-KEPT = {"max_entries": limits.RUNS, "scope": "session", "on_release": released}
-# Each operation of the model lets Python's lock go, and takes it back only when another thread's
-# turn is over: with many visitors a model call spent most of its time waiting for turns.
-TURN = 0.0005  # seconds of a thread at most while others wait; Python's default is 0.005
-RUNNING = Semaphore(2)  # calls of the model at once
+from model.insight.explain import Objective, choose_objective
+from model.tokens import PAD_ID
+from model.trace import AttentionEdit, Site, Trace
+from model.transformer import Transformer
+from pages.shared.runs import tuning
+from pages.shared.runs.door import model_call
+from pages.shared.state import catalog, models
 
 
 def translator(name: str | None = None) -> Translator:
-    """A shipped model by name, one in memory for all visitors; or a visitor's own by its key.
+    """Return a shipped model by name, or a visitor's own by its key.
 
     Without a name it is the one that the visitor has chosen.
     """
     name = name or models.chosen().key
-    return models.own_translator(name) if name.startswith(models.OWN) else _loaded(name)
+    return models.own_translator(name) if name.startswith(catalog.OWN) else _loaded(name)
 
 
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _loaded(name: str) -> Translator:
-    torch.set_num_threads(limits.THREADS)
-    share_arenas()
-    sys.setswitchinterval(TURN)
+    tuning.tune()
     loaded = load(name)
-    # What is loaded stays: later collections need not look at it again.
-    gc.collect()
-    gc.freeze()
+    tuning.freeze()
     return loaded
+
+
+@dataclass(frozen=True)
+class TranslatorRun:
+    """A sentence as a translator reads it: plain values that decide every number.
+
+    Without a target the decoder reads the translation by the model as trained, edits or not, so
+    that runs with and without edits can be compared cell by cell.
+    """
+
+    model: str
+    sentence: str
+    target: str = ""
+    edits: Edits = Edits()
+    pad_to: int | None = None
+
+    @property
+    def network(self) -> Transformer:
+        """The network that can be run again."""
+        return translator(self.model).model
+
+    @property
+    def trace(self) -> Trace:
+        """Every head; not to be modified."""
+        return _traced(self)
+
+    @property
+    def changes(self) -> dict[Site, AttentionEdit]:
+        """The edits as the model takes them, for the tokens of this run."""
+        if self.edits == Edits():
+            return {}
+        trace = replace(self, edits=Edits()).trace
+        longest = max(len(trace.source_tokens), len(trace.target_tokens))
+        length = sum(token.id != PAD_ID for token in trace.target_tokens)
+        return self.edits.at_sites(self.network.config, longest, length)
+
+    def objective(self, site: Site, query: int) -> Objective:
+        """Return what effects on a query are measured on."""
+        return choose_objective(self.trace, site, query)
 
 
 def translated(
     sentence: str, edits: Edits = Edits(), pad_to: int | None = None, *, name: str | None = None
 ) -> Translation:
-    """The translation of a sentence, with what a visitor changed; not to be modified.
+    """Return the translation of a sentence, with what a visitor changed; not to be modified.
 
-    By the model of that name, or without one by the model that the visitor has chosen.
+    It is by the model of that name, or without one by the model that the visitor has chosen.
     """
     return _translated(name or models.chosen().key, sentence, edits, pad_to)
 
 
-# Streamlit takes an argument left out and its default given for two different calls, so the cached
-# functions have no defaults.
-@st.cache_resource(show_spinner="Translating …", **KEPT)
+@model_call("Translating …")
 def _translated(name: str, sentence: str, edits: Edits, pad_to: int | None) -> Translation:
     model = translator(name)
     longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
     changed = edits.at_sites(model.model.config, longest)
-    with RUNNING:
-        return model.translate(sentence, edits=changed, pad_to=pad_to)
+    return model.translate(sentence, edits=changed, pad_to=pad_to)
 
 
 def traced(
@@ -79,30 +101,24 @@ def traced(
     *,
     name: str | None = None,
 ) -> Trace:
-    """Every head while the decoder reads `target`; not to be modified.
+    """Return every head while the decoder reads `target`; not to be modified.
 
-    Without a target it reads the translation by the model as trained, edits or not, so that
-    runs with and without edits can be compared cell by cell. For `name` see `translated`.
+    For an empty target see `TranslatorRun`, for `name` see `translated`.
     """
-    return _traced(name or models.chosen().key, sentence, target, edits, pad_to)
+    return TranslatorRun(name or models.chosen().key, sentence, target, edits, pad_to).trace
 
 
-@st.cache_resource(show_spinner="Reading …", **KEPT)
-def _traced(name: str, sentence: str, target: str, edits: Edits, pad_to: int | None) -> Trace:
-    model = translator(name)
-    read = target or translated(sentence, name=name)
-    changed = {}
-    if edits != Edits():
-        changed = at_sites(edits, traced(sentence, target, pad_to=pad_to, name=name), name)
-    with RUNNING:
-        return model.trace(sentence, read, edits=changed, pad_to=pad_to)
+@model_call("Reading …")
+def _traced(run: TranslatorRun) -> Trace:
+    read = run.target or translated(run.sentence, name=run.model)
+    model = translator(run.model)
+    return model.trace(run.sentence, read, edits=run.changes, pad_to=run.pad_to)
 
 
-def at_sites(edits: Edits, trace: Trace, name: str | None = None) -> dict[Site, AttentionEdit]:
-    """A visitor's edits as the model takes them, for the tokens of a trace by it."""
-    longest = max(len(trace.source_tokens), len(trace.target_tokens))
-    length = sum(token.id != PAD_ID for token in trace.target_tokens)
-    return edits.at_sites(translator(name).model.config, longest, length)
+@model_call()
+def masks_of(run: TranslatorRun) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the padding mask, the look-ahead mask and both of a run, as the model uses them."""
+    return translator(run.model).masks(run.trace)
 
 
 def decoded(
@@ -111,15 +127,17 @@ def decoded(
     longest: int,
     forced: tuple[int, ...] = (),
     edits: Edits = Edits(),
+    *,
+    name: str | None = None,
 ) -> Decoding:
-    """A translation with every step of its decoding; not to be modified.
+    """Return a translation with every step of its decoding; not to be modified.
 
-    Raises ValueError for `forced` ids that the model cannot begin with.
+    Raise ValueError for `forced` ids that the model cannot begin with. For `name` see `translated`.
     """
-    return _decoded(models.chosen().key, sentence, strategy, longest, forced, edits)
+    return _decoded(name or models.chosen().key, sentence, strategy, longest, forced, edits)
 
 
-@st.cache_resource(show_spinner="Decoding …", **KEPT)
+@model_call("Decoding …")
 def _decoded(
     name: str,
     sentence: str,
@@ -130,51 +148,10 @@ def _decoded(
 ) -> Decoding:
     model = translator(name)
     positions = max(len(model.read(sentence)), longest + 1)
-    with RUNNING:
-        return model.steps(
-            sentence,
-            **vars(strategy),
-            max_new_tokens=longest,
-            prefix=forced,
-            edits=edits.at_sites(model.model.config, positions),
-        )
-
-
-@st.cache_resource(show_spinner=False, **KEPT)
-def cheat(sentence: str, target: str) -> tuple[float, str]:
-    """What a model trained without look-ahead mask makes of a sentence.
-
-    Its loss on the target, in nats a token, and its own translation.
-    """
-    model = translator(UNMASKED)
-    loss = -trace_log_probabilities(model.trace(sentence, target)).mean().item()
-    return loss, model.translate(sentence).text
-
-
-def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
-    """The weights of all heads of a kind of attention: (layers, heads, query, key)."""
-    return trace.weights(kind).cpu().numpy()
-
-
-def one_head(heads: np.ndarray, head: str) -> np.ndarray:
-    """What belongs to a head by its name, of numbers of all heads (H, ...); or mean or maximum."""
-    summaries = {"mean": heads.mean, "max": heads.max}
-    return summaries[head](axis=0) if head in summaries else heads[int(head) - 1]
-
-
-def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:
-    """The cells (query, key) that the mask of a kind of attention closes to all its heads."""
-    scores = trace.attention[Site(kind, 0)].masked_scores[0]  # (H, Q, K)
-    return scores.isneginf().all(dim=0).cpu().numpy()
-
-
-def following(trace: Trace) -> list[Token]:
-    """What the decoder is to write after each token it reads."""
-    return trace.following_tokens(translator().tokenizer.special_token(END_ID))
-
-
-def tokens_of(trace: Trace, kind: Kind) -> tuple[list[str], list[str]]:
-    """The texts of the query tokens and of the key tokens of a kind of attention."""
-    site = Site(kind, 0)
-    queries, keys = trace.query_tokens(site), trace.key_tokens(site)
-    return [token.text for token in queries], [token.text for token in keys]
+    return model.steps(
+        sentence,
+        **vars(strategy),
+        max_new_tokens=longest,
+        prefix=forced,
+        edits=edits.at_sites(model.model.config, positions),
+    )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from model.edits import Edits
 from model.trace import Kind
-from pages.shared.state.scene import KINDS, SUMMARIES
+from pages.shared.state.choices import KINDS, SUMMARIES, Head
 
 MOST_HEADS = 6  # that are named one by one
 
 
-def site_words(kind: Kind, layer: int | str, head: str | None = None) -> str:
-    """A kind of attention, its layer, from 1, and its head, where only one is meant."""
-    words = [KINDS[kind], f"{layer} of the layers" if layer in SUMMARIES else f"layer {layer}"]
+def site_words(kind: Kind, layer: Head, head: Head | None = None) -> str:
+    """Return a kind of attention, its layer, and its head if only one is meant, in words.
+
+    Layers and heads count from 0 here and from 1 in the words.
+    """
+    words = [KINDS[kind], f"{layer} of the layers" if layer in SUMMARIES else f"layer {layer + 1}"]
     if head is not None:
-        words.append(f"{head} of the heads" if head in SUMMARIES else f"head {head}")
+        words.append(f"{head} of the heads" if head in SUMMARIES else f"head {head + 1}")
     return ", ".join(words)
 
 

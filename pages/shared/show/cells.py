@@ -8,23 +8,39 @@ import streamlit as st
 
 from model.trace import Kind
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About
+from pages.shared.state.choices import (
+    CHANGED,
+    INSIDE_OF,
+    INSIDE_PAD_TO,
+    INSIDE_TARGET,
+    KEY,
+    QUERY,
+    SENTENCE,
+    chosen,
+    put,
+    select_head,
+)
 from viz import CanvasPicture
 
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
-def attention_map(picture: CanvasPicture, key: str, open_cell: OpenCell, *, save: str) -> None:
-    """Draw a clickable heatmap and say in `save` what it shows, for its files.
+def attention_map(
+    picture: CanvasPicture, key: str, open_cell: OpenCell, *, of: About, what: str
+) -> None:
+    """Draw a clickable heatmap; for `of` and `what` see `show`.
 
     A click on a cell calls `open_cell`, which may lead to another page.
     """
-    show(picture, key, lambda: open_cell(*picked(key)), save=save)
+    show(picture, key, lambda: open_cell(*picked(key)), of=of, what=what)
     follow()
 
 
 def follow() -> None:
     """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
     if st.session_state.pop("to_inside", False):
+        st.session_state.slide = None
         st.switch_page("pages/inside.py")
     if st.session_state.pop("to_tab", False):
         st.rerun()
@@ -42,15 +58,11 @@ def open_inside(
     target: str = "",
 ) -> None:
     """Have the page Inside a head opened at one cell of one run; everything counts from 0."""
-    st.session_state.update(
-        kind=kind,
-        layer=layer + 1,
-        head=str(head + 1),
-        query=query + 1,
-        key=key + 1,
-        changed=changed,
-        inside_of=st.session_state.sentence,
-        inside_target=target,
-        inside_pad_to=pad_to or "off",
-        to_inside=True,
-    )
+    select_head(kind, layer, head)
+    put(QUERY, query)
+    put(KEY, key)
+    put(CHANGED, changed)
+    put(INSIDE_OF, chosen(SENTENCE))
+    put(INSIDE_TARGET, target)
+    put(INSIDE_PAD_TO, pad_to)
+    st.session_state.to_inside = True

@@ -9,8 +9,10 @@ import streamlit as st
 
 from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state import scene
+from pages.shared.state.choices import OWN_SCALE, SUMMARIES, Head, chosen
+from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, attention_lines, head_grid, selected_map
 
 SELECTION = "grid-selection"
@@ -22,7 +24,7 @@ def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
     Returns (layers, H + 2, Q, K), filled layer by layer: on long texts copies would take gigabytes.
     """
     heads, queries, keys = layers[0].shape
-    maps = np.empty((len(layers), heads + len(scene.SUMMARIES), queries, keys), layers[0].dtype)
+    maps = np.empty((len(layers), heads + len(SUMMARIES), queries, keys), layers[0].dtype)
     for filled, weights in zip(maps, layers, strict=True):
         filled[:heads] = weights
         filled[heads] = weights.mean(axis=0)
@@ -35,29 +37,25 @@ def all_heads(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
-    save: str,
+    of: About,
+    what: str,
 ) -> None:
-    """A small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
+    """Draw a small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
 
-    `selection` says elsewhere on the page which is selected; `save` says what they show.
+    `selection` says elsewhere on the page which is selected; for `of` and `what` see `show`.
     """
-    names = scene.head_names(maps.shape[1] - len(scene.SUMMARIES))
+    heads = range(maps.shape[1] - len(SUMMARIES))
     st.markdown("**All heads**: layers down, heads across. Click one to open it.")
     grid = head_grid(
         maps,
         query_tokens,
         key_tokens,
-        column_labels=[name if name in scene.SUMMARIES else f"head {name}" for name in names],
+        column_labels=[*(f"head {head + 1}" for head in heads), *SUMMARIES],
         linked=True,
-        own_scale=own_scale(),
+        own_scale=chosen(OWN_SCALE),
     )
-    show(grid, "grid", save=save)
-    st.toggle(
-        "Brighten each map to its own largest weight",
-        key="own_scale",
-        help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that "
-        "they can be compared.",
-    )
+    show(grid, "grid", of=of, what=what)
+    choose(OWN_SCALE)
     st.caption(HOW_TO_READ["grid"])
 
 
@@ -75,36 +73,42 @@ def one_in_large(
     key_tokens: Sequence[str],
     picture: str,
     *,
-    save: str,
+    of: About,
+    what: str,
     blocked: np.ndarray | None = None,
     open_cell: OpenCell | None = None,
 ) -> None:
-    """One head's weights (Q, K) as a heatmap, whose cells lead on where wanted, or as lines.
+    """Draw one head's weights (Q, K) as a heatmap, or as lines; for `of` and `what` see `show`.
 
-    `save` says which head's they are.
+    A click on a cell of the heatmap calls `open_cell`, if there is one.
     """
     if picture == "heatmap":
         heatmap = attention_heatmap(
             weights,
             query_tokens,
             key_tokens,
-            maximum=None if own_scale() else 1.0,
+            maximum=None if chosen(OWN_SCALE) else 1.0,
             blocked=blocked,
             clickable=open_cell is not None,
         )
         if open_cell:
-            attention_map(heatmap, "heatmap", open_cell, save=save)
+            attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
         else:
-            show(heatmap, "heatmap", save=save)
+            show(heatmap, "heatmap", of=of, what=what)
     else:
         lines = attention_lines(weights, query_tokens, key_tokens)
-        show(lines, "lines", save=f"{save}, as lines")
+        show(lines, "lines", of=of, what=f"{what}, as lines")
     words = HOW_TO_READ[picture]
     if picture == "heatmap":
         words += HOW_TO_READ["clickable" if open_cell else "not clickable"]
     st.caption(words)
 
 
-def own_scale() -> bool:
-    """Whether each map is brightened to its own largest weight."""
-    return st.session_state.get("own_scale", False)
+def column_of(head: Head, heads: int) -> int:
+    """Return the column of `all_heads` that shows a head, from 0, or a summary."""
+    return heads + SUMMARIES.index(head) if isinstance(head, str) else head
+
+
+def head_at(column: int, heads: int) -> Head:
+    """Return the head, from 0, or the summary that a column of `all_heads` shows."""
+    return column if column < heads else SUMMARIES[column - heads]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,13 @@ import streamlit as st
 
 from model.library.pieces import Piece
 from model.tokens import Token
-from pages.shared.show.saving import Picture, file_asked_for, formats_of, said
+from pages.browser.library import library, loader, mounted
+from pages.browser.parts import save_menu
+from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
+from pages.shared.show.stage import place
 from viz import CanvasPicture, Chip
-from viz.canvas import caption_html, markup
-from viz.library import library, loader
+from viz.canvas import Part, caption_html
 from viz.numbers import Numbers, from_chart, largest
-from viz.save_menu import save_menu
 from viz.tokens import aligned
 
 if TYPE_CHECKING:
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
 
 
 @cache
-def component(name: str) -> Callable:
+def component(part: Part) -> Callable:
     """The Streamlit side of a browser part, on a page that has the library."""
-    return st.components.v2.component(f"headlight_{name}", html=markup(name), js=loader(name))
+    name = f"headlight_{part.name}"
+    return st.components.v2.component(name, html=part.markup(), js=loader(part.name))
 
 
 @cache
@@ -46,29 +49,33 @@ def show(
     key: str,
     on_pick: Callable[[], None] | None = None,
     *,
-    save: str | None = None,
+    of: About | None = None,
+    what: str = "",
 ) -> None:
     """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
 
-    Where `save` says what it shows, it can be saved.
+    If `of` says which run it is of, it can be saved, and `what` says what of it is shown.
     """
     options = {"on_picked_change": on_pick} if on_pick else {}
-    component(picture.name)(data=picture.data, key=key, **options)
-    if save:
-        offer(Picture(save, key, picture.numbers, picture.to_html))
+    menu = None
+    if of is not None:
+        menu = menu_of(Picture(what, key, of, picture.numbers, picture.to_html))
+        options["on_wanted_change"] = asking(key, key)
+    with place(key):
+        component(picture.part)(data=mounted(picture, menu), key=key, **options)
 
 
 def show_plotly(
     figure: go.Figure,
     key: str,
     *,
-    save: str,
+    of: About,
+    what: str,
     numbers: Mapping[str, Numbers],
 ) -> None:
-    """Draw a chart of Plotly's, which can be saved with its numbers; `save` says what it shows."""
-    image = {"filename": said().file_name(save), "scale": 2}
+    """Draw a chart of Plotly's, which can be saved with its numbers; for `of` see `show`."""
+    image = {"filename": of.file_name(what), "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": image}
-    st.plotly_chart(figure, key=key, config=config)
 
     def to_html(title: str, caption: str) -> str:
         page = figure.to_html(include_plotlyjs=True, config=config)
@@ -77,48 +84,70 @@ def show_plotly(
         start, end, rest = page.rpartition("</body>")
         return f"{start}{caption_html(caption)}{end}{rest}"
 
-    offer(Picture(save, key, numbers, to_html))
-    words = html.escape(f"{save}. {largest(numbers)}")
+    with st.container(key=f"chart-{key}"):
+        st.plotly_chart(figure, key=key, config=config)
+        offer(Picture(what, key, of, numbers, to_html))
+    words = html.escape(f"{what}. {largest(numbers)}")
     st.html(f'<p class="text-alternative">{words}</p>')
 
 
-def show_altair(chart: alt.TopLevelMixin, key: str, *, save: str) -> None:
-    """Draw a chart of Altair's, which can be saved with its numbers; `save` says what it shows."""
-    st.altair_chart(chart, key=key)
-    offer(Picture(save, key, from_chart(chart)))
+def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
+    """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
+    with st.container(key=f"chart-{key}"):
+        st.altair_chart(chart, key=key)
+        offer(Picture(what, key, of, from_chart(chart)))
 
 
 def offer(picture: Picture) -> None:
-    """The menu that saves the picture just drawn."""
+    """The menu that saves a chart; a picture's own comes with the picture."""
     key = f"save-{picture.key}"
+    menu = menu_of(picture, css_class(picture.key))
+    ask = asking(picture.key, key)
+    component(menu.part)(data=mounted(menu), key=key, on_wanted_change=ask)
 
-    def ask() -> None:
-        st.session_state.file_asked_for = picture_key, picked(key, "wanted")
 
-    picture_key = picture.key  # alone, so that the session does not keep the numbers
-    run = said()
-    menu = save_menu(
-        run.file_name(picture.what),
-        run.caption(picture.what),
+def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
+    """The menu that saves a picture, or the chart `of` a class on the page."""
+    return save_menu(
+        picture.of.file_name(picture.what),
+        picture.of.caption(picture.what),
         picture.what,
         formats_of(picture),
         made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),
         file=file_asked_for(picture),
+        of=of,
     )
-    component(menu.name)(data=menu.data, key=key, on_wanted_change=ask)
+
+
+def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
+    """A callback that has the file made which was chosen in a menu.
+
+    It holds no picture, so that the session does not keep the numbers.
+    """
+
+    def ask() -> None:
+        st.session_state.file_asked_for = picture_key, picked(menu_key, "wanted")
+
+    return ask
+
+
+def css_class(key: str) -> str:
+    """The class that Streamlit gives to what has a key."""
+    return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
 
 
 def picked(key: str, name: str = "picked") -> Any:
-    """What was clicked in the picture with this key."""
-    return st.session_state[key][name]
+    """What was clicked last in the picture with this key; None if nothing was."""
+    answer = st.session_state.get(key, {}).get(name)
+    return answer["answers"][-1][1] if answer else None
 
 
 def all_picked(key: str) -> list[Any]:
     """What was clicked in the picture with this key since this was asked last, in order.
 
-    It is for clicks that add up, in a part that answers with all of the last seconds.
+    It is for clicks that add up: a part answers with all of the last seconds.
     """
-    answer = picked(key)
+    answer = st.session_state[key]["picked"]
     known = st.session_state.setdefault("answers", {})
     load, last = known.get(key, (None, 0))
     new = [one for one in answer["answers"] if answer["load"] != load or one[0] > last]

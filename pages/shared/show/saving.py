@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from model.edits import Edits
+from pages.browser.parts import Format
 from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION
 from pages.shared.show.captions import edit_words
 from pages.shared.state import models
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
-from viz.save_menu import Format
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
 
@@ -55,10 +55,11 @@ class About:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be saved: what it shows, its key on the page, its numbers, its own page."""
+    """A picture to be saved: what it shows, its key, its run, its numbers, its own page."""
 
     what: str
     key: str
+    of: About
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
     to_html: Callable[[str, str], str] | None = (
         None  # from a title and a caption; None: as it looks
@@ -87,25 +88,20 @@ def about(
     changes: str = "",
     place: str = "",
     model: str | None = None,
-) -> None:
-    """Say what the pictures drawn from here on are of.
+) -> About:
+    """Return what pictures are of, for `show`.
 
     `changes` are those besides the `edits`, in words; `place` says which weight they are about, or
-    which way of decoding; `model` is the title of one that is not the
-    visitor's chosen one, and empty where there is none.
+    which way of decoding; `model` is the title of one that is not the visitor's chosen one.
     """
     chosen = models.chosen()
     key = slug(chosen.title) if chosen.is_own else chosen.key
     words = "; ".join(filter(None, [edit_words(edits), changes]))
     title = chosen.title if model is None else model
-    st.session_state.about = About(
-        title, key if model is None else slug(model), sentence, target, words, place
-    )
+    return About(title, key if model is None else slug(model), sentence, target, words, place)
 
 
-def said() -> About:
-    """What the pictures are of."""
-    return st.session_state.get("about") or About("", "")
+NO_MODEL = About("", "")  # of a picture that shows arithmetic alone
 
 
 def formats_of(picture: Picture) -> list[Format]:
@@ -118,7 +114,7 @@ def formats_of(picture: Picture) -> list[Format]:
 
 def made(picture: Picture, wanted: Format) -> bytes:
     """The file of a picture in one of its formats, but for those that the browser makes."""
-    caption = said().caption(picture.what)
+    caption = picture.of.caption(picture.what)
     if wanted == "csv":
         return to_csv(picture.numbers)
     if wanted == "npz":
@@ -129,11 +125,11 @@ def made(picture: Picture, wanted: Format) -> bytes:
 
 def scene_of(picture: Picture) -> str:
     """The scene with a picture as JSON: a talk of one slide, and what was computed."""
-    run, page = said(), st.session_state.page
+    run, page = picture.of, st.session_state.page
     caption = run.caption(picture.what)
     slide = {
-        "page": page,
-        "parameters": address.current().parameters(page, whole=True),
+        "page": page.key,
+        "parameters": address.parameters(page, whole=True),
         "title": picture.what[:LONGEST_TITLE],
         "words": caption[:LONGEST_WORDS],
         "pictures": [picture.key],

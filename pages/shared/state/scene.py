@@ -12,7 +12,7 @@ from model.decoding.strategies import STRATEGIES, StrategyName
 from model.edit_text import read_edits
 from model.library.selection import BETWEEN
 from model.trace import Kind
-from pages.shared.state import models
+from pages.shared.state import catalog, models
 
 # Reads a choice from a text, for a model of this shape; raises ValueError where it makes no sense.
 Check = Callable[[str, TransformerConfig], Any]
@@ -161,8 +161,8 @@ class Scene:
     Each field is also the key of its widget, or of what the session keeps of it.
     """
 
-    model: str = choice(models.DEFAULT, lambda text, _: one_of(models.choices())(text, _))
-    sentence: str = choice(models.EXAMPLES[0], sentence_text)
+    model: str = choice(catalog.DEFAULT, lambda text, _: one_of(models.choices())(text, _))
+    sentence: str = choice(catalog.EXAMPLES[0], sentence_text)
     kind: Kind = choice("cross", one_of(KINDS))
     layer: int = choice(2, layer_number)
     head: str = choice("mean", head_name)

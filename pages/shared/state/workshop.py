@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import streamlit as st
 
-if TYPE_CHECKING:
-    from model.training.jobs import Job
-    from model.translator import Translator
-    from pages.shared.state.models import Choice
-    from viz.training_curves import Line
+from model.training.jobs import TrainingJob
+from model.translator import Translator
+from pages.shared.state.catalog import CatalogEntry
+
+Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 
 
 @dataclass(frozen=True)
 class Run:
-    """A training under its name."""
+    """A training under its name; no other has its key."""
 
     name: str
-    job: Job
+    job: TrainingJob
+    key: str = field(default_factory=token_urlsafe)
 
 
 @dataclass(eq=False)
@@ -32,7 +33,7 @@ class Workshop:
     run: Run | None = None  # the training that is watched
     count: int = 0  # of the trainings begun
     earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
-    models: dict[str, tuple[Choice, Translator]] = field(default_factory=dict)
+    models: dict[str, tuple[CatalogEntry, Translator]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:

@@ -9,9 +9,9 @@ import torch
 from model import Site, load, load_bert
 from model.edits import Edits
 from model.library.transformers_model import load_transformers_model
-from pages.parts.bert.model_box import shelf
 from pages.parts.compare.sides import WIDE
-from pages.shared.state.models import EXAMPLES
+from pages.shared.runs.shelf import shelf
+from pages.shared.state.catalog import EXAMPLES
 from tests.model.library.test_transformers_model import KINDS, save_tokenizer
 from tests.pages.test_compare import click, maps, open_page, texts, told
 

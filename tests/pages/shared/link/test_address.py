@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.edits import CellEdit, Edits
-from pages.shared.state.models import EXAMPLES
+from pages.shared.state.catalog import EXAMPLES
 from pages.shared.state.scene import TOO_MANY
 
 ROOT = Path(__file__).parents[4]

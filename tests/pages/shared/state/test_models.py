@@ -8,13 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.edits import Edits
-from pages.shared.state.models import Choice
+from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.workshop import Workshop
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[4]
 PAGES = ("app.py", *(f"pages/{name}.py" for name in ("masks", "heads", "inside", "decoding")))
-OWN = Choice("own-1", "Mine", ("I love my cat.", "We leave today."), "input", "output")
+OWN = CatalogEntry("own-1", "Mine", ("I love my cat.", "We leave today."), "input", "output")
 
 
 @pytest.fixture
