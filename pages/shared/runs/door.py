@@ -10,6 +10,7 @@ from threading import Semaphore, local
 from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
+from cachetools.keys import hashkey
 
 from pages.shared.runs import limits
 from pages.shared.runs.housekeeping import released
@@ -71,7 +72,8 @@ class ModelCall(Generic[Options, Value]):
     def _key(self, *args: Options.args, **kwargs: Options.kwargs) -> Hashable:
         given = self._signature.bind_partial(*args, **kwargs)
         given.apply_defaults()
-        return tuple(value for name, value in given.arguments.items() if not name.startswith("_"))
+        values = (value for name, value in given.arguments.items() if not name.startswith("_"))
+        return hashkey(*values)
 
 
 def _let_go(results: Results) -> None:

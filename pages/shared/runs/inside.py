@@ -39,10 +39,15 @@ class Weight:
         return tokens_of(self.run.trace, self.site.kind)[1]
 
 
+def focus_of(run: Run, site: Site, head: int, query: int) -> Focus:
+    """Return one query of a head in a run, as the model's package looks into it."""
+    return Focus(run.network, run.trace, site, head, query, run.changes)
+
+
 @model_call()
 def taken_apart(weight: Weight) -> Anatomy:
     """Return every number on the way to a weight, and from it into the residual stream."""
-    return take_apart(focus_on(weight.run, weight.site, weight.head, weight.query), weight.key)
+    return take_apart(focus_of(weight.run, weight.site, weight.head, weight.query), weight.key)
 
 
 def explained(weight: Weight, close: bool) -> Explanation:
@@ -52,12 +57,8 @@ def explained(weight: Weight, close: bool) -> Explanation:
 
 @model_call("Closing one cell after the other …")
 def _explained(run: Run, site: Site, head: int, query: int, close: bool) -> Explanation:
-    return explain(focus_on(run, site, head, query), run.objective(site, query), close=close)
-
-
-def focus_on(run: Run, site: Site, head: int, query: int) -> Focus:
-    """Return a query of a head of a run as the functions of model/insight take it."""
-    return Focus(run.network, run.trace, site, head, query, run.changes)
+    objective = run.objective(site, query)
+    return explain(focus_of(run, site, head, query), objective, close=close)
 
 
 @model_call()

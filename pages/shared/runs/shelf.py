@@ -18,6 +18,8 @@ from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError, first_line, read_config
 from model.library.transformers_model import TransformersModel, load_transformers_model
 from pages.shared.runs import limits
+from pages.shared.state.choices import chosen
+from pages.shared.state.library_choices import BERT_NAME
 
 MOST_WAITING = 10  # models to be loaded, the one under way included
 LOADING = {
@@ -141,6 +143,6 @@ def mine() -> list[Loaded]:
 
     What others asked for is their own affair: it may be the name of a folder.
     """
-    names = [*st.session_state.get("bert_names", ()), st.session_state.bert_name]
+    names = [*st.session_state.get("bert_names", ()), chosen(BERT_NAME)]
     found = map(shelf().get, dict.fromkeys(names))
     return [loaded for loaded in found if loaded]

@@ -21,6 +21,7 @@ from pages.shared.runs.shelf import Loaded, numbered
 from tests.model.library.test_transformers_model import KINDS, save_tokenizer
 from tests.pages.sessions import end, session
 
+pytestmark = pytest.mark.usefixtures("one_session")
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 
 
@@ -39,14 +40,6 @@ def other(tmp_path_factory, pairs):
     return Loaded("t5", load_transformers_model(folder))
 
 
-@pytest.fixture(autouse=True)
-def two_sessions():
-    with session("one"):
-        yield
-    end("one")
-    end("two")
-
-
 def test_a_reading_is_kept_for_its_session_and_for_no_other(bert):
     reading = read(bert, FIRST, SECOND)
     assert read(bert, FIRST, SECOND) is reading
@@ -55,6 +48,7 @@ def test_a_reading_is_kept_for_its_session_and_for_no_other(bert):
     with session("two"):
         assert library._read.kept(run) is None
         assert read(bert, FIRST, SECOND) is not reading
+    end("two")
 
 
 def test_the_end_of_a_session_frees_what_it_read(bert):
