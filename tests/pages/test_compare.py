@@ -211,7 +211,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     job.thread.join(60)
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")
-    history = job.look().history
+    history = job.look().snapshots
     app.selectbox(key="side_b_layer").set_value(4).run()
     app.selectbox(key="side_b_head").set_value("2").run()
     header, (_, second, _) = maps(app)

@@ -43,7 +43,7 @@ def recordings() -> dict[str, Recording]:
     title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
     found = {catalog.DEFAULT: Recording(catalog.DEFAULT, title, recorded_training())}
     if run := workshop().run:
-        found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().history)
+        found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().snapshots)
     return found
 
 

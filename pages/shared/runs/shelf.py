@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from threading import Lock
 from weakref import WeakValueDictionary
@@ -12,6 +13,7 @@ from weakref import WeakValueDictionary
 import streamlit as st
 from cachetools import LRUCache
 
+from model.job_queue import JobQueue, QueueFullError
 from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError, first_line, read_config
 from model.library.transformers_model import TransformersModel, load_transformers_model
@@ -19,7 +21,7 @@ from pages.shared.runs import limits
 from pages.shared.state.choices import chosen
 from pages.shared.state.library_choices import BERT_NAME
 
-MOST_WAITING = 10  # models to be loaded
+MOST_WAITING = 10  # models to be loaded, the one under way included
 LOADING = {
     "begin": "Looking for the model …",
     "download": "Downloading …",
@@ -65,7 +67,7 @@ def short(name: str) -> str:
     return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
 
-class Job:
+class LoadJob:
     """A model being loaded: how far it is, and in the end the model or why there is none."""
 
     def __init__(self, name: str) -> None:
@@ -94,29 +96,31 @@ class Shelf:
 
     def __init__(self) -> None:
         self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # of all visitors together
-        self.jobs: dict[str, Job] = {}
+        self.jobs: dict[str, LoadJob] = {}
         self.lock = Lock()
-        self.worker = ThreadPoolExecutor(1, "loading")
+        self.queue = JobQueue("loading", at_once=1, waiting=MOST_WAITING - 1)
 
     def get(self, name: str) -> Loaded | None:
         """Return a model that is in memory, or None."""
         with self.lock:
             return self.loaded.get(name)
 
-    def ask(self, name: str) -> Job:
+    def ask(self, name: str) -> LoadJob:
         """Have a model loaded; visitors who ask for the same one meanwhile share the job.
 
         Raise LoadingError if too many are asked for already.
         """
         with self.lock:
             if name not in self.jobs:
-                if len(self.jobs) >= MOST_WAITING:
-                    raise LoadingError(LOADING["many"].format(count=len(self.jobs)))
-                job = self.jobs[name] = Job(name)
-                job.result = self.worker.submit(self._fill, job)
+                job = LoadJob(name)
+                try:
+                    job.result = self.queue.submit(partial(self._fill, job))
+                except QueueFullError:
+                    raise LoadingError(LOADING["many"].format(count=len(self.jobs))) from None
+                self.jobs[name] = job
             return self.jobs[name]
 
-    def _fill(self, job: Job) -> Loaded:
+    def _fill(self, job: LoadJob) -> Loaded:
         """Load a model and keep it; what failed is not kept."""
         try:
             loaded = job.load()
