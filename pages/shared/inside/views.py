@@ -115,10 +115,10 @@ def switches(weight: Weight, part: Anatomy) -> None:
     softmax_switches(weight, part)
     run, block = weight.run, block_of(weight.site)
     st.subheader("Small projections for each head, or one fused")
-    _, fused, difference = head_projections(run, weight.site)
+    separate, fused, difference = head_projections(run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", f"{difference:.1e}" if difference else "0")
-        st.metric("Query of this head, separate", shape_of(fused.query[weight.head]))
+        st.metric("Query of this head, separate", shape_of(separate.query[weight.head]))
         st.metric("All heads, fused", f"{len(fused.query)} × {shape_of(fused.query[weight.head])}")
     st.caption(SWITCH_WORDS["fused"])
 

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from model.training.jobs import Job
+from model.training.jobs import TrainingJob
 from model.translator import Translator
 from pages.shared.state.catalog import CatalogEntry
 
@@ -21,7 +21,7 @@ class Run:
     """A training under its name; no other has its key."""
 
     name: str
-    job: Job
+    job: TrainingJob
     key: str = field(default_factory=token_urlsafe)
 
 

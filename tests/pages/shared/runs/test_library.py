@@ -8,7 +8,7 @@ import torch
 
 from model import load_bert
 from model.edits import Edits
-from model.library.transformers_model import load_foreign
+from model.library.transformers_model import load_transformers_model
 from pages.shared.runs import library
 from pages.shared.runs.library import (
     BertRun,
@@ -37,7 +37,7 @@ def other(tmp_path_factory, pairs):
     torch.manual_seed(2)
     model(config(**options)).save_pretrained(folder)
     save_tokenizer(folder, [text for pair in pairs for text in pair], spaces="sign", end=True)
-    return Loaded("t5", load_foreign(folder))
+    return Loaded("t5", load_transformers_model(folder))
 
 
 def test_a_reading_is_kept_for_its_session_and_for_no_other(bert):
