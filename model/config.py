@@ -16,9 +16,9 @@ CHOICES = {
 
 
 def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
-    """Raise ValueError where a named value is no number within its bounds, both included.
+    """Raise ValueError for any value outside its (inclusive) bounds.
 
-    It has to be a whole number where both bounds are.
+    It has to be a whole number if both bounds are.
     """
     for name, (least, most) in bounds.items():
         value = values[name]
@@ -38,7 +38,7 @@ class TransformerConfig:
     matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
     `look_ahead_mask` the decoder sees the tokens it is to predict, which serves to show why not.
 
-    Raises ValueError where the numbers do not fit each other.
+    Raises ValueError if the numbers do not fit each other.
     """
 
     source_vocab_size: int
@@ -78,7 +78,7 @@ class TransformerConfig:
         return self.d_model // self.heads
 
     def layers(self, kind: str) -> int:
-        """How many layers have an attention block of this kind: encoder, decoder or cross."""
+        """Return how many layers have a kind of attention: encoder, decoder or cross."""
         return self.encoder_layers if kind == "encoder" else self.decoder_layers
 
     def save(self, path: Path) -> None:

@@ -161,7 +161,7 @@ class TrainingJob:
         return self.wanted, ""
 
     def is_abandoned(self) -> bool:
-        """Whether nobody has looked for too long."""
+        """Return whether nobody has looked for too long."""
         return time.monotonic() - self.last_look > self._trainings.patience
 
     def why_abandoned(self) -> str:
@@ -308,7 +308,7 @@ def keep_in_the_background() -> None:
 
 
 def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means over stretches of equal length, at most `points` of them: where each ends, from 1."""
+    """Return where at most `points` stretches of equal length end, from 1, and their means."""
     if not len(values):
         return np.zeros(0, dtype=int), np.zeros(0)
     size = -(-len(values) // points)
