@@ -59,6 +59,9 @@ class TransformerConfig:
     pad_id: int = 0
 
     def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")
         if self.d_model % self.heads:
             raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}.")
         if self.positions == "sinusoidal" and self.d_model % 2:
@@ -68,9 +71,6 @@ class TransformerConfig:
                 "Tied embeddings need one shared vocabulary, but the source has "
                 f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
             )
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {allowed}.")
 
     @property
     def head_width(self) -> int:
