@@ -12,7 +12,6 @@ from pages.shared.link.slides import Slide, read_talk
 from pages.shared.state.workshop import Workshop
 from tests.pages.apps import (
     address,
-    button,
     drawn,
     edited,
     go_to,
