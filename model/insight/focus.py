@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED, MultiHeadAttention
 from model.library.bert import Bert
-from model.trace import AttentionEdit, AttentionRecord, Changes, Site, Trace
+from model.trace import AttentionEdit, AttentionRecord, RunEdits, Site, Trace
 from model.transformer import Transformer
 
 
@@ -25,7 +25,7 @@ class Focus:
     site: Site
     head: int
     query: int
-    edits: Changes = field(default_factory=dict)
+    edits: RunEdits = field(default_factory=dict)
 
     @property
     def record(self) -> AttentionRecord:

@@ -1,7 +1,7 @@
 """Models of the transformers library, by their name on the Hugging Face Hub or as a folder.
 
 Only safetensors are read, since other files of weights can hold code, and a model's own code is
-never run. Whatever stands in the way of a model is said in one sentence, as a LoadingError.
+never run. Whatever stands in the way of a model is one sentence, in a LoadingError.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]  # bytes so far, bytes in all; called from several threads
 
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
 VOCABULARIES = (
     "tokenizer.json",
     "vocab.txt",
@@ -32,7 +33,7 @@ VOCABULARIES = (
     "source.spm",
     "sentencepiece.bpe.model",
 )
-FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS, "model-*.safetensors")
+FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
 
 
 class LoadingError(ValueError):
@@ -40,24 +41,25 @@ class LoadingError(ValueError):
 
 
 def read_config(name: str) -> PreTrainedConfig:
-    """The config of a model, by name or folder, without fetching its weights.
+    """Return the config of a model, by name or folder, without fetching its weights.
 
-    Raises LoadingError where there is none to be had.
+    Raises LoadingError if it cannot be read.
     """
     from transformers import AutoConfig
 
-    path = fetch(name, (CONFIG,)) / CONFIG
+    path = fetch(name, (CONFIG_FILE,)) / CONFIG_FILE
     if not path.is_file():
         raise LoadingError(
-            f"{name} has no {CONFIG}, so it is not a model of the transformers library. Give the "
-            "folder that save_pretrained wrote, or a name such as google-bert/bert-base-uncased."
+            f"{name} has no {CONFIG_FILE}, so it is not a model of the transformers library. Give "
+            "the folder that save_pretrained wrote, or a name such as "
+            "google-bert/bert-base-uncased."
         )
     try:
         kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
     except (ValueError, LookupError, TypeError) as error:
         raise LoadingError(
-            f"The {CONFIG} of {name} names no model_type, so it is not one of the transformers "
-            "library. Give the folder that save_pretrained wrote."
+            f"The {CONFIG_FILE} of {name} names no model_type, so it is not one of the "
+            "transformers library. Give the folder that save_pretrained wrote."
         ) from error
     try:
         return AutoConfig.from_pretrained(
@@ -65,13 +67,13 @@ def read_config(name: str) -> PreTrainedConfig:
         )
     except Exception as error:  # of many kinds, from a wrong type to an unknown model_type
         raise LoadingError(
-            f"The transformers library cannot read the {CONFIG} of {name}, of the type {kind!r}: "
-            f"{first_line(error)} Models that bring code of their own are not loaded."
+            f"The transformers library cannot read the {CONFIG_FILE} of {name}, of the type "
+            f"{kind!r}: {first_line(error)} Models that bring code of their own are not loaded."
         ) from error
 
 
 def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = None) -> Path:
-    """The folder with these files of a model, downloaded before where `name` is no folder.
+    """Return the folder with these files of a model, downloaded first if `name` is not a folder.
 
     What was downloaded once needs no network again. Raises LoadingError.
     """
@@ -122,9 +124,9 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """The tensors of a folder's safetensors, whether one file or several with an index.
+    """Return the tensors of a folder's safetensors, whether one file or several with an index.
 
-    Raises LoadingError where there are none, one is missing, or one cannot be read.
+    Raises LoadingError if there are none, one is missing, or one cannot be read.
     """
     weights: dict[str, Tensor] = {}
     for path in weight_files(folder):
@@ -139,21 +141,23 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a folder; raises LoadingError where there are none."""
-    if (folder / WEIGHTS).is_file():
-        return [folder / WEIGHTS]
-    if not (folder / INDEX).is_file():
+    """Return the safetensors files of a folder; raises LoadingError if there are none."""
+    if (folder / WEIGHTS_FILE).is_file():
+        return [folder / WEIGHTS_FILE]
+    if not (folder / INDEX_FILE).is_file():
         raise LoadingError(
-            f"{folder} has no {WEIGHTS}. Other files of weights can hold code and are not read: "
-            "choose another model, or save this one again with save_pretrained."
+            f"{folder} has no {WEIGHTS_FILE}. Other files of weights can hold code and are not "
+            "read: choose another model, or save this one again with save_pretrained."
         )
     try:
-        names = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
+        names = set(
+            json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))["weight_map"].values()
+        )
         paths = [folder / Path(name).name for name in sorted(names)]
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise LoadingError(
-            f"{folder / INDEX} does not say which files hold the weights. Download or save the "
-            "model again."
+            f"{folder / INDEX_FILE} does not say which files hold the weights. Download or save "
+            "the model again."
         ) from error
     if missing := [path.name for path in paths if not path.is_file()]:
         raise LoadingError(
@@ -163,7 +167,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def read_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer in a folder; raises LoadingError where there is none that can be read."""
+    """Return the tokenizer in a folder; raises LoadingError if there is none that can be read."""
     from transformers import AutoTokenizer
 
     # Without any of these transformers makes an empty tokenizer, and does not say so.
@@ -181,7 +185,7 @@ def read_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def progress_bar(progress: Progress) -> type[tqdm]:
-    """A progress bar for the hub's downloads that tells `progress` instead of drawing itself."""
+    """Return a progress bar for the hub's downloads that calls `progress` and draws nothing."""
 
     class ProgressBar(tqdm):
         def __init__(self, *items: object, **options: object) -> None:
@@ -198,6 +202,6 @@ def progress_bar(progress: Progress) -> type[tqdm]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first, as a sentence."""
+    """Return what an error says first, as a sentence."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()
     return line if line.endswith((".", "!", "?")) else f"{line}."

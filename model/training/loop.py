@@ -1,4 +1,4 @@
-"""How a Transformer is trained: the loss, the schedule, the steps, and where to go on from."""
+"""How a Transformer is trained: the loss, the schedule, the steps, and where to resume."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """One optimizer step: its number from 1, its loss in nats a token, its learning rate."""
 
     number: int
@@ -44,7 +44,7 @@ class Step:
 
 
 def learning_rate(step: int, d_model: int, settings: Settings) -> float:
-    """The warm-up schedule, with a straight line to zero over the last `cooldown` steps.
+    """Return the warm-up schedule, with a straight line to zero over the last `cooldown` steps.
 
     Source: "Attention Is All You Need", section 5.3; the line to zero is ours.
     """
@@ -75,7 +75,7 @@ def train(
     batches: Iterable[Batch],
     settings: Settings,
     first_step: int = 1,
-) -> Iterator[Step]:
+) -> Iterator[TrainingStep]:
     """Teacher-forced steps over `batches`, until they or `settings.steps` end.
 
     The caller may stop between two steps, and look at or save the model there.
@@ -96,7 +96,7 @@ def train(
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
         optimizer.step()
-        yield Step(number, loss.item(), rate)
+        yield TrainingStep(number, loss.item(), rate)
 
 
 @torch.inference_mode()
@@ -133,7 +133,7 @@ def options(model: Transformer, settings: Settings) -> dict[str, int | float | s
 def save_training(
     path: Path, model: Transformer, optimizer: torch.optim.Adam, place: Place, settings: Settings
 ) -> None:
-    """Write all that a training needs to go on exactly here, in one file."""
+    """Write all that a training needs to resume exactly here, in one file."""
     tensors = {"random.cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()

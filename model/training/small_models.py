@@ -16,14 +16,14 @@ from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Kind
 from model.training.data import Batch, EncodedPair, collate
-from model.training.history import History
-from model.training.loop import Settings, Step, make_optimizer, train
+from model.training.loop import Settings, TrainingStep, make_optimizer, train
+from model.training.snapshots import Snapshots
 from model.training.tasks import TASKS, Task, is_unseen
 from model.transformer import Transformer
 from model.translator import Translator
 
 MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond
-SNAPSHOTS = 59  # of the attention along a run; one more where it is stopped between two
+SNAPSHOTS = 59  # of the attention along a run; one more if it is stopped between two
 MATCHES = 40  # times along a run that the unseen examples are written
 UNSEEN = 200  # examples to write each time
 
@@ -42,11 +42,11 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 
 @dataclass(frozen=True)
-class ToyOptions:
+class TrainingOptions:
     """What is chosen for a training; encoder and decoder have `layers` each.
 
-    `shortest` and `longest` count what the task counts, and are 0 where it counts nothing. `rate`
-    multiplies the paper's schedule. Raises ValueError where a choice is out of bounds.
+    `shortest` and `longest` count what the task counts, and are 0 if it counts nothing. `rate`
+    multiplies the paper's schedule. Raises ValueError if a choice is out of bounds.
     """
 
     task: str = "reverse"
@@ -67,14 +67,14 @@ class ToyOptions:
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
-            raise ValueError(f"There is no such task; choose one of {', '.join(TASKS)}.")
+            raise ValueError(f"This is not a task; choose one of {', '.join(TASKS)}.")
         least, most = TASKS[self.task].lengths
         lengths = {"longest": (least, most), "shortest": (min(least, 1), self.longest)}
         refuse_outside(vars(self), lengths | BOUNDS)
         self.config(vocab_size=1)
 
     def config(self, vocab_size: int) -> TransformerConfig:
-        """The shape of the model; without dropout, which draws from what all threads share."""
+        """Return the shape of the model; without dropout, whose random state all threads share."""
         return TransformerConfig(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
@@ -103,36 +103,36 @@ class ToyOptions:
 
 
 DEFAULTS = {
-    "reverse": ToyOptions(),
-    "copy": ToyOptions("copy", steps=800),
-    "sort": ToyOptions("sort"),
-    "add": ToyOptions("add", longest=3, steps=2_500),
-    "dates": ToyOptions("dates", shortest=0, longest=0, steps=600),
+    "reverse": TrainingOptions(),
+    "copy": TrainingOptions("copy", steps=800),
+    "sort": TrainingOptions("sort"),
+    "add": TrainingOptions("add", longest=3, steps=2_500),
+    "dates": TrainingOptions("dates", shortest=0, longest=0, steps=600),
 }
 
 
-def default_options(task: str) -> ToyOptions:
-    """Options that learn a task well within a minute or two; ValueError for an unknown task."""
-    return DEFAULTS[task] if task in DEFAULTS else ToyOptions(task)
+def default_options(task: str) -> TrainingOptions:
+    """Return options that learn a task within minutes; raises ValueError for an unknown task."""
+    return DEFAULTS[task] if task in DEFAULTS else TrainingOptions(task)
 
 
 def early_steps(steps: int, count: int) -> list[int]:
-    """At most `count` steps from 0 to the last, close together at first, where most happens."""
+    """Return at most `count` steps from 0 to the last, closer at first, when most happens."""
     return sorted({round(steps * (place / (count - 1)) ** 2) for place in range(count)})
 
 
 @dataclass(frozen=True)
-class Progress:
+class ScoredStep:
     """One step of a training, and the share of unseen examples right after it, when counted."""
 
-    step: Step
+    step: TrainingStep
     exact_match: float | None
 
 
-class Toy:
+class SmallModel:
     """A small model, what it learns, and what its attention did on one example along the way."""
 
-    def __init__(self, options: ToyOptions) -> None:
+    def __init__(self, options: TrainingOptions) -> None:
         self.options = options
         self.task: Task = TASKS[options.task]
         self.tokenizer = Tokenizer.train_characters([self.task.alphabet])
@@ -142,18 +142,18 @@ class Toy:
         self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
         # The longest of them shows the most of the pattern.
         self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
-        self.snapshots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
-        self.snapshot(0)
+        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
+        self.keep_snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
-        """A random pair of those to train on, or of those kept from training."""
+        """Return a random pair of those to train on, or of those kept from training."""
         while True:
             pair = self.task.pair(chance, self.options.shortest, self.options.longest)
             if is_unseen(pair[0]) == unseen:
                 return pair
 
     def batches(self) -> Iterator[Batch]:
-        """Batches of new examples without end, the same for the same seed."""
+        """Yield batches of new examples without end, the same for the same seed."""
         chance = random.Random(f"train {self.options.seed}")
         ids = self.tokenizer.backend.get_vocab()
         while True:
@@ -165,10 +165,10 @@ class Toy:
                 ]
             )
 
-    def train(self) -> Iterator[Progress]:
+    def train(self) -> Iterator[ScoredStep]:
         """Train to the last step, by the loop of `python -m model.train`.
 
-        Raises FloatingPointError where the loss is no number any more.
+        Raises FloatingPointError if the loss is not a finite number.
         """
         settings = self.options.settings
         shown = set(early_steps(settings.steps, SNAPSHOTS))
@@ -177,16 +177,16 @@ class Toy:
         for step in steps:
             if not math.isfinite(step.loss):
                 raise FloatingPointError(
-                    f"At step {step.number} the loss was no number any more: "
+                    f"At step {step.number} the training diverged (the loss is not finite): "
                     "choose a smaller learning rate or a longer warm-up."
                 )
             if step.number in shown:
-                self.snapshot(step.number)
+                self.keep_snapshot(step.number)
             counted = step.number % every == 0 or step.number == settings.steps
-            yield Progress(step, self.exact_match() if counted else None)
+            yield ScoredStep(step, self.exact_match() if counted else None)
 
     def exact_match(self) -> float:
-        """The share of the unseen examples that greedy decoding writes without a mistake."""
+        """Return the share of the unseen examples that greedy decoding writes without a mistake."""
         self.model.eval()
         sources, targets = zip(*self.unseen, strict=True)
         ids = self.tokenizer.encode_ids(sources)
@@ -202,20 +202,20 @@ class Toy:
         )
         return right / len(targets)
 
-    def snapshot(self, step: int) -> None:
+    def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step, the decoder reading the right target."""
-        if self.snapshots and self.snapshots[-1][0] == step:
+        if self.shots and self.shots[-1][0] == step:
             return
         trace = Translator(self.model, self.tokenizer).trace(self.source, self.target)
-        self.snapshots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
+        self.shots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
         self.source_tokens = [token.text for token in trace.source_tokens]
         self.target_tokens = [token.text for token in trace.target_tokens]
 
-    def history(self) -> History:
-        """The attention on the example at all snapshots so far."""
-        steps, shots = zip(*self.snapshots[:], strict=True)
+    def snapshots(self) -> Snapshots:
+        """Return the attention on the example at all snapshots so far."""
+        steps, shots = zip(*self.shots[:], strict=True)
         weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in KINDS}
-        return History(
+        return Snapshots(
             list(steps),
             [self.source],
             [self.source_tokens],

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 import torch
-from model.insight.variants import NormOrder
 from torch import Tensor
 
 from model.insight.anatomy import Anatomy
+from model.insight.norm_orders import NormOrder
 from model.trace import EmbeddingRecord
 from pages.shared.inside.words import STEPS
 from pages.shared.runs.arrays import as_array

@@ -8,18 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
-from model.insight.variants import (
-    NORM_ORDER_NOTE,
-    activations,
-    layer_and_batch_norm,
-    scale_sweep,
-    width_sweep,
-)
 
+from model.insight.activations import activations
 from model.insight.anatomy import Anatomy, block_of
 from model.insight.explain import NOTES
 from model.insight.lens import stream_norms
+from model.insight.norm_kinds import layer_and_batch_norm
+from model.insight.norm_orders import NORM_ORDER_NOTE
 from model.insight.similarity import Similarity
+from model.insight.softmax_scale import scale_sweep, width_sweep
 from model.trace import Side, Trace
 from pages.shared.inside.words import SWITCH_WORDS, TAB_WORDS, VIEWS
 from pages.shared.runs.arrays import as_array, tokens_of
@@ -118,10 +115,10 @@ def switches(weight: Weight, part: Anatomy) -> None:
     softmax_switches(weight, part)
     run, block = weight.run, block_of(weight.site)
     st.subheader("Small projections for each head, or one fused")
-    _, fused, difference = head_projections(run, weight.site)
+    separate, fused, difference = head_projections(run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", f"{difference:.1e}" if difference else "0")
-        st.metric("Query of this head, separate", shape_of(fused.query[weight.head]))
+        st.metric("Query of this head, separate", shape_of(separate.query[weight.head]))
         st.metric("All heads, fused", f"{len(fused.query)} × {shape_of(fused.query[weight.head])}")
     st.caption(SWITCH_WORDS["fused"])
 

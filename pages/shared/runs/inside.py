@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.insight.variants import (
-    NormOrder,
-    Projections,
-    norm_orders,
-    pre_activations,
-    separate_heads,
-)
 from torch import Tensor
 
+from model.insight.activations import pre_activations
 from model.insight.anatomy import Anatomy, block_of, read_at, take_apart
-from model.insight.explain import Explanation, explain_by
+from model.insight.explain import Explanation, explain
+from model.insight.focus import Focus
+from model.insight.head_projections import Projections, separate_heads
 from model.insight.lens import LensTable, lens
+from model.insight.norm_orders import NormOrder, norm_orders
 from model.insight.similarity import Similarity, in_sentence, word_similarity
 from model.trace import Side, Site
 from pages.shared.runs.arrays import tokens_of
@@ -42,12 +39,15 @@ class Weight:
         return tokens_of(self.run.trace, self.site.kind)[1]
 
 
+def focus_of(run: Run, site: Site, head: int, query: int) -> Focus:
+    """Return one query of a head in a run, as the model's package looks into it."""
+    return Focus(run.network, run.trace, site, head, query, run.changes)
+
+
 @model_call()
 def taken_apart(weight: Weight) -> Anatomy:
     """Return every number on the way to a weight, and from it into the residual stream."""
-    run, site, head = weight.run, weight.site, weight.head
-    place = weight.query, weight.key
-    return take_apart(run.network, run.trace, site, head, *place, run.changes)
+    return take_apart(focus_of(weight.run, weight.site, weight.head, weight.query), weight.key)
 
 
 def explained(weight: Weight, close: bool) -> Explanation:
@@ -58,8 +58,7 @@ def explained(weight: Weight, close: bool) -> Explanation:
 @model_call("Closing one cell after the other …")
 def _explained(run: Run, site: Site, head: int, query: int, close: bool) -> Explanation:
     objective = run.objective(site, query)
-    parts = site, head, query, objective, run.changes, close
-    return explain_by(run.network, run.trace, *parts)
+    return explain(focus_of(run, site, head, query), objective, close=close)
 
 
 @model_call()

@@ -101,7 +101,7 @@ def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> 
 def offer(picture: Picture) -> None:
     """The menu that saves a chart; a picture's own comes with the picture."""
     key = f"save-{picture.key}"
-    menu = menu_of(picture, css_class(picture.key))
+    menu = menu_of(picture, css_class(f"chart-{picture.key}"))
     ask = asking(picture.key, key)
     component(menu.part)(data=mounted(menu), key=key, on_wanted_change=ask)
 
