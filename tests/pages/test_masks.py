@@ -93,6 +93,13 @@ def test_a_window_closes_far_cells_of_its_kind_only(app):
     assert (states(app) == 1).all()
 
 
+def test_a_wider_window_of_a_link_is_shown(app):
+    app.query_params["edits"] = "window.decoder.7"
+    app.session_state["address"] = {}, 0.0  # as though the browser went there by itself
+    app.run()
+    assert edited(app.selectbox, "window").value == 7
+
+
 def test_undo_and_reset_take_changes_back(app):
     app.selectbox(key="window").set_value(1).run()
     app.toggle(key="look_ahead").set_value(False).run()
