@@ -192,4 +192,5 @@ MASKS = Page(
         "trained-both": "both masks",
     },
     first="matrix",
+    kind=MASK_KIND,
 )
