@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from model import PositionEdit
-from model.edit_text import read_edits
+from model.edits import read_edits
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Site
 from pages.shared.frame.frame import PAGES
