@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from model import PositionEdit
-from model.edit_text import read_edits
+from model.edits import read_edits
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Site
 from pages.parts.pages import PAGES

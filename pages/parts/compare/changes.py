@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.edit_text import write_edits
+from model.edits import write_edits
 from pages.parts.compare import others
 from pages.parts.compare.sides import (
     fitted,

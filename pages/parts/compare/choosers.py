@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.edit_text import write_edits
+from model.edits import write_edits
 from pages.parts.compare import others
 from pages.parts.compare.changes import (
     OTHER,

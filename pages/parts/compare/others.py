@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model.edit_text import read_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits
 from model.library.bert_reader import BertReader, Reading
 from model.library.transformers_model import Attentions
 from model.trace import Kind

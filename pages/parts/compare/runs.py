@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import Translation
-from model.edit_text import read_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits
 from model.trace import Trace
 from pages.parts.compare import others
 from pages.parts.compare.sides import recordings, snapshot

@@ -8,8 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
-from model.edit_text import write_edits
-from model.edits import Edits
+from model.edits import Edits, write_edits
 from model.training.small_models import BOUNDS
 from model.training.snapshots import Snapshots
 from pages.parts.compare import others

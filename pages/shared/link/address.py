@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 
 from model.config import TransformerConfig
-from model.edit_text import read_edits, write_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits, write_edits
 from pages.shared.link import link
 from pages.shared.runs.translator import translator
 from pages.shared.state import catalog, edit_history, models

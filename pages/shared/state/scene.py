@@ -9,7 +9,7 @@ from typing import Any
 
 from model.config import TransformerConfig
 from model.decoding.strategies import STRATEGIES, StrategyName
-from model.edit_text import read_edits
+from model.edits import read_edits
 from model.library.selection import BETWEEN
 from model.trace import Kind
 from pages.shared.state import catalog, models

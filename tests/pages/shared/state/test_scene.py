@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model import load
-from model.edit_text import write_edits
-from model.edits import CellEdit, Edits
+from model.edits import CellEdit, Edits, write_edits
 from pages.shared.state.scene import (
     CHECKS,
     LONGEST_SENTENCE,
