@@ -60,7 +60,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
     app.select_slider(key="positions_width").set_value(8).run()
     app.number_input(key="positions_base").set_value(100.0).run()
     app.slider(key="positions_count").set_value(512).run()
-    app.slider(key="offset of 512").set_value(9).run()
+    app.slider(key="positions_offset").set_value(9).run()
     assert not app.exception
     (table, *_), _, (matrix, *_) = plotly_heatmaps(app)
     np.testing.assert_allclose(table, sinusoids(512, 8, 100.0), atol=1e-6)
@@ -99,7 +99,7 @@ def test_tables_of_unit_rows_have_cosines(open_tab):
 
 
 @pytest.mark.parametrize(
-    ("encoder", "decoder"), [("off", "as trained"), ("shifted", "off"), ("shuffled", "shuffled")]
+    ("encoder", "decoder"), [("off", "trained"), ("shifted", "off"), ("shuffled", "shuffled")]
 )
 def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder):
     app = open_tab("Your sentence")
@@ -117,7 +117,7 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
     for side, mode in (("encoder", encoder), ("decoder", decoder)):
         mixed = (len(start[side]) + place for place in shuffled(words[side], 0))
         edits[side] = {
-            "as trained": PositionEdit(),
+            "trained": PositionEdit(),
             "off": PositionEdit(off=True),
             "shifted": PositionEdit(shift=3),
             "shuffled": PositionEdit(order=(*start[side], *mixed)),
@@ -208,8 +208,10 @@ def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
 def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_bert_folder):
     name = str(make_bert_folder())
     reader = shelf().ask(name).result.result().model
-    app = open_tab("Learned", bert_name=name)
-    app.selectbox(key="positions_side").set_value(f"BERT: {name}").run()
+    app = open_tab("Learned")
+    app.session_state["bert_names"] = [name]
+    app.run()
+    app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
     assert not app.exception
     table = reader.model.positions.table.detach().numpy()
     found = [values for values, *_ in plotly_heatmaps(app)]
