@@ -8,6 +8,7 @@ from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import START_ID
 from pages.parts.decoding.branches import Branch
+from pages.shared.link.slides import Slide
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
@@ -154,6 +155,22 @@ def test_another_sentence_starts_without_branches(app, shipped):
     assert not app.exception
     assert player(app)[0]["texts"][-1] == shipped.translate(OTHER).text
     assert branches_in(app) == [Branch()]
+
+
+def test_branches_made_on_a_slide_stay_there(shipped):
+    slides = [Slide("decoding", {"sentence": SENTENCE}, pictures=("player",)) for _ in range(2)]
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.session_state["talk"] = tuple(slides)
+    app.query_params["talk"] = "1"
+    app.switch_page("pages/decoding.py").run()
+    plain = shipped.translate(SENTENCE).text
+    assert player(app)[0]["texts"][-1] == plain
+    branch_to(app, Branch((40,), 0, "x at step 1"))
+    assert player(app)[0]["texts"][-1] != plain
+    app.session_state["slide"] = 2
+    app.run()
+    assert not app.exception
+    assert player(app)[0]["texts"][-1] == plain
 
 
 def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():
