@@ -155,7 +155,12 @@ def arrived(parameters: dict[str, str]) -> None:
 
 def in_talk() -> bool:
     """Return whether the page is shown as a slide."""
-    return st.session_state.get("slide") is not None
+    return slide() is not None
+
+
+def slide() -> int | None:
+    """Return the number of the slide that is shown, from 1, if one is."""
+    return st.session_state.get("slide")
 
 
 def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
