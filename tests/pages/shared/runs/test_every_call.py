@@ -17,7 +17,7 @@ METHODS = {
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
-    "take_apart", "explain", "explain_by", "log_probability", "logits_at", "removals",
+    "take_apart", "explain", "log_probability", "logits_at", "removals",
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "translate_all",
@@ -51,7 +51,7 @@ def name_of(node):
         ("made = loaded.model.attentions(text, None)", {"attentions"}),
         ("largest = reader.model.encode(ids).abs()", {"encode"}),
         ("states = reader.model(ids)", {"model"}),
-        ("from model.insight.explain import NOTES, explain_by", {"explain_by"}),
+        ("from model.insight.explain import NOTES, explain", {"explain"}),
         ("from model.insight import lens", {"lens"}),
         ("text.encode(); translator().tokenizer.encode(text); asked.decode(edits)", set()),
         ("from pages.shared.runs.inside import taken_apart", set()),
@@ -64,7 +64,7 @@ def test_every_way_to_call_a_model_is_seen(source, found):
 
 def test_the_calls_of_the_door_are_seen():
     seen = {name for path in RUNS.glob("*.py") for name in model_calls(path.read_text("utf-8"))}
-    assert {"translate", "trace", "steps", "attentions", "parity", "explain_by"} <= seen
+    assert {"translate", "trace", "steps", "attentions", "parity", "explain"} <= seen
 
 
 @pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: str(path.relative_to(ROOT)))
