@@ -19,7 +19,7 @@ from model.config import TransformerConfig
 from model.positions import sinusoids
 from model.training.data import Batch
 from model.training.loop import Settings, learning_rate, make_optimizer
-from model.training.small_models import Toy, default_options
+from model.training.small_models import SmallModel, default_options
 from model.training.tasks import TASKS
 
 ROUNDS = 60
@@ -85,13 +85,13 @@ def peer_steps(
 def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
     """A function that trains our toy by one step, and one that does so with torch's."""
     options = replace(default_options(task), steps=10_000)
-    ours = Toy(options)
+    ours = SmallModel(options)
     # Without snapshots and counting, which the peer does not do.
     ours.snapshot = lambda step: None
     ours.exact_match = lambda: None
     steps = ours.train()
     peer = Peer(ours.model.config)
-    theirs = peer_steps(peer, Toy(options).batches(), options.d_model, options.settings)
+    theirs = peer_steps(peer, SmallModel(options).batches(), options.d_model, options.settings)
     return lambda: next(steps), lambda: next(theirs)
 
 

@@ -17,7 +17,7 @@ from model.config import TransformerConfig
 from model.decoding.steps import Decoding, Translation
 from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError
-from model.library.transformers_model import ForeignModel, load_foreign
+from model.library.transformers_model import TransformersModel, load_transformers_model
 from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from model.transformer import Transformer
 from model.translator import Translator, load
@@ -27,7 +27,6 @@ __all__ = [
     "AttentionRecord",
     "BertReader",
     "Decoding",
-    "ForeignModel",
     "LoadingError",
     "PositionEdit",
     "Run",
@@ -35,9 +34,10 @@ __all__ = [
     "Trace",
     "Transformer",
     "TransformerConfig",
+    "TransformersModel",
     "Translation",
     "Translator",
     "load",
     "load_bert",
-    "load_foreign",
+    "load_transformers_model",
 ]

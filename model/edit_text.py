@@ -85,20 +85,20 @@ def read_edits(text: str, config: TransformerConfig) -> Edits:
             case ["look-ahead" | "padding" as name, "off"]:
                 switches[name.replace("-", "_")] = False
             case ["window", kind, width]:
-                windows[kind_of(kind)] = number(width, 0, config.max_positions)
+                windows[read_kind(kind)] = read_number(width, 0, config.max_positions)
             case ["gate", kind, layer, head, percent]:
-                site = kind_of(kind), layer_of(layer, kind, config), head_of(head, config)
-                gates[site] = number(percent, 0, 100) / 100
+                site = read_kind(kind), read_layer(layer, kind, config), read_head(head, config)
+                gates[site] = read_number(percent, 0, 100) / 100
             case ["open" | "close" as verb, kind, layer, head, queries, keys]:
                 scope = (
-                    None if layer == "all" else layer_of(layer, kind_of(kind), config),
-                    None if head == "all" else head_of(head, config),
+                    None if layer == "all" else read_layer(layer, read_kind(kind), config),
+                    None if head == "all" else read_head(head, config),
                 )
-                rows, columns = (span_of(span, config.max_positions) for span in (queries, keys))
+                rows, columns = (read_span(span, config.max_positions) for span in (queries, keys))
                 if len(cells) + len(rows) * len(columns) > MOST_CELLS:
                     raise ValueError(f"More than {MOST_CELLS} cells are changed.")
                 cells += [
-                    CellEdit(kind_of(kind), query, key, verb == "open", *scope)
+                    CellEdit(read_kind(kind), query, key, verb == "open", *scope)
                     for query in rows
                     for key in columns
                 ]
@@ -107,31 +107,31 @@ def read_edits(text: str, config: TransformerConfig) -> Edits:
     return Edits(**switches, windows=windows, gates=gates, cells=tuple(cells))
 
 
-def kind_of(text: str) -> Kind:
+def read_kind(text: str) -> Kind:
     """A kind of attention."""
     if text not in KINDS:
         raise ValueError(f"This is no kind of attention: {text}")
     return text
 
 
-def layer_of(text: str, kind: Kind, config: TransformerConfig) -> int:
+def read_layer(text: str, kind: Kind, config: TransformerConfig) -> int:
     """A layer that the model has, from 0."""
-    return number(text, 1, config.layers(kind_of(kind))) - 1
+    return read_number(text, 1, config.layers(read_kind(kind))) - 1
 
 
-def head_of(text: str, config: TransformerConfig) -> int:
+def read_head(text: str, config: TransformerConfig) -> int:
     """A head that the model has, from 0."""
-    return number(text, 1, config.heads) - 1
+    return read_number(text, 1, config.heads) - 1
 
 
-def span_of(text: str, most: int) -> range:
+def read_span(text: str, most: int) -> range:
     """The positions of a span, from 0."""
     first, dash, last = text.partition("-")
-    start = number(first, 1, most)
-    return range(start - 1, number(last, start, most) if dash else start)
+    start = read_number(first, 1, most)
+    return range(start - 1, read_number(last, start, most) if dash else start)
 
 
-def number(text: str, lowest: int, highest: int) -> int:
+def read_number(text: str, lowest: int, highest: int) -> int:
     """A whole number within bounds."""
     known = text.isascii() and text.isdecimal() and len(text) < 10
     if not (known and lowest <= int(text) <= highest):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model.config import TransformerConfig
 from model.masks import window_mask
-from model.trace import KINDS, AttentionEdit, Changes, Kind, Site
+from model.trace import KINDS, AttentionEdit, Kind, RunEdits, Site
 
 Head = tuple[Kind, int, int]  # kind, layer, head
 Place = TypeVar("Place", Kind, Head)
@@ -156,7 +156,7 @@ class Edits:
         return block, opened
 
 
-def opens_the_future(edits: Changes) -> bool:
+def opens_the_future(edits: RunEdits) -> bool:
     """Whether a decoder position may see a later one, so that what it computes changes with it."""
     return any(
         edit.open is not None and bool(edit.open.triu(diagonal=1).any())

@@ -113,7 +113,7 @@ class ResidualRecord:
 
 
 # What a visitor changed: the attention at a site, and the positions of a side.
-Changes = Mapping[Site | Side, AttentionEdit | PositionEdit]
+RunEdits = Mapping[Site | Side, AttentionEdit | PositionEdit]
 
 
 @dataclass
@@ -172,6 +172,6 @@ class KeyValueCache:
 class Run:
     """What travels with one call of the model; `Run()` is plain inference or training."""
 
-    edits: Changes = field(default_factory=dict)
+    edits: RunEdits = field(default_factory=dict)
     trace: Trace | None = None
     cache: KeyValueCache | None = None

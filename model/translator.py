@@ -11,15 +11,14 @@ from torch import Tensor
 from model.checkpoint import load_checkpoint
 from model.decoding.search import Expansion, decode
 from model.decoding.steps import Decoding, Translation
-from model.decoding.strategies import Name as StrategyName
-from model.decoding.strategies import Strategy
+from model.decoding.strategies import Strategy, StrategyName
 from model.device import best_device
 from model.masks import look_ahead_mask
 from model.memory_layout import lay_out
 from model.sequences import token_ids
 from model.tokenizer import Tokenizer
 from model.tokens import END_ID, PAD_ID, START_ID, Token
-from model.trace import Changes, Run, Trace
+from model.trace import Run, RunEdits, Trace
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -65,7 +64,7 @@ class Translator:
         strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Translation:
@@ -84,7 +83,7 @@ class Translator:
         strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Decoding:
@@ -100,7 +99,7 @@ class Translator:
         strategy: Strategy,
         max_new_tokens: int | None,
         prefix: str | Sequence[int],
-        edits: Changes | None,
+        edits: RunEdits | None,
         pad_to: int | None,
         record: list[Expansion] | None = None,
     ) -> Translation:
@@ -138,7 +137,7 @@ class Translator:
         source: str,
         target: str | Translation | None = None,
         *,
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         pad_to: int | None = None,
     ) -> Trace:
         """Record every attention block while the decoder reads `target`.

@@ -10,9 +10,9 @@ import streamlit as st
 from pages.shared.controls.choose import choose_head, choose_layer
 
 from model import Decoding
-from model.decoding.strategies import NAMES, Strategy
+from model.decoding.strategies import STRATEGIES, Strategy
 from model.edits import Edits
-from model.insight.scoring import favourites, trace_log_probabilities
+from model.insight.scoring import most_likely_tokens, trace_log_probabilities
 from model.tokens import END_ID
 from model.trace import Site
 from pages.parts.decoding import branches
@@ -66,7 +66,7 @@ def settings() -> tuple[Strategy, int]:
     """The widgets for the strategy and its options; raises ValueError where they make no sense."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.segmented_control(
-            "Strategy", NAMES, key="strategy", format_func=str.title, required=True
+            "Strategy", STRATEGIES, key="strategy", format_func=str.title, required=True
         )
         for option in OPTIONS[name]:
             label, step = BOXES[option]
@@ -226,7 +226,7 @@ def teacher_forcing(asked: Asked, decoding: Decoding, edits: Edits) -> None:
     read, _ = tokens_of(trace, "decoder")
     wanted = following(trace)
     log_probabilities = trace_log_probabilities(trace)
-    likeliest, ids = favourites(trace)
+    likeliest, ids = most_likely_tokens(trace)
     names = [translator().tokenizer.append("", index)[1].text for index in ids]
     picture = shifted_right(
         log_probabilities.exp().cpu().numpy(),

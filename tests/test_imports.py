@@ -99,8 +99,10 @@ def imported_files(path):
     """The files of this project that a file imports, be it for its types only or in a function."""
     names = imports((ROOT / path).read_text(encoding="utf-8"), path.parent.parts)
     places = [Path(*name.split(".")) for name in names if name]
-    files = {place.with_suffix(".py") for place in places}
-    return (files | {place / "__init__.py" for place in places}).intersection(FILES)
+    files = {place.with_suffix(".py") for place in places}.intersection(FILES)
+    # `from package import file` means the file, not what stands in the package's own.
+    packages = set(places) - {file.parent for file in files}
+    return files | {package / "__init__.py" for package in packages}.intersection(FILES)
 
 
 def reached_files(path):

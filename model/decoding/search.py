@@ -11,7 +11,7 @@ from torch import Tensor
 from model.decoding.strategies import Strategy, one_of_each
 from model.edits import opens_the_future
 from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from model.trace import Changes, KeyValueCache, Run, Site, Trace
+from model.trace import KeyValueCache, Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
@@ -57,7 +57,7 @@ class Prefixes:
     """
 
     def __init__(
-        self, model: Transformer, source_ids: Tensor, edits: Changes | None = None
+        self, model: Transformer, source_ids: Tensor, edits: RunEdits | None = None
     ) -> None:
         self.model = model
         self.edits = edits or {}
@@ -98,7 +98,7 @@ def decode(
     *,
     max_new_tokens: int,
     forced: Sequence[int] = (),
-    edits: Changes | None = None,
+    edits: RunEdits | None = None,
     never_written: Sequence[int] = NEVER_WRITTEN,
     record: list[Expansion] | None = None,
 ) -> list[Decoded]:

@@ -53,7 +53,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Step:
+class DecodingStep:
     """One step on the way to a text: what the decoder had read, saw, thought and wrote."""
 
     read: list[Token]  # the start token first; the last one's query looks
@@ -118,17 +118,17 @@ class Decoding:
         self.expansions = expansions
         self.tree = self._tree()
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[DecodingStep]:
         return iter(self.steps)
 
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __getitem__(self, index: int) -> Step:
+    def __getitem__(self, index: int) -> DecodingStep:
         return self.steps[index]
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[DecodingStep]:
         """The steps that led to the translation."""
         return self.steps_to(self.path) if self.path else []
 
@@ -151,13 +151,13 @@ class Decoding:
             path.append(nodes[path[-1]].parent)
         return path[::-1]
 
-    def steps_to(self, path: Sequence[int]) -> list[Step]:
+    def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
         """The steps that a path of nodes went through."""
         read, text, steps = [self.tokenizer.special_token(START_ID)], "", []
         for expansion, nodes, place in zip(self.expansions, self.tree, path, strict=False):
             node = nodes[place]
             steps.append(
-                Step(
+                DecodingStep(
                     read=list(read),
                     text=text,
                     token=node.token,

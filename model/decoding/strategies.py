@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-Name = Literal["greedy", "beam", "sample"]
-NAMES: tuple[Name, ...] = get_args(Name)
+StrategyName = Literal["greedy", "beam", "sample"]
+STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 # From the log-probabilities of R prefixes (R,), those of their next tokens (R, V), and how many
 # texts are still wanted, to candidates, best first: their rows, ids and log-probabilities (C,).
@@ -27,7 +27,7 @@ class Strategy:
     Raises ValueError for options that make no sense.
     """
 
-    strategy: Name = "greedy"
+    strategy: StrategyName = "greedy"
     beam_size: int = 4
     length_penalty: float = 1.0
     temperature: float = 1.0
@@ -36,8 +36,8 @@ class Strategy:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.strategy not in NAMES:
-            raise ValueError(f"There is no strategy {self.strategy!r}; choose one of {NAMES}.")
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"There is no strategy {self.strategy!r}; choose one of {STRATEGIES}.")
         if self.strategy == "beam" and self.beam_size < 1:
             raise ValueError("A beam needs at least 1 prefix.")
         if self.strategy == "sample":

@@ -12,7 +12,7 @@ from model.insight.lens import stream_norms
 from model.layers import Residual
 from model.library.bert import Bert
 from model.sequences import token_ids
-from model.trace import Changes, Run, Side, Trace
+from model.trace import Run, RunEdits, Side, Trace
 from model.transformer import Decoder, Encoder, Transformer
 
 NORM_ORDER_NOTE = (
@@ -24,7 +24,7 @@ NormOrder = Literal["pre", "post"]
 
 @torch.inference_mode()
 def norm_orders(
-    model: Transformer | Bert, trace: Trace, edits: Changes | None = None
+    model: Transformer | Bert, trace: Trace, edits: RunEdits | None = None
 ) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
     """The stream's norms, as in `stream_norms`, with the norm before each sublayer and after it.
 

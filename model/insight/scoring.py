@@ -31,7 +31,7 @@ def trace_log_probabilities(trace: Trace) -> Tensor:
     return next_log_probabilities(trace.logits[:, : len(read)], ids)[0]
 
 
-def favourites(trace: Trace) -> tuple[Tensor, list[int]]:
+def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
     """The probability (tokens before padding,) and the id of the likeliest token at each place."""
     length = sum(token.id != PAD_ID for token in trace.target_tokens)
     best = trace.logits[0, :length].softmax(dim=-1).max(dim=-1)

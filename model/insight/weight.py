@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED, MultiHeadAttention
 from model.library.bert import Bert
-from model.trace import AttentionEdit, AttentionRecord, Changes, Site, Trace
+from model.trace import AttentionEdit, AttentionRecord, RunEdits, Site, Trace
 from model.transformer import Transformer
 
 
@@ -26,7 +26,7 @@ class TracedRun(Protocol):
         """What was recorded."""
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> RunEdits:
         """What a visitor changed."""
 
 

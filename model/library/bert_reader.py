@@ -23,7 +23,7 @@ from model.library.hub import (
 )
 from model.library.pieces import Piece, Role
 from model.tokens import check_characters
-from model.trace import Changes, Run, Trace
+from model.trace import Run, RunEdits, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -181,7 +181,7 @@ class BertReader:
         first: str,
         second: str | None = None,
         *,
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         masked: Collection[int] = (),
         pad_to: int | None = None,
     ) -> Reading:
@@ -229,7 +229,7 @@ class BertReader:
         first: str,
         second: str | None = None,
         *,
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         masked: Collection[int] = (),
         top: int = 10,
     ) -> dict[int, list[Prediction]]:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]  # bytes so far, bytes in all; called from several threads
 
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
 VOCABULARIES = (
     "tokenizer.json",
     "vocab.txt",
@@ -32,7 +33,7 @@ VOCABULARIES = (
     "source.spm",
     "sentencepiece.bpe.model",
 )
-FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS, "model-*.safetensors")
+FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
 
 
 class LoadingError(ValueError):
@@ -46,18 +47,19 @@ def read_config(name: str) -> PreTrainedConfig:
     """
     from transformers import AutoConfig
 
-    path = fetch(name, (CONFIG,)) / CONFIG
+    path = fetch(name, (CONFIG_FILE,)) / CONFIG_FILE
     if not path.is_file():
         raise LoadingError(
-            f"{name} has no {CONFIG}, so it is not a model of the transformers library. Give the "
-            "folder that save_pretrained wrote, or a name such as google-bert/bert-base-uncased."
+            f"{name} has no {CONFIG_FILE}, so it is not a model of the transformers library. Give "
+            "the folder that save_pretrained wrote, or a name such as "
+            "google-bert/bert-base-uncased."
         )
     try:
         kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
     except (ValueError, LookupError, TypeError) as error:
         raise LoadingError(
-            f"The {CONFIG} of {name} names no model_type, so it is not one of the transformers "
-            "library. Give the folder that save_pretrained wrote."
+            f"The {CONFIG_FILE} of {name} names no model_type, so it is not one of the "
+            "transformers library. Give the folder that save_pretrained wrote."
         ) from error
     try:
         return AutoConfig.from_pretrained(
@@ -65,8 +67,8 @@ def read_config(name: str) -> PreTrainedConfig:
         )
     except Exception as error:  # of many kinds, from a wrong type to an unknown model_type
         raise LoadingError(
-            f"The transformers library cannot read the {CONFIG} of {name}, of the type {kind!r}: "
-            f"{first_line(error)} Models that bring code of their own are not loaded."
+            f"The transformers library cannot read the {CONFIG_FILE} of {name}, of the type "
+            f"{kind!r}: {first_line(error)} Models that bring code of their own are not loaded."
         ) from error
 
 
@@ -140,20 +142,22 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a folder; raises LoadingError where there are none."""
-    if (folder / WEIGHTS).is_file():
-        return [folder / WEIGHTS]
-    if not (folder / INDEX).is_file():
+    if (folder / WEIGHTS_FILE).is_file():
+        return [folder / WEIGHTS_FILE]
+    if not (folder / INDEX_FILE).is_file():
         raise LoadingError(
-            f"{folder} has no {WEIGHTS}. Other files of weights can hold code and are not read: "
-            "choose another model, or save this one again with save_pretrained."
+            f"{folder} has no {WEIGHTS_FILE}. Other files of weights can hold code and are not "
+            "read: choose another model, or save this one again with save_pretrained."
         )
     try:
-        names = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
+        names = set(
+            json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))["weight_map"].values()
+        )
         paths = [folder / Path(name).name for name in sorted(names)]
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise LoadingError(
-            f"{folder / INDEX} does not say which files hold the weights. Download or save the "
-            "model again."
+            f"{folder / INDEX_FILE} does not say which files hold the weights. Download or save "
+            "the model again."
         ) from error
     if missing := [path.name for path in paths if not path.is_file()]:
         raise LoadingError(

@@ -60,7 +60,7 @@ class Attentions:
         return self.target_tokens if kind == "decoder" else self.source_tokens
 
 
-class ForeignModel:
+class TransformersModel:
     """A model of the transformers library with its tokenizer, which threads may share."""
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -216,7 +216,9 @@ def is_decoder(config: PreTrainedConfig) -> bool:
     return looks_back and (type(config) not in MODEL_FOR_MASKED_LM_MAPPING or config.is_decoder)
 
 
-def load_foreign(name: str | Path, progress: Progress | None = None) -> ForeignModel:
+def load_transformers_model(
+    name: str | Path, progress: Progress | None = None
+) -> TransformersModel:
     """A model by its name on the Hugging Face Hub, or from a folder; on the GPU if there is one.
 
     `progress` is told the bytes downloaded. Raises LoadingError, which says what to do.
@@ -250,4 +252,4 @@ def load_foreign(name: str | Path, progress: Progress | None = None) -> ForeignM
             f"The weights of {name} lack {len(missing)} tensors, such as {missing[0]}. Download "
             "or save it again, or choose another model."
         )
-    return ForeignModel(model.to(best_device()), tokenizer)
+    return TransformersModel(model.to(best_device()), tokenizer)

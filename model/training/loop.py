@@ -35,7 +35,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """One optimizer step: its number from 1, its loss in nats a token, its learning rate."""
 
     number: int
@@ -75,7 +75,7 @@ def train(
     batches: Iterable[Batch],
     settings: Settings,
     first_step: int = 1,
-) -> Iterator[Step]:
+) -> Iterator[TrainingStep]:
     """Teacher-forced steps over `batches`, until they or `settings.steps` end.
 
     The caller may stop between two steps, and look at or save the model there.
@@ -96,7 +96,7 @@ def train(
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
         optimizer.step()
-        yield Step(number, loss.item(), rate)
+        yield TrainingStep(number, loss.item(), rate)
 
 
 @torch.inference_mode()

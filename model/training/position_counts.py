@@ -17,10 +17,10 @@ from model.tokenizer import Tokenizer
 from model.trace import Side
 from model.training.data import EncodedPair, encode_pairs, read_pairs
 
-REACH = "reach.csv"
+POSITION_COUNTS = "reach.csv"
 
 
-def reach(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
+def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
     """How many of the pairs have a token at each position (max_positions,), on either side."""
     return {
         "encoder": _at_least((len(source_sequence(pair.source)) for pair in pairs), max_positions),
@@ -38,7 +38,7 @@ def _at_least(lengths: Iterable[int], positions: int) -> list[int]:
     return counts
 
 
-def save_reach(path: Path, counts: dict[Side, list[int]]) -> None:
+def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
     """Write the counts as a table of position, encoder, decoder."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -48,7 +48,7 @@ def save_reach(path: Path, counts: dict[Side, list[int]]) -> None:
         )
 
 
-def load_reach(path: Path) -> dict[Side, list[int]]:
+def load_position_counts(path: Path) -> dict[Side, list[int]]:
     """Read the counts that `save_reach` wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -66,7 +66,9 @@ def main() -> None:
     config = TransformerConfig.from_file(arguments.model / CONFIG)
     tokenizer = Tokenizer.from_file(arguments.model / TOKENIZER)
     pairs = encode_pairs(read_pairs(arguments.pairs), tokenizer, config.max_positions)
-    save_reach(arguments.model / REACH, reach(pairs, config.max_positions))
+    save_position_counts(
+        arguments.model / POSITION_COUNTS, count_positions(pairs, config.max_positions)
+    )
 
 
 if __name__ == "__main__":

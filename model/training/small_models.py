@@ -16,8 +16,8 @@ from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Kind
 from model.training.data import Batch, EncodedPair, collate
-from model.training.history import History
-from model.training.loop import Settings, Step, make_optimizer, train
+from model.training.loop import Settings, TrainingStep, make_optimizer, train
+from model.training.snapshots import Snapshots
 from model.training.tasks import TASKS, Task, is_unseen
 from model.transformer import Transformer
 from model.translator import Translator
@@ -42,7 +42,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 
 @dataclass(frozen=True)
-class ToyOptions:
+class TrainingOptions:
     """What is chosen for a training; encoder and decoder have `layers` each.
 
     `shortest` and `longest` count what the task counts, and are 0 where it counts nothing. `rate`
@@ -103,17 +103,17 @@ class ToyOptions:
 
 
 DEFAULTS = {
-    "reverse": ToyOptions(),
-    "copy": ToyOptions("copy", steps=800),
-    "sort": ToyOptions("sort"),
-    "add": ToyOptions("add", longest=3, steps=2_500),
-    "dates": ToyOptions("dates", shortest=0, longest=0, steps=600),
+    "reverse": TrainingOptions(),
+    "copy": TrainingOptions("copy", steps=800),
+    "sort": TrainingOptions("sort"),
+    "add": TrainingOptions("add", longest=3, steps=2_500),
+    "dates": TrainingOptions("dates", shortest=0, longest=0, steps=600),
 }
 
 
-def default_options(task: str) -> ToyOptions:
+def default_options(task: str) -> TrainingOptions:
     """Options that learn a task well within a minute or two; ValueError for an unknown task."""
-    return DEFAULTS[task] if task in DEFAULTS else ToyOptions(task)
+    return DEFAULTS[task] if task in DEFAULTS else TrainingOptions(task)
 
 
 def early_steps(steps: int, count: int) -> list[int]:
@@ -122,17 +122,17 @@ def early_steps(steps: int, count: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Progress:
+class ScoredStep:
     """One step of a training, and the share of unseen examples right after it, when counted."""
 
-    step: Step
+    step: TrainingStep
     exact_match: float | None
 
 
-class Toy:
+class SmallModel:
     """A small model, what it learns, and what its attention did on one example along the way."""
 
-    def __init__(self, options: ToyOptions) -> None:
+    def __init__(self, options: TrainingOptions) -> None:
         self.options = options
         self.task: Task = TASKS[options.task]
         self.tokenizer = Tokenizer.train_characters([self.task.alphabet])
@@ -142,8 +142,8 @@ class Toy:
         self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
         # The longest of them shows the most of the pattern.
         self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
-        self.snapshots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
-        self.snapshot(0)
+        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
+        self.keep_snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
         """A random pair of those to train on, or of those kept from training."""
@@ -165,7 +165,7 @@ class Toy:
                 ]
             )
 
-    def train(self) -> Iterator[Progress]:
+    def train(self) -> Iterator[ScoredStep]:
         """Train to the last step, by the loop of `python -m model.train`.
 
         Raises FloatingPointError where the loss is no number any more.
@@ -181,9 +181,9 @@ class Toy:
                     "choose a smaller learning rate or a longer warm-up."
                 )
             if step.number in shown:
-                self.snapshot(step.number)
+                self.keep_snapshot(step.number)
             counted = step.number % every == 0 or step.number == settings.steps
-            yield Progress(step, self.exact_match() if counted else None)
+            yield ScoredStep(step, self.exact_match() if counted else None)
 
     def exact_match(self) -> float:
         """The share of the unseen examples that greedy decoding writes without a mistake."""
@@ -202,20 +202,20 @@ class Toy:
         )
         return right / len(targets)
 
-    def snapshot(self, step: int) -> None:
+    def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step, the decoder reading the right target."""
-        if self.snapshots and self.snapshots[-1][0] == step:
+        if self.shots and self.shots[-1][0] == step:
             return
         trace = Translator(self.model, self.tokenizer).trace(self.source, self.target)
-        self.snapshots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
+        self.shots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
         self.source_tokens = [token.text for token in trace.source_tokens]
         self.target_tokens = [token.text for token in trace.target_tokens]
 
-    def history(self) -> History:
+    def snapshots(self) -> Snapshots:
         """The attention on the example at all snapshots so far."""
-        steps, shots = zip(*self.snapshots[:], strict=True)
+        steps, shots = zip(*self.shots[:], strict=True)
         weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in KINDS}
-        return History(
+        return Snapshots(
             list(steps),
             [self.source],
             [self.source_tokens],

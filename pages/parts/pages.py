@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.attention.page import ATTENTION
+from pages.parts.bert.page import BERT
 from pages.parts.heads.page import HEADS
 from pages.parts.inside.page import INSIDE
 from pages.parts.masks.page import MASKS
@@ -12,7 +13,7 @@ from pages.parts.training.page import TRAINING
 from pages.shared.frame import frame
 from pages.shared.state.page import PAGES, list_pages
 
-list_pages(ATTENTION, MASKS, HEADS, INSIDE, TRAINING, TALK, MODEL_PAGE)
+list_pages(ATTENTION, MASKS, HEADS, INSIDE, TRAINING, BERT, TALK, MODEL_PAGE)
 
 
 def open_page(key: str) -> None:

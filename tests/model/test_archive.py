@@ -12,11 +12,11 @@ from safetensors.torch import load, save
 from model.archive import BOUNDS, pack_checkpoint, unpack_checkpoint
 from model.checkpoint import load_checkpoint
 from model.memory_layout import lay_out
-from model.training.small_models import Toy, ToyOptions
+from model.training.small_models import SmallModel, TrainingOptions
 from model.translator import PRETRAINED, Translator
 
 NAMES = ("weights.safetensors", "config.json", "tokenizer.json")
-TOY = Toy(ToyOptions(shortest=2, longest=3, layers=1, heads=2, d_model=8, d_ff=8))
+TOY = SmallModel(TrainingOptions(shortest=2, longest=3, layers=1, heads=2, d_model=8, d_ff=8))
 PACKED = pack_checkpoint(TOY.model, TOY.tokenizer)
 
 

@@ -13,7 +13,7 @@ from model import Site, load
 from model.edit_text import write_edits
 from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
-from model.training.history import History
+from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
 from pages.parts.compare.sides import WIDE, only, read_side, side_text
 from pages.shared.show import comparison
@@ -185,7 +185,7 @@ def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
 
 def test_two_snapshots_are_those_recorded():
     app = click(open_page(sentence="I love my cat.", head="4"), "Two snapshots")
-    history = History.from_file(PRETRAINED / "en-fr" / "history.safetensors")
+    history = Snapshots.from_file(PRETRAINED / "en-fr" / "history.safetensors")
     number = history.sentences.index("I love my cat.")
     header, (first, second, difference) = maps(app)
     weights = history.weights[number]["cross"][:, 1, 3].numpy()
@@ -211,7 +211,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     job.thread.join(60)
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")
-    history = job.look().history
+    history = job.look().snapshots
     app.selectbox(key="side_b_layer").set_value(4).run()
     app.selectbox(key="side_b_head").set_value("2").run()
     header, (_, second, _) = maps(app)

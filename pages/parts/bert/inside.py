@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import streamlit as st
-from pages.shared.controls.tabs import tabs
 
 from model.insight.explain import Objective
+from model.insight.weight import Weight
 from model.library.bert_reader import NO_HEAD, BertReader
 from model.trace import Site
+from pages.parts.bert.choices import INSIDE_TAB, KEY, QUERY
 from pages.parts.bert.view import Run
 from pages.parts.bert.words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
-from pages.shared.inside.story import tell
-from pages.shared.inside.views import beyond, stream_lengths, switches
-from pages.shared.runs.inside import Weight, taken_apart
+from pages.shared.inside.stream import stream_lengths
+from pages.shared.inside.tabs import weight_tabs
 from pages.shared.runs.library import BertRun
-from pages.shared.state import scene
+from pages.shared.show.saving import About
+from pages.shared.state.choices import put
+from pages.shared.state.library_choices import BERT_HEAD, BERT_LAYER
 from pages.shared.widgets.choose import choose, choose_token
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
@@ -25,37 +27,23 @@ def choose_weight(reading: BertRun, run: Run) -> Weight:
     tokens = [piece.text for piece in reading.trace.source_tokens]
     heads = st.container(horizontal=True, vertical_alignment="bottom")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = choose_token("Query: the token that looks", tokens, "bert_query")
-        key = choose_token("Key: the token looked at", tokens, "bert_key")
+        query, key = choose_token(QUERY, tokens), choose_token(KEY, tokens)
     layer, head, _, _ = run.strongest([query], [key])
-    st.session_state.update(bert_layer=str(layer + 1), bert_head=str(head + 1))
+    put(BERT_LAYER, layer)
+    put(BERT_HEAD, head)
     with heads:
-        layer = choose("Layer", numbers(len(run.layers)), "bert_layer")
-        head = choose("Head", numbers(run.heads), "bert_head")
-    site = Site("encoder", int(layer) - 1)
-    return Weight(reading, site, int(head) - 1, query, key)
+        layer = choose(BERT_LAYER, range(len(run.layers)))
+        head = choose(BERT_HEAD, range(run.heads))
+    return Weight(reading, Site("encoder", layer), head, query, key)
 
 
-def numbers(count: int) -> list[str]:
-    """So many layers or heads, by their numbers on screen."""
-    return [str(number + 1) for number in range(count)]
-
-
-def inside(reading: BertRun, run: Run) -> None:
-    """One weight of a run taken apart."""
+def inside(reading: BertRun, run: Run, of: About) -> None:
+    """Draw one weight of a run taken apart."""
     weight = choose_weight(reading, run)
-    place, part = (weight.query, weight.key), taken_apart(weight)
-    st.metric("Weight", f"{part.weights[weight.key]:.4f}")
-    embedding, tokens = reading.trace.embedding["encoder"], weight.key_tokens
-    norm = reading.network.config.norm
-    absent = missing(reading.reader, reading.objective(weight.site, weight.query), len(tokens))
-    sections = (
-        lambda: tell(part, embedding, weight.site.layer, weight.head, place, tokens, norm),
-        lambda: beyond(weight, absent),
-        lambda: switches(weight, part),
-        lambda: stream_lengths(reading.trace, ("encoder",)),
-    )
-    tabs(dict(zip(scene.BERT_INSIDE_TABS, sections, strict=True)), "bert_inside_tab")
+    objective = reading.objective(weight.site, weight.query)
+    absent = missing(reading.reader, objective, len(weight.key_tokens))
+    more = {"stream": lambda: stream_lengths(reading.trace, ("encoder",), of)}
+    weight_tabs(INSIDE_TAB, weight, more, of=of, missing=absent)
     st.caption(INSIDE_WORDS)
 
 

@@ -7,10 +7,12 @@ from concurrent.futures import wait as wait_for
 import streamlit as st
 
 from model.library.hub import LoadingError
-from model.library.transformers_model import ForeignModel
-from pages.shared.link import address
+from model.library.transformers_model import TransformersModel
+from pages.shared.link.address import section
 from pages.shared.runs.shelf import LOADING, Loaded, shelf
-from pages.shared.state import edit_history, scene
+from pages.shared.state import edit_history
+from pages.shared.state.choices import chosen, put
+from pages.shared.state.library_choices import BERT_EDITS, BERT_KIND, BERT_MASKED, BERT_NAME
 
 SUGGESTIONS = (
     "google-bert/bert-base-uncased",
@@ -26,8 +28,8 @@ EVERY = 0.5  # seconds between two looks at how far a model is
 
 def model_box() -> Loaded | None:
     """The box that asks for a model and loads it; returns the one to show, if there is one."""
-    st.session_state.setdefault("bert_wanted", st.session_state.bert_name)
-    loaded = shelf().get(st.session_state.bert_name)
+    st.session_state.setdefault("bert_wanted", chosen(BERT_NAME))
+    loaded = shelf().get(chosen(BERT_NAME))
     if loaded:
         st.text(f"Shown: {loaded.name}")
     with st.expander("Another model") if loaded else st.container():
@@ -37,7 +39,7 @@ def model_box() -> Loaded | None:
             "Name on the Hugging Face Hub, or a folder on this computer",
             key="bert_wanted",
             persist_state="session",
-            max_chars=scene.LONGEST_NAME,
+            max_chars=BERT_NAME.bounds,
             placeholder=SUGGESTIONS[0],
         )
         asked = row.form_submit_button("Load")
@@ -51,7 +53,7 @@ def model_box() -> Loaded | None:
     if asked and (name := st.session_state.bert_wanted.strip()):
         _ask_for(name)
     if st.session_state.setdefault("bert_loading", None):
-        address.fragment(_progress, run_every=EVERY)()
+        _progress()
     if why := st.session_state.pop("bert_failed", None):
         st.error(LOADING["failed"])
         st.text(why)
@@ -71,7 +73,7 @@ def _ask_for(name: str) -> None:
         wait_for([job.result], timeout=MOMENT)
 
 
-def _progress() -> None:
+def _show_progress() -> None:
     """A bar that tells how far the model is; in the end it is shown, or why there is none."""
     job = st.session_state.bert_loading
     if job is None:
@@ -88,15 +90,20 @@ def _progress() -> None:
     st.rerun()
 
 
+_progress = section(_show_progress, EVERY)
+
+
 def _take(loaded: Loaded) -> None:
     """Show a model from now on."""
     others = [name for name in st.session_state.get("bert_names", ()) if name != loaded.name]
     st.session_state.bert_names = [*others, loaded.name]
-    if loaded.name != st.session_state.bert_name:  # else it is the one that a link asks for
+    if loaded.name != chosen(BERT_NAME):  # else it is the one that a link asks for
         edit_history.forget(edit_history.BERT)
-        if isinstance(loaded.model, ForeignModel):
-            st.session_state.bert_kind = loaded.model.kinds[-1]
-        st.session_state.update(bert_name=loaded.name, bert_masked="", bert_edits="")
+        if isinstance(loaded.model, TransformersModel):
+            put(BERT_KIND, loaded.model.kinds[-1])
+        put(BERT_NAME, loaded.name)
+        put(BERT_MASKED, "")
+        put(BERT_EDITS, "")
 
 
 def _take_suggestion() -> None:

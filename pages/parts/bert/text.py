@@ -14,7 +14,11 @@ from pages.shared.runs.library import BertRun, measured_parity, probabilities, r
 from pages.shared.runs.shelf import Loaded
 from pages.shared.show.comparison import CHANGED, TRAINED
 from pages.shared.show.pictures import all_picked, piece_chips, show
-from pages.shared.state import scene
+from pages.shared.show.saving import About
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import chosen, put
+from pages.shared.state.library_choices import BERT_FIRST, BERT_MASKED, BERT_SECOND
+from pages.shared.widgets.choose import choose
 from viz import probability_bars, token_strip
 
 TOP = 8  # predictions shown
@@ -22,33 +26,29 @@ SAME = 1e-4  # rounding of 32-bit numbers over many layers stays below
 
 
 def text_boxes(reader: BertReader) -> tuple[str, str]:
-    """The boxes for one sentence or two; a second one only where the model takes pairs."""
+    """Draw the boxes for one sentence or two; a second one only if the model takes pairs."""
     left, right = st.columns(2)
     with left:
-        first = text_box("Sentence 1", "bert_first", "Type a sentence and press Enter")
+        first = text_box(BERT_FIRST, "Sentence 1", "Type a sentence and press Enter")
     if not reader.takes_pairs:
         return first, ""
     with right:
-        return first, text_box("Sentence 2, or nothing", "bert_second", "")
+        return first, text_box(BERT_SECOND, "Sentence 2, or nothing")
 
 
-def text_box(label: str, key: str, placeholder: str) -> str:
-    """A box for a text; masked words are forgotten with the text they stood in."""
-    return st.text_input(
-        label,
-        key=key,
-        max_chars=scene.LONGEST_TEXT,
-        placeholder=placeholder,
-        on_change=lambda: st.session_state.update(bert_masked=""),
+def text_box(choice: Choice, label: str, placeholder: str = "") -> str:
+    """Draw a box for a text; masked words are forgotten with the text they stood in."""
+    return choose(
+        choice, label=label, placeholder=placeholder, on_change=lambda: put(BERT_MASKED, "")
     )
 
 
-def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading) -> None:
+def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading, of: About) -> None:
     """The tokens as chips, a click on which masks their word, and notes on them."""
     reader, pieces = loaded.model, reading.source_tokens
     label = f"What the model reads: {len(pieces)} tokens. {MASK_HINT}, again to bring it back."
     strip = token_strip("", piece_chips(pieces, reader.takes_pairs), label=label, clickable=True)
-    show(strip, "tokens", lambda: mask(pieces), save="Tokens read")
+    show(strip, "tokens", lambda: mask(pieces), of=of, what="Tokens read")
     if reader.is_cut(first, second):
         st.info(f"The text is longer than the {reader.max_tokens} tokens that this model can read.")
     if unknown := sum(piece.is_unknown for piece in pieces):
@@ -65,13 +65,13 @@ def mask(pieces: list) -> None:
             continue  # in a longer text, which is gone meanwhile
         word = pieces[clicked].word
         places = {place for place, piece in enumerate(pieces) if piece.word == word}
-        before = {int(place) for place in st.session_state.bert_masked.split(",") if place}
+        before = {int(place) for place in chosen(BERT_MASKED).split(",") if place}
         after = before - places if places <= before else before | places
-        st.session_state.bert_masked = ",".join(map(str, sorted(after)))
+        put(BERT_MASKED, ",".join(map(str, sorted(after))))
 
 
 def predictions(
-    loaded: Loaded, first: str, second: str, masked: tuple[int, ...], edits: Edits
+    loaded: Loaded, first: str, second: str, masked: tuple[int, ...], edits: Edits, of: About
 ) -> None:
     """What the model would put in the place of a mask, as trained and with heads switched.
 
@@ -98,8 +98,8 @@ def predictions(
     best = drawn.topk(min(TOP, len(drawn))).indices
     tokens = [reader.text(index) for index in best.tolist()]
     bars = {name: values[best].cpu().numpy() for name, values in found.items()}
-    save = f"Likeliest tokens at place {place + 1}"
-    show(probability_bars(bars, tokens), "predictions", save=save)
+    what = f"Likeliest tokens at place {place + 1}"
+    show(probability_bars(bars, tokens), "predictions", of=of, what=what)
     if place in masked:
         likelihood = drawn[written[place].id]
         rank = int((drawn > likelihood).sum()) + 1

@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 
 from model.library.pieces import Piece
-from model.library.selection import BETWEEN, Selection, select
+from model.library.selection import Selection, select
 from model.trace import Kind
+from pages.parts.bert.choices import BETWEEN, ROWS, SPECIAL, UNITS
 from pages.parts.bert.words import (
-    BETWEEN_WORDS,
     EMPTY,
     HEAD_SUMMARIES,
     LAYER_SUMMARIES,
@@ -21,14 +21,22 @@ from pages.parts.bert.words import (
     SELECTED,
     WORDS_RULE,
 )
-from pages.shared.link import address
+from pages.shared.link.address import section
 from pages.shared.runs.arrays import heads_meant, one_head
 from pages.shared.show import overview
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import OpenCell
-from pages.shared.show.overview import all_heads, one_in_large, with_summaries
-from pages.shared.state import scene
-from pages.shared.widgets.choose import choose, choose_picture
+from pages.shared.show.overview import (
+    all_heads,
+    column_of,
+    head_at,
+    one_in_large,
+    with_summaries,
+)
+from pages.shared.show.saving import About
+from pages.shared.state.choices import KINDS, SUMMARIES, Head, chosen, put
+from pages.shared.state.library_choices import BERT_HEAD, BERT_LAYER, BERT_PICTURE
+from pages.shared.widgets.choose import choose, head_options
 
 Strongest = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
 
@@ -52,8 +60,8 @@ class Run:
 
         Where a mean or maximum is chosen, it is looked for in all that this is made of.
         """
-        layers = heads_meant(st.session_state.bert_layer, len(self.layers))
-        heads = heads_meant(st.session_state.bert_head, self.heads)
+        layers = heads_meant(chosen(BERT_LAYER), len(self.layers))
+        heads = heads_meant(chosen(BERT_HEAD), self.heads)
         block = np.stack([self.layers[layer][np.ix_(heads, queries, keys)] for layer in layers])
         layer, head, query, key = np.unravel_index(block.argmax(), block.shape)
         return layers[layer], heads[head], queries[query], keys[key]
@@ -62,26 +70,15 @@ class Run:
 def choose_selection(run: Run, paired: bool) -> Selection:
     """The widgets that choose which tokens are drawn, and what the widgets chose."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        between = "all"
-        if paired:
-            between = st.segmented_control(
-                "Sentences",
-                BETWEEN,
-                key="bert_between",
-                format_func=BETWEEN_WORDS.get,
-                required=True,
-                wrap=True,
-            )
-        special = choose("Special tokens", scene.BERT_CHOICES["bert_special"], "bert_special")
-        units = choose("Tokens as", scene.BERT_CHOICES["bert_units"], "bert_units")
-        rows = choose("Rows", scene.BERT_CHOICES["bert_rows"], "bert_rows")
+        between = choose(BETWEEN) if paired else "all"
+        special, units, rows = choose(SPECIAL), choose(UNITS), choose(ROWS)
     selection = select(
         run.queries,
         run.keys,
         between=between,
         special=special == "shown",
         words=units == "words",
-        scaled=rows == "scaled to 1",
+        scaled=rows == "scaled",
     )
     notes = {SELECTED: selection.hides, SCALED: selection.scaled, WORDS_RULE: selection.words}
     if said := [note for note, applies in notes.items() if applies]:
@@ -90,7 +87,11 @@ def choose_selection(run: Run, paired: bool) -> Selection:
 
 
 def attention(
-    run: Run, selection: Selection, words: str, open_cell: Callable[[Strongest], None] | None
+    run: Run,
+    selection: Selection,
+    words: str,
+    open_cell: Callable[[Strongest], None] | None,
+    of: About,
 ) -> None:
     """All heads of a run, and the chosen one, mean or maximum in large.
 
@@ -111,38 +112,41 @@ def attention(
 
     left, right = st.columns(2, gap="medium")
     with left:
-        all_heads(maps, *tokens, save=f"{scene.KINDS[run.kind]}, all heads")
+        all_heads(maps, *tokens, of=of, what=f"{KINDS[run.kind]}, all heads")
     with right:
-        detail(run, maps, tokens, words, open_cell and open_drawn)
+        detail(run, maps, tokens, words, open_cell and open_drawn, of)
 
 
-@address.fragment
+@section
 def detail(
-    run: Run, maps: np.ndarray, tokens: list[list[str]], words: str, open_drawn: OpenCell | None
+    run: Run,
+    maps: np.ndarray,
+    tokens: list[list[str]],
+    words: str,
+    open_drawn: OpenCell | None,
+    of: About,
 ) -> None:
-    """The choice of a head, and the head in large, of maps (layers, H + 2, Q, K)."""
-    heads = scene.head_names(run.heads)
+    """Draw the choice of a head, and the head in large, of maps (layers, H + 2, Q, K)."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = choose("Layer", scene.head_names(len(run.layers)), "bert_layer")
-        picture = choose_picture("bert_picture")
-    head = choose("Head", heads, "bert_head")
-    column = heads.index(head)
-    place = None if layer in scene.SUMMARIES else (int(layer) - 1, column)
-    overview.selection(place, lambda *clicked: open_map(heads, *clicked))
-    save = site_words(run.kind, layer, head)
+        layer = choose(BERT_LAYER, head_options(len(run.layers)))
+        picture = choose(BERT_PICTURE)
+    head = choose(BERT_HEAD, head_options(run.heads))
+    column = column_of(head, run.heads)
+    selected = None if layer in SUMMARIES else (layer, column)
+    overview.selection(selected, lambda *clicked: open_map(run.heads, *clicked))
+    what = site_words(run.kind, layer, head)
     drawn = one_head(maps[:, column], layer)
-    one_in_large(drawn, *tokens, picture, save=save, open_cell=open_drawn)
+    one_in_large(drawn, *tokens, picture, of=of, what=what, open_cell=open_drawn)
     st.caption(f"{words} {summary_words(layer, head)}")
-    address.publish()
 
 
-def summary_words(layer: str, head: str) -> str:
-    """What a mean or a maximum is taken over."""
+def summary_words(layer: Head, head: Head) -> str:
+    """Return what a mean or a maximum is taken over."""
     words = LAYER_SUMMARIES.get(layer, "") + HEAD_SUMMARIES.get(head, "")
-    return f"{words} {NUMBERS_ALONE}" if layer in scene.SUMMARIES else words
+    return f"{words} {NUMBERS_ALONE}" if layer in SUMMARIES else words
 
 
-def open_map(heads: Sequence[str], layer: int, column: int) -> None:
-    """Go to the layer and head of the clicked map."""
-    st.session_state.bert_layer = str(layer + 1)
-    st.session_state.bert_head = heads[column]
+def open_map(heads: int, layer: int, column: int) -> None:
+    """Choose the layer and head of the clicked map."""
+    put(BERT_LAYER, layer)
+    put(BERT_HEAD, head_at(column, heads))

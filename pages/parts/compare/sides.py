@@ -10,8 +10,8 @@ import streamlit as st
 
 from model.edit_text import write_edits
 from model.edits import Edits
-from model.training.history import History
 from model.training.small_models import BOUNDS
+from model.training.snapshots import Snapshots
 from pages.parts.compare import others
 from pages.parts.compare.words import NO_LINK
 from pages.shared.link import address
@@ -35,7 +35,7 @@ class Recording:
 
     source: str  # "en-fr" or "toy"
     title: str
-    history: History
+    history: Snapshots
 
 
 def recordings() -> dict[str, Recording]:
@@ -43,7 +43,7 @@ def recordings() -> dict[str, Recording]:
     title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
     found = {catalog.DEFAULT: Recording(catalog.DEFAULT, title, recorded_training())}
     if run := workshop().run:
-        found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().history)
+        found["toy"] = Recording("toy", f"Your training: {run.name}", run.job.look().snapshots)
     return found
 
 

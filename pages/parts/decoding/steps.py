@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model import Decoding
-from model.decoding.steps import Candidate, Step, stack_rows
+from model.decoding.steps import Candidate, DecodingStep, stack_rows
 from model.tokens import END_ID, Token
 from model.trace import Kind
 from pages.shared.runs.arrays import one_head
@@ -36,7 +36,7 @@ def player_of(
     )
 
 
-def candidates_of(step: Step) -> list[Candidate]:
+def candidates_of(step: DecodingStep) -> list[Candidate]:
     """The likeliest next tokens, and the one that was written where it is not among them."""
     found = step.top(CANDIDATES)
     if step.token.id not in [candidate.token.id for candidate in found]:
@@ -44,7 +44,7 @@ def candidates_of(step: Step) -> list[Candidate]:
     return found
 
 
-def bars_of(step: Step) -> list[Bar]:
+def bars_of(step: DecodingStep) -> list[Bar]:
     """The candidates of a step, each after the part of its word that is written already."""
     return [
         Bar(
@@ -58,7 +58,7 @@ def bars_of(step: Step) -> list[Bar]:
     ]
 
 
-def goes_on(step: Step, token: Token) -> bool:
+def goes_on(step: DecodingStep, token: Token) -> bool:
     """Whether a token would go on the last word of what was read."""
     return token.start == len(step.text) and not token.is_special
 

@@ -8,7 +8,7 @@ import torch
 
 from model.tokens import SPECIAL_TOKENS
 from model.training.loop import Settings, learning_rate
-from model.training.small_models import ToyOptions
+from model.training.small_models import TrainingOptions
 from model.training.smoothing import smoothed_loss, smoothed_target
 from model.training.tasks import DIGITS
 from pages.parts.training.words import LABELS, SCHEDULE, SMOOTHING
@@ -31,7 +31,7 @@ HIGHEST = 4.0  # nats, the end of the axis of losses
 
 
 @section
-def lessons(options: ToyOptions) -> None:
+def lessons(options: TrainingOptions) -> None:
     """The warm-up schedule and label smoothing as curves."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -40,7 +40,7 @@ def lessons(options: ToyOptions) -> None:
         smoothing()
 
 
-def schedule(options: ToyOptions) -> None:
+def schedule(options: TrainingOptions) -> None:
     """The paper's learning rate for several widths or warm-ups, and that of the chosen options."""
     compared = choose(SCHEDULE_BY)
     steps = np.unique(np.linspace(1, options.steps, POINTS).astype(int))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.config import CHOICES as OF_MODELS
-from model.training.small_models import BOUNDS, ToyOptions, default_options
+from model.training.small_models import BOUNDS, TrainingOptions, default_options
 from model.training.tasks import TASKS, Task
 from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
 from pages.shared.state.choice import Choice, number, one_of
@@ -56,7 +56,7 @@ OPTIONS: dict[str, dict[str, Choice]] = {  # by task and option
 CHOICES = (TASK, *(choice for options in OPTIONS.values() for choice in options.values()))
 
 
-def choose_options() -> ToyOptions | None:
+def choose_options() -> TrainingOptions | None:
     """Draw the widgets; return None, after saying why, if no model can have what was chosen."""
     name = choose(TASK)
     task, options = TASKS[name], OPTIONS[name]
@@ -89,7 +89,7 @@ def choose_options() -> ToyOptions | None:
         return None
 
 
-def chosen_options() -> ToyOptions:
+def chosen_options() -> TrainingOptions:
     """Return the options that were chosen; raise ValueError if no model can have them."""
     task = chosen(TASK)
     values = {option: chosen(choice) for option, choice in OPTIONS[task].items()}
@@ -104,7 +104,7 @@ def experiment(task: str) -> None:
     st.session_state.toy_experiment = None
 
 
-def changes(options: ToyOptions) -> str:
+def changes(options: TrainingOptions) -> str:
     """What differs from the recommended options, in words; empty where nothing does."""
     usual = vars(default_options(options.task))
     words = [

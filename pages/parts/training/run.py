@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.training.jobs import JobState, Trainings
+from model.training.jobs import Trainings, TrainingState
 from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
@@ -53,7 +53,7 @@ def start() -> None:
 def go_on(run: Run) -> None:
     """Take a paused training up again."""
     try:
-        run.job.go_on()
+        run.job.resume()
     except ValueError as error:
         st.session_state.toy_refused = str(error)
 
@@ -80,7 +80,7 @@ def forget_earlier() -> None:
     workshop().earlier = {}
 
 
-def lines(state: JobState) -> dict[str, Line]:
+def lines(state: TrainingState) -> dict[str, Line]:
     """What is drawn of a training, by panel."""
     return {
         "Loss, in nats a token": (state.loss_steps, state.losses),
@@ -95,7 +95,7 @@ def watch(ready: bool) -> None:
     `ready` says whether a training can be started with the options chosen.
     """
     run = workshop().run
-    active = run is not None and run.job.look().name in ACTIVE
+    active = run is not None and run.job.look().status in ACTIVE
     (growing if active else still)(ready, active)
 
 
@@ -103,7 +103,7 @@ def panel(ready: bool, updating: bool) -> None:
     """Everything that changes while a training runs; `updating` says whether it comes by itself."""
     run = workshop().run
     state = run.job.look() if run else None
-    if updating != (state is not None and state.name in ACTIVE):
+    if updating != (state is not None and state.status in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
     buttons(ready, run, state)
     if refused := st.session_state.pop("toy_refused", None):
@@ -126,9 +126,9 @@ def panel(ready: bool, updating: bool) -> None:
 still, growing = section(panel), section(panel, EVERY)
 
 
-def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
+def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
     """Start, pause, go on, stop and reset, each where it means something."""
-    name = state.name if state else ""
+    name = state.status if state else ""
     with st.container(horizontal=True):
         running = name in (*ACTIVE, "paused")
         st.button("Start", on_click=start, disabled=running or not ready, key="toy_start")
@@ -142,15 +142,15 @@ def buttons(ready: bool, run: Run | None, state: JobState | None) -> None:
         st.button("Reset", on_click=reset, disabled=run is None, key="toy_reset")
 
 
-def progress(state: JobState) -> None:
+def progress(state: TrainingState) -> None:
     """How far the training is, and how good."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
-    if state.name == "waiting":
+    if state.status == "waiting":
         words = f"Waiting for {others(state.place)}. {words}"
-    elif state.name == "training" and state.seconds_left is not None:
+    elif state.status == "training" and state.seconds_left is not None:
         words += f", about {state.seconds_left:.0f} s left"
-    elif state.name != "training":
-        words = f"{state.name.capitalize()}. {words}"
+    elif state.status != "training":
+        words = f"{state.status.capitalize()}. {words}"
     st.progress(state.step / state.steps, words)
     if state.note:
         st.warning(state.note)
@@ -166,7 +166,7 @@ def others(place: int) -> str:
     return f"other visitors' trainings: place {place} in line"
 
 
-def curves(run: Run | None, state: JobState | None) -> None:
+def curves(run: Run | None, state: TrainingState | None) -> None:
     """The curves of this training over those of the ones before."""
     runs = dict(workshop().earlier)
     if run:
@@ -181,15 +181,15 @@ def curves(run: Run | None, state: JobState | None) -> None:
         st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
 
 
-def film(run: Run, state: JobState) -> None:
+def film(run: Run, state: TrainingState) -> None:
     """What the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
     kind = choose_kind(TOY_KIND)
-    weights = state.history.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
-    tokens = state.history.tokens(0, kind)
+    weights = state.snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
+    tokens = state.snapshots.tokens(0, kind)
     picture = attention_film(
-        weights, state.history.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
+        weights, state.snapshots.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
     )
     what = f"{KINDS[kind]} over the training"
     show(picture, "toy_film", of=about(model=run.name), what=what)

@@ -10,7 +10,7 @@ import streamlit as st
 from model import Translator
 from model.archive import pack_checkpoint, unpack_checkpoint
 from model.tokens import END_ID
-from model.training.jobs import Job, JobState
+from model.training.jobs import TrainingJob, TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
@@ -24,7 +24,7 @@ from viz import token_strip
 EXAMPLES = 4  # made up for the other pages
 
 
-def try_it(run: Run, state: JobState) -> None:
+def try_it(run: Run, state: TrainingState) -> None:
     """A box for an input, what the model makes of it now, and the right answer."""
     task = run.job.task
     st.subheader("Try it")
@@ -55,7 +55,7 @@ def try_it(run: Run, state: JobState) -> None:
     st.caption(TRY)
 
 
-def use_it(job: Job) -> None:
+def use_it(job: TrainingJob) -> None:
     """The model for the other pages, and as a file."""
     st.subheader("Use what was trained")
     task = job.task
@@ -73,13 +73,13 @@ def use_it(job: Job) -> None:
     st.caption(USE)
 
 
-def use(job: Job) -> None:
+def use(job: TrainingJob) -> None:
     """Let the other pages show the model as it is now."""
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     state = job.look()
-    about = "about " if state.name == "training" else ""  # it goes on meanwhile
+    about = "about " if state.status == "training" else ""  # it goes on meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     try:
         models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])

@@ -10,11 +10,10 @@ from pages.browser import parts
 from pages.shared.frame import talk
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
-from pages.shared.show.stage import staged
+from pages.shared.show.stage import NOTE, staged
 from pages.shared.state.page import PAGES
 
 PARAMETER = "talk"  # which slide, in an address
-NOTE = "slide-note"  # the key of a box that a slide shows beside its pictures
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
 
 # --slide-scale fits the whole to the screen and --slide-fit the pictures that are too tall, see
@@ -78,6 +77,8 @@ def show_slide(number: int) -> None:
 def turn() -> None:
     """Show the slide that was asked for, or leave the talk if it is number 0; a callback."""
     number = picked("slide-words")
+    if not address.in_talk():
+        return  # a second quick Esc, or a late click on a slide that was left
     if number == 0:
         leave()
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):

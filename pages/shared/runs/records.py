@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from model.trace import Side
-from model.training.history import History
-from model.training.position_counts import REACH, load_reach
+from model.training.position_counts import POSITION_COUNTS, load_position_counts
+from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
 from pages.shared.state.catalog import DEFAULT
 
@@ -14,15 +14,15 @@ FOLDER = PRETRAINED / DEFAULT
 
 
 @st.cache_resource
-def recorded_training() -> History:
+def recorded_training() -> Snapshots:
     """Return the attention at steps of the shipped model's training; not to be modified."""
-    return History.from_file(FOLDER / "history.safetensors")
+    return Snapshots.from_file(FOLDER / "history.safetensors")
 
 
 @st.cache_data(show_spinner=False)
 def trained_pairs(name: str) -> dict[Side, list[int]]:
     """Return how many training pairs of a shipped model have a token at each position."""
-    return load_reach(PRETRAINED / name / REACH)
+    return load_position_counts(PRETRAINED / name / POSITION_COUNTS)
 
 
 def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from threading import Lock
 from weakref import WeakValueDictionary
@@ -12,12 +13,15 @@ from weakref import WeakValueDictionary
 import streamlit as st
 from cachetools import LRUCache
 
+from model.job_queue import JobQueue, QueueFullError
 from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError, first_line, read_config
-from model.library.transformers_model import ForeignModel, load_foreign
+from model.library.transformers_model import TransformersModel, load_transformers_model
 from pages.shared.runs import limits
+from pages.shared.state.choices import chosen
+from pages.shared.state.library_choices import BERT_NAME
 
-MOST_WAITING = 10  # models to be loaded
+MOST_WAITING = 10  # models to be loaded, the one under way included
 LOADING = {
     "begin": "Looking for the model …",
     "download": "Downloading …",
@@ -42,7 +46,7 @@ class Loaded:
     """A model in memory; the `number` of its loading tells it from another of the same name."""
 
     name: str
-    model: BertReader | ForeignModel
+    model: BertReader | TransformersModel
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __post_init__(self) -> None:
@@ -63,7 +67,7 @@ def short(name: str) -> str:
     return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
 
-class Job:
+class LoadJob:
     """A model being loaded: how far it is, and in the end the model or why there is none."""
 
     def __init__(self, name: str) -> None:
@@ -79,7 +83,7 @@ class Job:
         """Load the model; raise LoadingError, whatever went wrong."""
         try:
             bert = read_config(self.name).model_type == "bert"
-            model = (load_bert if bert else load_foreign)(self.name, self.progress)
+            model = (load_bert if bert else load_transformers_model)(self.name, self.progress)
             return Loaded(self.name, model)
         except LoadingError:
             raise
@@ -92,29 +96,31 @@ class Shelf:
 
     def __init__(self) -> None:
         self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # of all visitors together
-        self.jobs: dict[str, Job] = {}
+        self.jobs: dict[str, LoadJob] = {}
         self.lock = Lock()
-        self.worker = ThreadPoolExecutor(1, "loading")
+        self.queue = JobQueue("loading", at_once=1, waiting=MOST_WAITING - 1)
 
     def get(self, name: str) -> Loaded | None:
         """Return a model that is in memory, or None."""
         with self.lock:
             return self.loaded.get(name)
 
-    def ask(self, name: str) -> Job:
+    def ask(self, name: str) -> LoadJob:
         """Have a model loaded; visitors who ask for the same one meanwhile share the job.
 
         Raise LoadingError if too many are asked for already.
         """
         with self.lock:
             if name not in self.jobs:
-                if len(self.jobs) >= MOST_WAITING:
-                    raise LoadingError(LOADING["many"].format(count=len(self.jobs)))
-                job = self.jobs[name] = Job(name)
-                job.result = self.worker.submit(self._fill, job)
+                job = LoadJob(name)
+                try:
+                    job.result = self.queue.submit(partial(self._fill, job))
+                except QueueFullError:
+                    raise LoadingError(LOADING["many"].format(count=len(self.jobs))) from None
+                self.jobs[name] = job
             return self.jobs[name]
 
-    def _fill(self, job: Job) -> Loaded:
+    def _fill(self, job: LoadJob) -> Loaded:
         """Load a model and keep it; what failed is not kept."""
         try:
             loaded = job.load()
@@ -137,6 +143,6 @@ def mine() -> list[Loaded]:
 
     What others asked for is their own affair: it may be the name of a folder.
     """
-    names = [*st.session_state.get("bert_names", ()), st.session_state.bert_name]
+    names = [*st.session_state.get("bert_names", ()), chosen(BERT_NAME)]
     found = map(shelf().get, dict.fromkeys(names))
     return [loaded for loaded in found if loaded]

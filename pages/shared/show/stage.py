@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 OFFSTAGE = "offstage"  # the key of what a slide does not show
 STAGE = "stage"
+NOTE = "slide-note"  # the key of a note that a slide shows beside its pictures
 
 
 @contextmanager

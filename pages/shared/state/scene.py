@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from model.config import TransformerConfig
-from model.decoding.strategies import NAMES as STRATEGIES
-from model.decoding.strategies import Name as StrategyName
+from model.decoding.strategies import STRATEGIES, StrategyName
 from model.edit_text import read_edits
 from model.library.selection import BETWEEN
 from model.trace import Kind

@@ -1,7 +1,11 @@
 import pytest
 import torch
 
-from model.insight.scoring import favourites, next_log_probabilities, trace_log_probabilities
+from model.insight.scoring import (
+    most_likely_tokens,
+    next_log_probabilities,
+    trace_log_probabilities,
+)
 
 
 def test_log_probabilities_are_those_of_the_shifted_target():
@@ -34,14 +38,14 @@ def test_the_favourites_of_a_free_run_are_what_it_wrote(translator, pairs):
     for source, _ in pairs[:4]:
         translation = translator.translate(source)
         trace = translator.trace(source, translation, pad_to=22)
-        probabilities, ids = favourites(trace)
+        probabilities, ids = most_likely_tokens(trace)
         assert ids == [token.id for token in translation.target_tokens]
         torch.testing.assert_close(probabilities.log(), trace_log_probabilities(trace))
 
 
 def test_a_favourite_is_at_least_as_likely_as_what_was_wanted(translator, pairs):
     trace = translator.trace(pairs[0][0], pairs[5][1])
-    probabilities, ids = favourites(trace)
+    probabilities, ids = most_likely_tokens(trace)
     wanted = trace_log_probabilities(trace).exp()
     assert (probabilities >= wanted - 1e-7).all()
     assert (probabilities > wanted).any()

@@ -10,7 +10,7 @@ import transformers
 from tokenizers import decoders, models, pre_tokenizers, processors, trainers
 
 from model.library.hub import LoadingError
-from model.library.transformers_model import LONGEST, load_foreign
+from model.library.transformers_model import LONGEST, load_transformers_model
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."
 END, PAD = 1, 0
@@ -95,7 +95,7 @@ def folders(tmp_path_factory, pairs):
 
 @pytest.fixture(scope="module")
 def load(folders):
-    loaded = {name: load_foreign(folder) for name, folder in folders.items()}
+    loaded = {name: load_transformers_model(folder) for name, folder in folders.items()}
     return loaded.__getitem__
 
 
@@ -231,7 +231,7 @@ def test_a_config_without_any_such_model(folders, tmp_path):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "model.safetensors").write_bytes((folders["T5"] / "model.safetensors").read_bytes())
     with pytest.raises(LoadingError, match=r"lack \d+ tensors|cannot load"):
-        load_foreign(tmp_path)
+        load_transformers_model(tmp_path)
 
 
 def test_a_marian_of_its_own_tokenizer(tmp_path, pairs):
@@ -265,6 +265,6 @@ def test_a_marian_of_its_own_tokenizer(tmp_path, pairs):
         tmp_path
     )
     tokenizer.save_pretrained(tmp_path)
-    ours = load_foreign(tmp_path).attentions(TEXT, TARGET)
+    ours = load_transformers_model(tmp_path).attentions(TEXT, TARGET)
     assert (ours.source, ours.target) == (TEXT, TARGET)
     assert [piece.is_special for piece in ours.target_tokens][:2] == [True, False]

@@ -11,9 +11,9 @@ import torch
 
 from model.training.jobs import POINTS, Trainings, thinned
 from model.training.loop import learning_rate
-from model.training.small_models import SNAPSHOTS, Toy, ToyOptions
+from model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
 
-SMALL = ToyOptions(
+SMALL = TrainingOptions(
     shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=30, batch_size=4, warmup=4
 )
 LONG = replace(SMALL, steps=10_000)
@@ -27,7 +27,7 @@ def wait_until(true, seconds=300):
 
 
 def wait_for(job, *names):
-    wait_until(lambda: job.look().name in names)
+    wait_until(lambda: job.look().status in names)
     return job.state
 
 
@@ -53,14 +53,14 @@ def trainings():
 
     yield make
     for each in made:
-        for job in [*each._line, *each._running]:
+        for job in each._queued[:]:
             job.stop()
     wait_until(lambda: not training_threads())
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thread):
-    toys = [Toy(replace(SMALL, seed=seed)) for seed in range(3)]
+    toys = [SmallModel(replace(SMALL, seed=seed)) for seed in range(3)]
     expected = [list(toy.train()) for toy in toys]
     line = trainings(at_once=at_once)
     started = [line.start(toy.options) for toy in toys]
@@ -74,8 +74,8 @@ def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thr
             if each.exact_match is not None
         ]
         assert list(zip(state.match_steps, state.matches, strict=True)) == matches
-        for kind, weights in toy.history().weights[0].items():
-            assert torch.equal(state.history.weights[0][kind], weights)
+        for kind, weights in toy.snapshots().weights[0].items():
+            assert torch.equal(state.snapshots.weights[0][kind], weights)
         assert (state.step, state.steps, state.seconds_left, state.note) == (30, 30, 0.0, "")
 
 
@@ -87,32 +87,32 @@ def test_the_others_wait_in_line_and_are_told_their_place(trainings):
     with pytest.raises(ValueError, match="3 trainings wait already"):
         line.start(LONG)
     third.stop()
-    assert (third.state.name, third.state.step) == ("stopped", 0)
+    assert (third.state.status, third.state.step) == ("stopped", 0)
     assert fourth.state.place == 2
     first.stop()
-    assert second.state.name == "training"
+    assert second.state.status == "training"
     assert fourth.state.place == 1
     assert len(training_threads()) == 1
 
 
-def test_pausing_gives_the_place_up_and_going_on_changes_nothing(trainings, one_thread):
-    expected = [each.step.loss for each in Toy(replace(SMALL, steps=200)).train()]
+def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_thread):
+    expected = [each.step.loss for each in SmallModel(replace(SMALL, steps=200)).train()]
     line = trainings(at_once=1)
     job = line.start(replace(SMALL, steps=200))
     wait_until(lambda: job.look().step >= 5)
     job.pause()
     paused = job.state
-    assert (paused.name, paused.note) == ("paused", "")
+    assert (paused.status, paused.note) == ("paused", "")
     assert not training_threads()
     assert 5 <= paused.step < 200
     other = line.start(SMALL)
-    job.go_on()
-    assert job.state.name in ("waiting", "training")
+    job.resume()
+    assert job.state.status in ("waiting", "training")
     assert wait_for(other, "finished").step == 30
     assert wait_for(job, "finished").losses.tolist() == expected
-    job.go_on()
+    job.resume()
     job.pause()
-    assert job.state.name == "finished"
+    assert job.state.status == "finished"
 
 
 def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(trainings):
@@ -121,18 +121,18 @@ def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(
     job.stop()
     assert not training_threads()
     state = job.state
-    assert state.name == "stopped"
-    assert state.history.steps[-1] == state.step
-    assert len(state.history.steps) <= SNAPSHOTS + 1
-    history = state.history
+    assert state.status == "stopped"
+    assert state.snapshots.steps[-1] == state.step
+    assert len(state.snapshots.steps) <= SNAPSHOTS + 1
+    history = state.snapshots
     trace = job.translator().trace(
         history.sentences[0], "".join(token for token in history.target_tokens[0][1:])
     )
     for kind, weights in history.weights[0].items():
         # lay_out computes query, key and value as one product.
         torch.testing.assert_close(weights[-1], trace.weights(kind), atol=1e-5, rtol=1e-4)
-    job.go_on()
-    assert job.state.name == "stopped"
+    job.resume()
+    assert job.state.status == "stopped"
 
 
 def test_a_paused_job_can_be_stopped(trainings):
@@ -140,19 +140,19 @@ def test_a_paused_job_can_be_stopped(trainings):
     wait_until(lambda: job.look().step >= 3)
     job.pause()
     job.stop()
-    assert job.state.name == "stopped"
-    assert job.state.history.steps[-1] == job.state.step
+    assert job.state.status == "stopped"
+    assert job.state.snapshots.steps[-1] == job.state.step
 
 
 def test_what_nobody_looks_at_is_paused_and_can_go_on(trainings):
     line = trainings(patience=0.3)
     job = line.start(LONG)
     wait_until(lambda: not training_threads())
-    assert job.state.name == "paused"
-    assert "nobody looked" in job.state.note
+    assert job.state.status == "paused"
+    assert "was not open for" in job.state.note
     step = job.state.step
     line.patience = 300
-    job.go_on()
+    job.resume()
     assert job.state.note == ""
     wait_until(lambda: job.look().step > step)
 
@@ -163,8 +163,8 @@ def test_who_has_left_the_line_is_not_waited_for(trainings):
     assert (left.state.place, last.state.place) == (1, 2)
     left.last_look -= line.patience
     assert last.state.place == 1
-    assert (left.state.name, left.state.step) == ("paused", 0)
-    assert "nobody looked" in left.state.note
+    assert (left.state.status, left.state.step) == ("paused", 0)
+    assert "was not open for" in left.state.note
 
 
 def test_no_training_takes_longer_than_allowed(trainings):
@@ -179,7 +179,7 @@ def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, ca
     line = trainings()
     job = line.start(LONG)
     following = line.start(SMALL)
-    monkeypatch.setattr(job._toy, "exact_match", lambda: 1 / 0)
+    monkeypatch.setattr(job._model, "exact_match", lambda: 1 / 0)
     state = wait_for(job, "failed")
     assert state.note == "The training failed: division by zero"
     assert "ZeroDivisionError" in caplog.text
@@ -188,15 +188,15 @@ def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, ca
 
 def test_weights_that_are_no_numbers_end_the_training_and_are_shown_nowhere(trainings):
     line = trainings()
-    line.start(LONG)
+    first = line.start(LONG)
     job = line.start(SMALL)
     with torch.no_grad():
-        job._toy.model.output.weight.fill_(torch.nan)
-    line._running.copy().pop().stop()
+        job._model.model.output.weight.fill_(torch.nan)
+    first.stop()
     state = wait_for(job, "failed")
     assert "smaller learning rate" in state.note
-    assert state.history.steps == [0]
-    with pytest.raises(ValueError, match="no numbers any more"):
+    assert state.snapshots.steps == [0]
+    with pytest.raises(ValueError, match="not finite numbers"):
         job.translator()
 
 
@@ -228,14 +228,14 @@ def open_and_close(line):
     """A visitor who starts a training and leaves in one way or another."""
     for number in range(4):
         job = line.start(LONG)
-        wait_until(lambda job=job: job.look().name != "training" or job.look().step >= 2)
+        wait_until(lambda job=job: job.look().status != "training" or job.look().step >= 2)
         if number == 0:
             job.stop()
         elif number == 1:
             job.pause()
         elif number == 2:
             job.pause()
-            job.go_on()
+            job.resume()
             job.stop()
         # else the tab is closed: nobody looks any more
 
@@ -251,7 +251,7 @@ def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
 
     def watched(options):
         job = start(options)
-        made.extend(map(weakref.ref, (job, job._toy, job._toy.model)))
+        made.extend(map(weakref.ref, (job, job._model, job._model.model)))
         return job
 
     line.start = watched
@@ -266,8 +266,7 @@ def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
     assert not any(reference() for reference in made)
     grown = sum(entry.size_diff for entry in after.compare_to(before, "filename"))
     assert grown < 500_000
-    assert not line._line
-    assert not line._running
+    assert not line._queued
 
 
 @pytest.mark.parametrize("count", [0, 1, POINTS, POINTS + 1, 10_000])

@@ -4,13 +4,16 @@ import torch
 
 from model.checkpoint import save_checkpoint
 from model.training.data import EncodedPair
-from model.training.position_counts import load_reach, main, reach
+from model.training.position_counts import count_positions, load_position_counts, main
 
 
 def test_a_position_is_reached_by_the_pairs_that_have_a_token_there():
     pairs = [EncodedPair([9], [9, 9, 9]), EncodedPair([9, 9], [9]), EncodedPair([9], [])]
     # The encoder reads the end token too, and the decoder the start token.
-    assert reach(pairs, 6) == {"encoder": [3, 3, 1, 0, 0, 0], "decoder": [3, 2, 1, 1, 0, 0]}
+    assert count_positions(pairs, 6) == {
+        "encoder": [3, 3, 1, 0, 0, 0],
+        "decoder": [3, 2, 1, 1, 0, 0],
+    }
 
 
 def test_the_command_counts_into_the_checkpoint_folder(
@@ -24,7 +27,7 @@ def test_the_command_counts_into_the_checkpoint_folder(
     words = ["reach", "--pairs", str(file), "--model", str(tmp_path / "mine")]
     monkeypatch.setattr(sys, "argv", words)
     main()
-    counts = load_reach(tmp_path / "mine" / "reach.csv")
+    counts = load_position_counts(tmp_path / "mine" / "reach.csv")
     longest = max(len(tokenizer.encode_ids([source])[0]) for source, _ in pairs)
     assert len(counts["encoder"]) == 32
     assert counts["encoder"][:2] == [8, 8]

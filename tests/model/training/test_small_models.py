@@ -8,15 +8,15 @@ from model.trace import KINDS
 from model.training.small_models import (
     BOUNDS,
     DEFAULTS,
-    Toy,
-    ToyOptions,
+    SmallModel,
+    TrainingOptions,
     default_options,
     early_steps,
 )
 from model.training.tasks import TASKS, is_unseen
 from model.translator import Translator
 
-SMALL = ToyOptions(
+SMALL = TrainingOptions(
     shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=12, batch_size=4, warmup=4
 )
 
@@ -27,7 +27,7 @@ def test_every_task_has_options_within_bounds_and_room_for_its_longest_source(na
     assert options.task == name
     assert DEFAULTS.keys() == TASKS.keys()
     longest = TASKS[name].lengths[1]
-    toy = Toy(replace(options, shortest=longest and 1, longest=longest))
+    toy = SmallModel(replace(options, shortest=longest and 1, longest=longest))
     translator = Translator(toy.model, toy.tokenizer)
     for source, target in toy.unseen:
         assert max(len(source), len(target)) < translator.max_tokens
@@ -35,7 +35,7 @@ def test_every_task_has_options_within_bounds_and_room_for_its_longest_source(na
 
 @pytest.mark.parametrize("name", TASKS)
 def test_nothing_unseen_is_trained_on(name):
-    toy = Toy(replace(default_options(name), batch_size=256))
+    toy = SmallModel(replace(default_options(name), batch_size=256))
     trained = {
         toy.tokenizer.decode(row.tolist())
         for batch in itertools.islice(toy.batches(), 5)
@@ -48,7 +48,7 @@ def test_nothing_unseen_is_trained_on(name):
 
 
 def test_batches_are_what_the_translator_reads_and_the_task_asks_for():
-    toy = Toy(SMALL)
+    toy = SmallModel(SMALL)
     batch = next(toy.batches())
     for source_ids, target_ids, next_ids in zip(*vars(batch).values(), strict=True):
         source = toy.tokenizer.decode(source_ids.tolist())
@@ -88,10 +88,10 @@ def test_options_that_make_no_sense_are_refused(options, sentence):
 
 
 def test_a_seed_decides_everything_and_touches_no_other_chance():
-    runs = [[step.step for step in Toy(SMALL).train()] for _ in range(2)]
+    runs = [[step.step for step in SmallModel(SMALL).train()] for _ in range(2)]
     assert runs[0] == runs[1]
-    assert runs[0] != [step.step for step in Toy(replace(SMALL, seed=1)).train()]
-    toy = Toy(SMALL)
+    assert runs[0] != [step.step for step in SmallModel(replace(SMALL, seed=1)).train()]
+    toy = SmallModel(SMALL)
     before = torch.get_rng_state()
     for _ in toy.train():
         pass
@@ -101,7 +101,7 @@ def test_a_seed_decides_everything_and_touches_no_other_chance():
 def test_the_learning_rate_and_the_losses_are_those_of_the_shared_loop():
     from model.training.loop import batch_loss, learning_rate
 
-    toy = Toy(replace(SMALL, label_smoothing=0.1))
+    toy = SmallModel(replace(SMALL, label_smoothing=0.1))
     expected = batch_loss(toy.model, next(toy.batches()), 0.1).item()
     steps = [progress.step for progress in toy.train()]
     assert steps[0].loss == pytest.approx(expected)
@@ -111,7 +111,7 @@ def test_the_learning_rate_and_the_losses_are_those_of_the_shared_loop():
 
 def test_exact_match_counts_what_the_translator_writes():
     options = replace(SMALL, task="copy", longest=3, shortest=1, d_model=32, steps=150, rate=2.0)
-    toy = Toy(replace(options, warmup=40, batch_size=32))
+    toy = SmallModel(replace(options, warmup=40, batch_size=32))
     shares = [progress.exact_match for progress in toy.train()]
     translator = Translator(toy.model, toy.tokenizer)
     right = [translator.translate(source).text == target for source, target in toy.unseen]
@@ -120,16 +120,16 @@ def test_exact_match_counts_what_the_translator_writes():
 
 
 def test_snapshots_are_the_attention_of_the_model_at_their_steps():
-    toy = Toy(SMALL)
-    models = {0: Toy(SMALL).model.state_dict()}
+    toy = SmallModel(SMALL)
+    models = {0: SmallModel(SMALL).model.state_dict()}
     for progress in toy.train():
         models[progress.step.number] = {
             name: tensor.clone() for name, tensor in toy.model.state_dict().items()
         }
-    history = toy.history()
+    history = toy.snapshots()
     assert history.steps == early_steps(12, 59) == list(range(13))
     assert history.sentences == [toy.source]
-    other = Toy(replace(SMALL, seed=3))
+    other = SmallModel(replace(SMALL, seed=3))
     for place, step in enumerate(history.steps):
         other.model.load_state_dict(models[step])
         trace = Translator(other.model, toy.tokenizer).trace(toy.source, toy.target)
@@ -152,7 +152,7 @@ def test_snapshots_are_few_and_close_together_at_first(steps):
 
 
 def test_a_loss_that_is_no_number_ends_the_training_with_a_sentence():
-    toy = Toy(SMALL)
+    toy = SmallModel(SMALL)
     with torch.no_grad():
         toy.model.output.weight.fill_(torch.nan)
     with pytest.raises(FloatingPointError, match=r"step 1 .* smaller learning rate"):

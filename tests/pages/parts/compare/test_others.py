@@ -8,7 +8,7 @@ import torch
 
 from model import Site, load, load_bert
 from model.edits import Edits
-from model.library.transformers_model import load_foreign
+from model.library.transformers_model import load_transformers_model
 from pages.parts.compare.sides import WIDE
 from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import EXAMPLES
@@ -133,7 +133,7 @@ def test_a_decoder_reads_what_it_is_given(compared, tmp_path, pairs):
     shelf().ask(str(tmp_path)).result.result()
     given = {"bert_kind": "cross", "bert_target": "J'aime mon chat.", "bert_second": ""}
     app = take(compared(bert_name=str(tmp_path), **given, bert_first="I love my cat."), "B")
-    found = load_foreign(tmp_path).attentions("I love my cat.", "J'aime mon chat.")
+    found = load_transformers_model(tmp_path).attentions("I love my cat.", "J'aime mon chat.")
     _, numbers = maps(app)
     np.testing.assert_allclose(numbers[1], found.weights["cross"][0].mean(0), atol=1e-5)
     assert f"B's decoder reads: {' '.join(texts(found.target_tokens))}" in told(app)

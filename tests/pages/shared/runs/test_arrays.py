@@ -18,15 +18,15 @@ def test_the_weights_of_all_heads_stand_by_layer_and_head(trace):
 
 
 @pytest.mark.parametrize(
-    ("head", "expected"), [("2", [3.0, 1.0]), ("mean", [2.0, 1.5]), ("max", [3.0, 2.0])]
+    ("head", "expected"), [(1, [3.0, 1.0]), ("mean", [2.0, 1.5]), ("max", [3.0, 2.0])]
 )
 def test_one_head_a_mean_or_a_maximum(head, expected):
     assert arrays.one_head(np.array([[1.0, 2.0], [3.0, 1.0]]), head).tolist() == expected
 
 
-@pytest.mark.parametrize(("name", "meant"), [("mean", [0, 1, 2]), ("2", [1]), ("9", [2])])
-def test_which_heads_a_name_means(name, meant):
-    assert arrays.heads_meant(name, 3) == meant
+@pytest.mark.parametrize(("head", "meant"), [("mean", [0, 1, 2]), (1, [1]), (9, [2])])
+def test_which_heads_are_meant(head, meant):
+    assert arrays.heads_meant(head, 3) == meant
 
 
 def test_the_cells_that_the_mask_closes_are_those_after_the_query(trace):

@@ -42,12 +42,12 @@ def failing(text):
     raise ValueError("There is nothing to read.")
 
 
+pytestmark = pytest.mark.usefixtures("one_session")
+
+
 @pytest.fixture(autouse=True)
-def one_session():
+def no_calls():
     calls.clear()
-    with session("one"):
-        yield
-    end("one")
 
 
 def test_equal_values_are_asked_once_however_they_are_given():

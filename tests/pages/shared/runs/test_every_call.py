@@ -62,6 +62,17 @@ def test_every_way_to_call_a_model_is_seen(source, found):
     assert model_calls(source) == found
 
 
+def test_the_functions_are_those_of_the_package():
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "model").rglob("*.py"))
+    defined = {
+        node.name
+        for source in sources
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert defined >= FUNCTIONS | METHODS - {"generate"}  # which is transformers' own
+
+
 def test_the_calls_of_the_door_are_seen():
     seen = {name for path in RUNS.glob("*.py") for name in model_calls(path.read_text("utf-8"))}
     assert {"translate", "trace", "steps", "attentions", "parity", "explain"} <= seen

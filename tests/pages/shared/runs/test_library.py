@@ -8,7 +8,7 @@ import torch
 
 from model import load_bert
 from model.edits import Edits
-from model.library.transformers_model import load_foreign
+from model.library.transformers_model import load_transformers_model
 from pages.shared.runs import library
 from pages.shared.runs.library import (
     BertRun,
@@ -21,6 +21,7 @@ from pages.shared.runs.shelf import Loaded, numbered
 from tests.model.library.test_transformers_model import KINDS, save_tokenizer
 from tests.pages.sessions import end, session
 
+pytestmark = pytest.mark.usefixtures("one_session")
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 
 
@@ -36,15 +37,7 @@ def other(tmp_path_factory, pairs):
     torch.manual_seed(2)
     model(config(**options)).save_pretrained(folder)
     save_tokenizer(folder, [text for pair in pairs for text in pair], spaces="sign", end=True)
-    return Loaded("t5", load_foreign(folder))
-
-
-@pytest.fixture(autouse=True)
-def two_sessions():
-    with session("one"):
-        yield
-    end("one")
-    end("two")
+    return Loaded("t5", load_transformers_model(folder))
 
 
 def test_a_reading_is_kept_for_its_session_and_for_no_other(bert):
@@ -55,6 +48,7 @@ def test_a_reading_is_kept_for_its_session_and_for_no_other(bert):
     with session("two"):
         assert library._read.kept(run) is None
         assert read(bert, FIRST, SECOND) is not reading
+    end("two")
 
 
 def test_the_end_of_a_session_frees_what_it_read(bert):

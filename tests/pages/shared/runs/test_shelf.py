@@ -7,7 +7,7 @@ import pytest
 
 from model.library.hub import LoadingError
 from pages.shared.runs import shelf as module
-from pages.shared.runs.shelf import Job, Loaded, Shelf, short
+from pages.shared.runs.shelf import Loaded, LoadJob, Shelf, short
 
 
 class Model:
@@ -17,7 +17,7 @@ class Model:
 @pytest.fixture
 def shelf(monkeypatch):
     """A shelf that makes up what it loads."""
-    monkeypatch.setattr(Job, "load", lambda job: Loaded(job.name, Model()))
+    monkeypatch.setattr(LoadJob, "load", lambda job: Loaded(job.name, Model()))
     return Shelf()
 
 
@@ -30,7 +30,7 @@ def test_a_model_that_was_asked_for_is_in_memory_under_its_name(shelf):
 
 def test_the_model_that_was_not_used_for_the_longest_makes_room(monkeypatch):
     monkeypatch.setattr(module.limits, "MODELS", 2)
-    monkeypatch.setattr(Job, "load", lambda job: Loaded(job.name, Model()))
+    monkeypatch.setattr(LoadJob, "load", lambda job: Loaded(job.name, Model()))
     shelf = Shelf()
     for name in "ab":
         shelf.ask(name).result.result(20)
@@ -46,7 +46,7 @@ def test_visitors_who_ask_for_the_same_model_share_the_work_and_too_many_are_ref
         go.wait(20)
         return Loaded(job.name, Model())
 
-    monkeypatch.setattr(Job, "load", load)
+    monkeypatch.setattr(LoadJob, "load", load)
     shelf = Shelf()
     jobs = [shelf.ask(f"model {number}") for number in range(module.MOST_WAITING)]
     assert shelf.ask("model 3") is jobs[3]
@@ -61,7 +61,7 @@ def test_what_failed_can_be_asked_for_again(monkeypatch):
     def fail(job):
         raise LoadingError("no such folder")
 
-    monkeypatch.setattr(Job, "load", fail)
+    monkeypatch.setattr(LoadJob, "load", fail)
     shelf = Shelf()
     for _ in range(2):
         with pytest.raises(LoadingError, match="no such folder"):

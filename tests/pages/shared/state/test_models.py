@@ -90,3 +90,23 @@ def test_an_unknown_model_in_the_address_is_the_default(open_app):
     app = open_app(own=False, model="own-2")
     assert not app.exception
     assert app.selectbox(key="model").value == "en-fr"
+
+
+def test_measured_heads_of_one_model_are_not_shown_of_another(open_app):
+    app = open_app("pages/heads.py", own=False)
+    next(button for button in app.button if button.label == "Measure every head").click().run()
+    assert effects(app)
+    assert not effects(choose(app, OWN.key))
+    assert effects(choose(app, "en-fr"))
+
+
+def effects(app):
+    return [header for header, _ in canvas_pictures(app) if "effects" in str(sorted(header))]
+
+
+def test_the_last_sentence_that_could_be_read_is_the_models_own(open_app):
+    app = open_app(own=False, sentence="We sing.")
+    app.text_input(key="sentence").set_value(" ").run()
+    assert "We sing." in [text.value for text in app.text]
+    choose(app, "en-fr-learned")
+    assert "We sing." not in [text.value for text in app.text]

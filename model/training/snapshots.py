@@ -1,6 +1,6 @@
 """Attention at snapshots of a training.
 
-python -m model.training.history --snapshots DIR --output FILE
+python -m model.training.snapshots --snapshots DIR --output FILE
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from model.translator import Translator
 
 
 @dataclass(frozen=True)
-class History:
+class Snapshots:
     """What the heads did on some sentences at steps of a training.
 
     At every step the decoder reads the last model's translation, so that the maps of all steps
@@ -50,7 +50,7 @@ class History:
         save_tensors(path, tensors, {"history": json.dumps(words)})
 
     @classmethod
-    def from_file(cls, path: Path) -> History:
+    def from_file(cls, path: Path) -> Snapshots:
         """Read a history that `save` wrote."""
         with safe_open(path, framework="pt") as file:
             words = json.loads(file.metadata()["history"])
@@ -61,7 +61,9 @@ class History:
         return cls(**words, weights=weights)
 
 
-def record(translators: Sequence[Translator], steps: list[int], sentences: list[str]) -> History:
+def record_snapshots(
+    translators: Sequence[Translator], steps: list[int], sentences: list[str]
+) -> Snapshots:
     """Trace every sentence with the model of every step, the last one's translation as target."""
     translations = [translators[-1].translate(sentence) for sentence in sentences]
     traces = [
@@ -72,7 +74,7 @@ def record(translators: Sequence[Translator], steps: list[int], sentences: list[
         {kind: torch.stack([trace.weights(kind).cpu() for trace in row]) for kind in KINDS}
         for row in traces
     ]
-    return History(
+    return Snapshots(
         steps,
         sentences,
         [[token.text for token in row[-1].source_tokens] for row in traces],
@@ -83,7 +85,7 @@ def record(translators: Sequence[Translator], steps: list[int], sentences: list[
 
 def main() -> None:
     """Record the history of a training that kept snapshots."""
-    parser = argparse.ArgumentParser(prog="python -m model.training.history", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m model.training.snapshots", description=__doc__)
     parser.add_argument(
         "--snapshots", type=Path, required=True, help="the folder of step-* folders"
     )
@@ -93,7 +95,7 @@ def main() -> None:
     folders = sorted(arguments.snapshots.glob("step-*"))
     translators = [Translator(*load_checkpoint(folder)) for folder in folders]
     steps = [int(folder.name.removeprefix("step-")) for folder in folders]
-    record(translators, steps, arguments.sentences).save(arguments.output)
+    record_snapshots(translators, steps, arguments.sentences).save(arguments.output)
 
 
 if __name__ == "__main__":

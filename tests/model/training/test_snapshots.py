@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from model.trace import Site
-from model.training.history import KINDS, History, record
+from model.training.snapshots import KINDS, Snapshots, record_snapshots
 from model.translator import Translator
 
 
@@ -12,7 +12,9 @@ def history(translator, make_model):
     untrained = Translator(
         make_model(source_vocab_size=size, target_vocab_size=size), translator.tokenizer
     )
-    return record([untrained, translator], [0, 250], ["I love my cat.", "We leave today."])
+    return record_snapshots(
+        [untrained, translator], [0, 250], ["I love my cat.", "We leave today."]
+    )
 
 
 def test_every_step_reads_the_last_models_translation(history, translator):
@@ -39,7 +41,7 @@ def test_tokens_fit_the_weights_of_every_kind(history):
 
 def test_a_saved_history_is_read_back_within_the_rounding_of_float16(history, tmp_path):
     history.save(tmp_path / "history.safetensors")
-    read = History.from_file(tmp_path / "history.safetensors")
+    read = Snapshots.from_file(tmp_path / "history.safetensors")
     assert (read.steps, read.sentences) == (history.steps, history.sentences)
     assert read.tokens(1, "cross") == history.tokens(1, "cross")
     for kind in KINDS:
