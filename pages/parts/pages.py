@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages.parts.attention.page import ATTENTION
 from pages.parts.bert.page import BERT
+from pages.parts.compare.page import COMPARE
 from pages.parts.masks.page import MASKS
 from pages.parts.model.page import MODEL_PAGE
 from pages.parts.talk.page import TALK
@@ -11,7 +12,7 @@ from pages.parts.training.page import TRAINING
 from pages.shared.frame import frame
 from pages.shared.state.page import PAGES, list_pages
 
-list_pages(ATTENTION, MASKS, TRAINING, BERT, TALK, MODEL_PAGE)
+list_pages(ATTENTION, MASKS, COMPARE, TRAINING, BERT, TALK, MODEL_PAGE)
 
 
 def open_page(key: str) -> None:
