@@ -41,7 +41,7 @@ def read_side(parameters: Mapping[str, str]) -> Side:
         layers, heads = (BOUNDS[name][1] for name in ("layers", "heads"))
         config = replace(config, encoder_layers=layers, decoder_layers=layers, heads=heads)
     elsewhere = {choice.key for page in PAGES.values() for choice in page.linked} - HELD.keys()
-    named = {key: text for key, text in parameters.items() if key not in elsewhere}
+    named = {key: value for key, value in parameters.items() if key not in elsewhere}
     values, refused = link.read(named, HELD.values(), config)
     for key, choice in HELD.items():
         if choice.instead and values[key] == choice.instead:  # what the link had no room for
