@@ -21,7 +21,7 @@ Span = tuple[int, int]  # first and last, from 0
 
 
 def write_edits(edits: Edits) -> str:
-    """The text of edits; empty where nothing was changed. Gates are written in percent."""
+    """Return the text of edits; empty if nothing was changed. Gates are written in percent."""
     switches = {"look-ahead": edits.look_ahead, "padding": edits.padding}
     parts = [f"{name}.off" for name, on in switches.items() if not on]
     parts += [f"window.{kind}.{width}" for kind, width in edits.windows.items()]
@@ -33,7 +33,7 @@ def write_edits(edits: Edits) -> str:
 
 
 def cell_texts(cells: Sequence[CellEdit]) -> Iterator[str]:
-    """Cells as rectangles, each in one text, in an order that has the same effect."""
+    """Yield cells as rectangles, each in one text, in an order that has the same effect."""
     last: dict[CellEdit, CellEdit] = {}
     for cell in cells:
         place = replace(cell, opened=False)
@@ -48,7 +48,7 @@ def cell_texts(cells: Sequence[CellEdit]) -> Iterator[str]:
 
 
 def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[Span, Span]]:
-    """Rectangles that cover exactly these cells (query, key): spans of queries and of keys."""
+    """Yield rectangles that cover exactly these cells (query, key): spans of queries and keys."""
     open_since: dict[Span, int] = {}
     for query in range(min(cells)[0], max(cells)[0] + 2):
         row = set(spans(sorted(key for other, key in cells if other == query)))
@@ -59,22 +59,22 @@ def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[Span, Span]]:
 
 
 def spans(numbers: Sequence[int]) -> Iterator[Span]:
-    """The runs of consecutive numbers among ascending ones."""
+    """Yield the runs of consecutive numbers among ascending ones."""
     for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
         members = [number for _, number in run]
         yield members[0], members[-1]
 
 
 def span_text(span: Span) -> str:
-    """A span as text, counted from 1."""
+    """Return a span as text, counted from 1."""
     first, last = span
     return f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
 
 
 def read_edits(text: str, config: TransformerConfig) -> Edits:
-    """The edits of a text for a model of this shape.
+    """Return the edits of a text for a model of this shape.
 
-    Raises ValueError where the text is none of `write_edits`, or means parts the model lacks.
+    Raises ValueError if `write_edits` does not write such a text, or the model lacks a part of it.
     """
     switches: dict[str, bool] = {}
     windows: dict[Kind, int] = {}
@@ -103,37 +103,37 @@ def read_edits(text: str, config: TransformerConfig) -> Edits:
                     for key in columns
                 ]
             case _:
-                raise ValueError(f"This is no edit: {part}")
+                raise ValueError(f"This is not a valid edit: {part}")
     return Edits(**switches, windows=windows, gates=gates, cells=tuple(cells))
 
 
 def read_kind(text: str) -> Kind:
-    """A kind of attention."""
+    """Return a kind of attention."""
     if text not in KINDS:
-        raise ValueError(f"This is no kind of attention: {text}")
+        raise ValueError(f"This is not a kind of attention: {text}")
     return text
 
 
 def read_layer(text: str, kind: Kind, config: TransformerConfig) -> int:
-    """A layer that the model has, from 0."""
+    """Return a layer that the model has, from 0."""
     return read_number(text, 1, config.layers(read_kind(kind))) - 1
 
 
 def read_head(text: str, config: TransformerConfig) -> int:
-    """A head that the model has, from 0."""
+    """Return a head that the model has, from 0."""
     return read_number(text, 1, config.heads) - 1
 
 
 def read_span(text: str, most: int) -> range:
-    """The positions of a span, from 0."""
+    """Return the positions of a span, from 0."""
     first, dash, last = text.partition("-")
     start = read_number(first, 1, most)
     return range(start - 1, read_number(last, start, most) if dash else start)
 
 
 def read_number(text: str, lowest: int, highest: int) -> int:
-    """A whole number within bounds."""
+    """Return a whole number within bounds."""
     known = text.isascii() and text.isdecimal() and len(text) < 10
     if not (known and lowest <= int(text) <= highest):
-        raise ValueError(f"This is no number from {lowest} to {highest}: {text}")
+        raise ValueError(f"This is not a number from {lowest} to {highest}: {text}")
     return int(text)

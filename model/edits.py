@@ -89,9 +89,9 @@ class Edits:
     def at_sites(
         self, config: TransformerConfig, positions: int, target_length: int | None = None
     ) -> dict[Site, AttentionEdit]:
-        """The edits as the model takes them, for up to `positions` queries and keys.
+        """Return the edits as the model takes them, for up to `positions` queries and keys.
 
-        Where the target is padded, `target_length` counts its tokens before the padding.
+        If the target is padded, `target_length` counts its tokens before the padding.
         """
         sites = [Site(kind, layer) for kind in KINDS for layer in range(config.layers(kind))]
         edits = {site: self.at_site(site, config.heads, positions, target_length) for site in sites}
@@ -104,7 +104,7 @@ class Edits:
     def at_site(
         self, site: Site, heads: int, positions: int, target_length: int | None = None
     ) -> AttentionEdit:
-        """The edit of one site; see `at_sites`. Gates of heads beyond these have no effect."""
+        """Return the edit of one site; see `at_sites`. Gates of further heads have no effect."""
         opened = self.opened_by_switches(site, positions, target_length)
         block = torch.zeros(positions, positions, dtype=torch.bool)
         if site.kind in self.windows:
@@ -121,7 +121,7 @@ class Edits:
         )
 
     def opened_by_switches(self, site: Site, positions: int, target_length: int | None) -> Tensor:
-        """The cells (Q, K) that are visible because a whole mask is off."""
+        """Return the cells (Q, K) that are visible because a whole mask is off."""
         everything = torch.ones(positions, positions, dtype=torch.bool)
         if site.kind != "decoder":
             return everything & (not self.padding)  # nothing else hides a key of the source
@@ -135,7 +135,7 @@ class Edits:
     def with_cells(
         self, site: Site, heads: int, block: Tensor, opened: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Closed and opened cells after the cell edits: (Q, K), or (H, Q, K) if heads differ.
+        """Return closed and opened cells after cell edits: (Q, K), or (H, Q, K) if heads differ.
 
         Cells beyond these positions, edited on a longer sentence, wait for one.
         """
@@ -157,7 +157,7 @@ class Edits:
 
 
 def opens_the_future(edits: RunEdits) -> bool:
-    """Whether a decoder position may see a later one, so that what it computes changes with it."""
+    """Return whether a decoder position may see a later one, which changes what it computes."""
     return any(
         edit.open is not None and bool(edit.open.triu(diagonal=1).any())
         for site, edit in edits.items()

@@ -92,7 +92,7 @@ def test_the_example_of_the_docstring():
     ],
 )
 def test_what_is_no_edit_is_refused(text):
-    with pytest.raises(ValueError, match="no "):
+    with pytest.raises(ValueError, match=r"^This is not a "):
         read_edits(text, CONFIG)
 
 

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from time import sleep
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -218,8 +217,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     app.run()
     app.button(key="toy_start").click().run()
     job = app.session_state["workshop"].run.job
-    while job.look().status != "finished":
-        sleep(0.1)
+    job.queued.join()
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")
     history = job.look().snapshots

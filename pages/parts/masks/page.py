@@ -28,7 +28,7 @@ from pages.shared.show.comparison import compare_probabilities, compare_translat
 from pages.shared.show.saving import About, about
 from pages.shared.show.words import HEAD_WORDS, MASK_WORDS
 from pages.shared.state import edit_history, models
-from pages.shared.state.choices import HEAD_NUMBER, KIND, TARGET, chosen, padding
+from pages.shared.state.choices import HEAD_NUMBER, KIND, TARGET, chosen, padding, put
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose, choose_kind, choose_layer, editor
 
@@ -50,6 +50,8 @@ def run_of(sentence: str) -> tuple[str, int | None]:
     tokens = max(len(trace.source_tokens), len(trace.target_tokens))
     most = min(tokens + 8, translator().model.config.max_positions)
     lengths = [None, *range(tokens + 1, most + 1)]
+    if chosen(PAD_TO) not in lengths:
+        put(PAD_TO, None)
     with length:
         return target, choose(PAD_TO, lengths, widget=st.selectbox, help=MASK_WORDS["pad to"])
 

@@ -11,8 +11,8 @@ from pages.shared.state.workshop import come_back, workshop
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
 GONE = (
-    "What was trained or loaded in this tab is gone: what nobody has looked at for a few minutes "
-    "is let go of."
+    "The models trained or uploaded in this tab are gone: unused ones are released after a few "
+    "minutes."
 )
 
 
@@ -30,10 +30,10 @@ def _come_back() -> None:
     if key == workshop().key or not workshop().is_empty:
         return
     if come_back(key):
-        state.turned = True  # the slide that is shown may be of what came back
+        state.pop("slide_drawn", None)  # the slide that is shown may be of what came back
         if awaited:
             address.go_again(awaited)
     else:
         state.workshop_gone = True
-        if state.page == "Training":
+        if state.page.key == "training":
             state.toy_refused = GONE

@@ -77,6 +77,8 @@ def show_slide(number: int) -> None:
 def turn() -> None:
     """Show the slide that was asked for, or leave the talk if it is number 0; a callback."""
     number = picked("slide-words")
+    if not address.in_talk():
+        return  # a second quick Esc, or a late click on a slide that was left
     if number == 0:
         leave()
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from model.tokens import check_characters
 from pages.shared.link import address, link
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import chosen
@@ -47,16 +48,25 @@ class Slide:
     size: float = 1.5
 
 
+def whole(text: str) -> str:
+    """Return a text that a browser can be sent; raise ValueError for half of a character."""
+    check_characters(text)
+    return text
+
+
+Text = Annotated[str, AfterValidator(whole)]
+
+
 class Entry(BaseModel):
     """A slide as it stands in a file."""
 
     model_config = ConfigDict(strict=True)
 
     page: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
-    parameters: dict[str, str] = {}
+    parameters: dict[Text, Text] = {}
     title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
     words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
-    pictures: list[str] = []
+    pictures: list[Text] = []
     size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
 
 
@@ -122,7 +132,8 @@ def explained(error: ValidationError) -> str:
     match fault["loc"]:
         case ("slides", int(place), *names):
             named = f", {names[0]}" if names else ""
-            return f"Slide {place + 1}{named}: {fault['msg']}."
+            reason = fault["msg"].removeprefix("Value error, ").rstrip(".")
+            return f"Slide {place + 1}{named}: {reason}."
         case ("slides",):
             return f"A talk has a list of 1 to {MOST_SLIDES} slides."
     return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'

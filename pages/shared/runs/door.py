@@ -52,13 +52,12 @@ class ModelCall(Generic[Options, Value]):
 
     def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> Value:
         """Return what was kept, or else call the model."""
-        key = self._key(*args, **kwargs)
-        kept = session_results().get(self._kind, key)
+        key, results = self._key(*args, **kwargs), session_results()
+        kept = results.get(self._kind, key)
         if kept is not None:
             return kept.value
         with st.spinner(self._words) if self._words else nullcontext(), _turn():
             value = self._function(*args, **kwargs)
-        results = session_results()
         results.put(self._kind, key, Result(value, size_of(value)))
         _budget.keep_to(results)
         released()  # what made room, and what the call left behind

@@ -39,7 +39,8 @@ def attention_map(
 
 def follow() -> None:
     """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
-    if st.session_state.pop("to_inside", False):
+    clicked_on = st.session_state.pop("to_inside", None)
+    if clicked_on and clicked_on == st.session_state.page:  # else the visitor had left it
         st.session_state.slide = None
         st.switch_page("pages/inside.py")
     if st.session_state.pop("to_tab", False):
@@ -65,4 +66,4 @@ def open_inside(
     put(INSIDE_OF, chosen(SENTENCE))
     put(INSIDE_TARGET, target)
     put(INSIDE_PAD_TO, pad_to)
-    st.session_state.to_inside = True
+    st.session_state.to_inside = st.session_state.page

@@ -84,7 +84,7 @@ def show_plotly(
         start, end, rest = page.rpartition("</body>")
         return f"{start}{caption_html(caption)}{end}{rest}"
 
-    with st.container(key=f"chart-{key}"):
+    with place(key), st.container(key=f"chart-{key}"):
         st.plotly_chart(figure, key=key, config=config)
         offer(Picture(what, key, of, numbers, to_html))
     words = html.escape(f"{what}. {largest(numbers)}")
@@ -93,7 +93,7 @@ def show_plotly(
 
 def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
     """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
-    with st.container(key=f"chart-{key}"):
+    with place(key), st.container(key=f"chart-{key}"):
         st.altair_chart(chart, key=key)
         offer(Picture(what, key, of, from_chart(chart)))
 
@@ -101,7 +101,7 @@ def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> 
 def offer(picture: Picture) -> None:
     """The menu that saves a chart; a picture's own comes with the picture."""
     key = f"save-{picture.key}"
-    menu = menu_of(picture, css_class(picture.key))
+    menu = menu_of(picture, css_class(f"chart-{picture.key}"))
     ask = asking(picture.key, key)
     component(menu.part)(data=mounted(menu), key=key, on_wanted_change=ask)
 
@@ -126,7 +126,8 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
     """
 
     def ask() -> None:
-        st.session_state.file_asked_for = picture_key, picked(menu_key, "wanted")
+        asked = st.session_state.page, picture_key, picked(menu_key, "wanted")
+        st.session_state.file_asked_for = asked
 
     return ask
 

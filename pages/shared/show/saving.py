@@ -152,8 +152,8 @@ def scene_of(picture: Picture) -> str:
 
 def file_asked_for(picture: Picture) -> tuple[Format, bytes, int] | None:
     """The file that the visitor has just asked for, if it is one of this picture."""
-    key, wanted = st.session_state.get("file_asked_for", (None, None))
-    if key != picture.key:
+    page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
+    if (page, key) != (st.session_state.get("page"), picture.key):
         return None
     del st.session_state.file_asked_for
     return wanted, made(picture, wanted), time.monotonic_ns()

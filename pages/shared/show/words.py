@@ -100,11 +100,10 @@ HEAD_WORDS = {
         "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
         "open its head."
     ),
-    "masks in force": (
-        "Masks you changed on the Masks page are in force here too; take them back there."
-    ),
+    "masks in force": ("Your mask changes apply here too; undo them on the Masks page."),
     "heads in force": (
-        "Heads you switched off or faded on the Heads page are so here too; take them back there."
+        "The heads you switched off or faded on the Heads page are also off here. Undo that on the "
+        "Heads page."
     ),
 }
 

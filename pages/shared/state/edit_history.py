@@ -1,6 +1,6 @@
 """A visitor's edits of each model, kept for the session, with undo.
 
-Without a name they are those of the chosen model; a BERT's are kept under another name.
+Without a name they are those of the chosen model; a BERT's are kept under a name of their own.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ LONGEST = 100  # changes that can be undone
 
 
 def edits(name: str | None = None) -> Edits:
-    """What the visitor has changed so far."""
+    """Return what the visitor has changed so far."""
     return _history(name)[-1]
 
 
 def change(edits: Edits, name: str | None = None) -> None:
-    """Put new edits in force; the old ones can be brought back."""
+    """Put new edits in force; undo brings the previous ones back."""
     if edits != _history(name)[-1]:
         _keep([*_history(name), edits][-LONGEST:], name)
 
 
 def undo(name: str | None = None) -> None:
-    """Bring back the edits before the last change."""
+    """Bring the previous edits back."""
     if can_undo(name):
         _keep(_history(name)[:-1], name)
 
 
 def can_undo(name: str | None = None) -> bool:
-    """Whether there was a change before."""
+    """Return whether there is a change to undo."""
     return len(_history(name)) > 1
 
 

@@ -14,17 +14,17 @@ MOST = 4  # models of their own that a visitor may keep; the oldest makes room
 
 
 def choices() -> dict[str, CatalogEntry]:
-    """Every model this visitor can look at, by its key."""
+    """Return every model this visitor can look at, by its key."""
     return SHIPPED | {key: entry for key, (entry, _) in workshop().models.items()}
 
 
 def chosen() -> CatalogEntry:
-    """The model this visitor looks at."""
+    """Return the model this visitor looks at."""
     return choices().get(st.session_state.get("model", DEFAULT), SHIPPED[DEFAULT])
 
 
 def own_translator(key: str) -> Translator:
-    """A visitor's own model; raises KeyError where there is none of this key."""
+    """Return a visitor's own model; raise KeyError if there is none of this key."""
     return workshop().models[key][1]
 
 

@@ -43,12 +43,12 @@ class Workshop:
 
 @st.cache_resource
 def workshops() -> WeakValueDictionary[str, Workshop]:
-    """Every visitor's, by key, as long as a session holds it."""
+    """Return every visitor's workshop by its key, as long as a session holds it."""
     return WeakValueDictionary()
 
 
 def workshop() -> Workshop:
-    """The one of this session."""
+    """Return the workshop of this session."""
     if "workshop" not in st.session_state:
         st.session_state.workshop = Workshop()
         workshops()[workshop().key] = workshop()
@@ -56,7 +56,7 @@ def workshop() -> Workshop:
 
 
 def come_back(key: object) -> bool:
-    """Take the workshop of a key up again, where it is still there."""
+    """Take the workshop of a key up again; return whether it is still there."""
     found = workshops().get(key)
     if found is not None:
         st.session_state.workshop = found

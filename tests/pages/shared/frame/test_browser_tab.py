@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts.pages import PAGES
 from pages.shared.frame import browser_tab
 from pages.shared.state.workshop import Run, Workshop, workshop, workshops
 
@@ -21,12 +22,12 @@ def left():
 def answered(monkeypatch):
     """A factory of sessions whose tab gave an answer, its own key if none is given."""
 
-    def make(answer=None, page="Masks", **state):
+    def make(answer=None, page="masks", **state):
         gone_to = []
         monkeypatch.setattr(browser_tab, "picked", lambda name: answer or workshop().key)
         monkeypatch.setattr(browser_tab.address, "go_again", gone_to.append)
         app = AppTest.from_string(ANSWER)
-        for name, value in {"page": page, **state}.items():
+        for name, value in {"page": PAGES[page], **state}.items():
             app.session_state[name] = value
         app.run()
         assert not app.exception
@@ -48,8 +49,13 @@ def test_the_own_key_after_a_reset_changes_nothing(answered):
     assert "awaited" not in state
 
 
+def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
+    state, _ = answered(left.key, slide_drawn=3)
+    assert "slide_drawn" not in state
+
+
 def test_what_is_gone_is_told_on_its_page_alone(answered):
-    state, _ = answered("stale", page="Training")
+    state, _ = answered("stale", page="training")
     assert "is gone" in state["toy_refused"]
     assert state["workshop_gone"]
     assert "toy_refused" not in answered("stale")[0]
