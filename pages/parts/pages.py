@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages.parts.attention.page import ATTENTION
 from pages.parts.bert.page import BERT
+from pages.parts.compare.page import COMPARE
 from pages.parts.decoding.page import DECODING
 from pages.parts.heads.page import HEADS
 from pages.parts.inside.page import INSIDE
@@ -19,6 +20,7 @@ list_pages(
     ATTENTION,
     MASKS,
     HEADS,
+    COMPARE,
     INSIDE,
     POSITIONS,
     DECODING,
