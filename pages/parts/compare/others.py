@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from model.edits import Edits, read_edits
-from model.library.bert_reader import BertReader, Reading
+from model.library.bert_reader import BertReader
 from model.library.transformers_model import Attentions
-from model.trace import Kind
+from model.trace import Kind, Trace
 from pages.parts.compare.words import NOT_LOADED
 from pages.shared.link import address
 from pages.shared.runs.arrays import heads_meant, one_head
@@ -55,7 +55,7 @@ def edits_of(side: Scene) -> Edits:
         return Edits()
 
 
-def run_of(side: Scene) -> Reading | Attentions:
+def run_of(side: Scene) -> Trace | Attentions:
     """Every head on a side's text; raises ValueError where the model cannot read it."""
     found = loaded(side)
     if not isinstance(found.model, BertReader):
