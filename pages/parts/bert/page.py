@@ -119,8 +119,8 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
             states, usual = reading.outputs["encoder"], trained.outputs["encoder"]
             change = (states - usual).norm(dim=-1) / usual.norm(dim=-1)
             st.metric(
-                "The last hidden states move by, on average over tokens",
-                f"{change.mean():.1%} of their length",
+                "Mean change of the last hidden states",
+                f"{change.mean():.1%}",
             )
 
     def weight() -> None:
