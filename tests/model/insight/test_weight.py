@@ -13,8 +13,8 @@ def test_a_weight_shows_its_own_row_of_the_trace(site, model, trace):
     weight = weight_of(model, trace, site, head=2, query=1)
     assert weight.record is trace.attention[site]
     assert torch.equal(weight.row, trace.attention[site].weights[0, 2, 1])
-    assert weight.row.shape == (len(trace.key_tokens(site)),)
     assert weight.key_tokens == [token.text for token in trace.key_tokens(site)]
+    assert weight.row.shape == (len(weight.key_tokens),)
     assert weight.attention is attention_of(model, site)
     assert weight.gates.tolist() == [[1, 1, 1, 1]]
 
@@ -23,7 +23,7 @@ def test_the_gates_are_those_of_its_site(model):
     site = Site("cross", 1)
     edits = {site: AttentionEdit(gate=GATES)}
     trace = record(model, edits)
-    weight = weight_of(model, trace, site, 1, 0, edits)
+    weight = weight_of(model, trace, site, head=1, query=0, edits=edits)
     assert weight.gates.tolist() == [GATES.tolist()]
     assert weight.gate == 0.5
     assert weight.edit is edits[site]
