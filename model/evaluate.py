@@ -33,7 +33,7 @@ def translate_all(
     batch_size: int = 128,
     progress: bool = False,
 ) -> list[str]:
-    """Greedy translations of many sentences, sentences of like length decoded together."""
+    """Return greedy translations of many sentences, sentences of like length decoded together."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
@@ -61,7 +61,7 @@ def score(
     model.eval()
     translations = translate_all(model, tokenizer, list(references), progress=progress)
     most = max(len(targets) for targets in references.values())
-    # sacrebleu wants one list a reference number, None where a sentence has fewer.
+    # sacrebleu wants one list a reference number, None if a sentence has fewer.
     streams = [
         [targets[number] if number < len(targets) else None for targets in references.values()]
         for number in range(most)

@@ -23,7 +23,7 @@ def look_ahead_mask(queries: int, earlier: int = 0, device: torch.device | None 
     """Hide later keys from earlier queries -> (1, 1, Q, earlier + Q).
 
     `earlier` counts the positions before the first query whose keys are visible to all queries,
-    as when decoding goes on from a cache.
+    as when decoding continues from a cache.
     """
     visible = torch.ones(queries, earlier + queries, dtype=torch.bool, device=device)
     return visible.tril(diagonal=earlier)[None, None]

@@ -30,7 +30,7 @@ def lay_out(model: Transformer) -> Transformer:
 
 
 def fuse(attention: MultiHeadAttention) -> Linear:
-    """The query, key and value of an attention as one layer, beside its three."""
+    """Return the query, key and value of an attention as one layer, beside its three."""
     parts = (attention.query, attention.key, attention.value)
     fused = Linear(attention.query.in_features, 3 * attention.query.out_features)
     set_weight(fused, torch.cat([part.weight for part in parts]))
@@ -40,11 +40,11 @@ def fuse(attention: MultiHeadAttention) -> Linear:
 
 
 def set_weight(layer: nn.Linear, weight: Tensor) -> None:
-    """Give a layer a copy of a weight by columns, which counts as no parameter of its own."""
+    """Give a layer a copy of a weight by columns, which does not count as a parameter."""
     del layer.weight
     layer.register_buffer("weight", by_columns(weight), persistent=False)
 
 
 def by_columns(weight: Tensor) -> Tensor:
-    """The same matrix, stored column by column."""
+    """Return the same matrix, stored column by column."""
     return weight.detach().t().contiguous().t()

@@ -61,7 +61,7 @@ class Log:
 def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
     """Train as the command line says, writing checkpoints, snapshots and the log to a folder.
 
-    Raises ValueError where the folder and `--resume` do not fit.
+    Raises ValueError if the folder and `--resume` do not fit.
     """
     folder: Path = arguments.output
     folder.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ class Translator:
 
     @property
     def default_new_tokens(self) -> int:
-        """How long a translation may become where nothing else is asked for."""
+        """How long a translation may become if nothing else is asked for."""
         return min(64, self.max_tokens)
 
     @property
@@ -42,9 +42,9 @@ class Translator:
         return self.model.config.max_positions - 1
 
     def read(self, source: str, pad_to: int | None = None) -> list[Token]:
-        """The tokens the encoder reads: the sentence, cut at `max_tokens`, and the end token.
+        """Return what the encoder reads: the sentence, cut at `max_tokens`, and the end token.
 
-        `pad_to` appends padding until there are that many tokens. Raises ValueError where the
+        `pad_to` appends padding until there are that many tokens. Raises ValueError if the
         sentence has nothing to read, or `pad_to` is more than the model's positions.
         """
         if pad_to is not None and pad_to > self.model.config.max_positions:
@@ -121,9 +121,9 @@ class Translator:
         return Translation(source, text, tokens, target_tokens, decoded.log_probability)
 
     def write(self, text: str) -> list[Token]:
-        """The tokens that a translation can be made to begin with.
+        """Return the tokens that a translation can be made to begin with.
 
-        Raises ValueError where the model has no token for some of the text.
+        Raises ValueError if the model has no token for some of the text.
         """
         tokens = self.tokenizer.encode(text)
         unknown = [token.text for token in tokens if token.is_unknown]
@@ -162,12 +162,12 @@ class Translator:
         return trace
 
     def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
-        """Tokens with padding appended until there are `length`."""
+        """Return tokens with padding appended until there are `length`."""
         padding = self.tokenizer.special_token(PAD_ID, tokens[-1].end)
         return tokens + [padding] * ((length or 0) - len(tokens))
 
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
-        """The masks as trained for the tokens of a trace.
+        """Return the masks as trained for the tokens of a trace.
 
         Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
         """
@@ -186,7 +186,7 @@ class Translator:
 def load(name: str | Path) -> Translator:
     """Load a shipped model by name, such as "en-fr", or a checkpoint folder; on the GPU if any.
 
-    Raises FileNotFoundError or ValueError where there is no usable checkpoint.
+    Raises FileNotFoundError or ValueError if there is no usable checkpoint.
     """
     shipped = sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
     folder = PRETRAINED / name if str(name) in shipped else Path(name)

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import itertools
+import os
 
 import hypothesis
 import pytest
@@ -17,6 +18,8 @@ from model.translator import Translator
 # A busy machine must not fail a property for being slow.
 hypothesis.settings.register_profile("headlight", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("headlight")
+if "PYTEST_XDIST_WORKER" in os.environ:  # threads of several processes would wait for each other
+    torch.set_num_threads(1)
 
 PAIRS = [
     ("I love my cat.", "J'aime mon chat."),

@@ -22,8 +22,8 @@ class Decoded:
     """The ids a decoding chose, without start and end, and what the model thought of them."""
 
     ids: list[int]
-    log_probability: float  # of the ids, and of the end token where it was reached
-    finished: bool  # True where the end token came, False where the limit did
+    log_probability: float  # of the ids, and of the end token if it was reached
+    finished: bool  # True if the end token came, False if the limit did
 
     @property
     def length(self) -> int:
@@ -33,18 +33,18 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Expansion:
-    """One step of a decoding: R prefixes, what the model made of them, and how they went on.
+    """One step of a decoding: R prefixes, what the model made of them, and how they continued.
 
-    The C candidates stand best first. The first `kept` of them were gone on with; those among them
-    that did not end are, in this order, the prefixes of the next step. The last row of the
-    attention is that of the newest position, and the only one where earlier ones were cached.
+    The C candidates stand best first. The first `kept` of them were extended; those among them that
+    did not end are, in this order, the prefixes of the next step. The last row of the attention is
+    that of the newest position, and the only one if earlier ones were cached.
     """
 
     weights: dict[Site, Tensor]  # (R, H, Q, K)
     masked_scores: dict[Site, Tensor]  # (R, H, Q, K)
     log_probabilities: Tensor  # (R, V) of each prefix's next token
-    rows: Tensor  # (C,) the prefix that a candidate goes on from
-    ids: Tensor  # (C,) the token it goes on with
+    rows: Tensor  # (C,) the prefix that a candidate extends
+    ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
     kept: int
 
@@ -69,14 +69,14 @@ class Prefixes:
         self.ids = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
-        """Log-probabilities (R, V) of each row's next token; what is computed goes to `trace`."""
+        """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
         read = self.ids if self.cache is None else self.ids[:, -1:]
         run = Run(self.edits, trace, self.cache)
         logits = self.model.decode(read, self.memory, self.memory_mask, run)[:, -1]
         return torch.log_softmax(logits.float(), dim=-1)
 
-    def go_on(self, rows: Tensor, ids: Tensor) -> None:
-        """Go on from these rows, in this order, each of which reads one more of ids (R,).
+    def extend(self, rows: Tensor, ids: Tensor) -> None:
+        """Continue with these rows, in this order, each of which reads one more of ids (R,).
 
         A row may be taken several times or not at all.
         """
@@ -144,7 +144,7 @@ def decode(
                 found[sentences[row]].append(Decoded(prefixes.ids[row, 1:].tolist(), total, True))
                 wanted -= 1
             rows, ids, totals = rows[~ended], ids[~ended], totals[~ended]
-        prefixes.go_on(rows, ids)
+        prefixes.extend(rows, ids)
         sentences = [sentences[row] for row in rows.tolist()]
         if not sentences:
             break

@@ -22,7 +22,7 @@ class Translation:
     """A source sentence, its translation, and the tokens of both.
 
     `source_tokens` is what the encoder read; `target_tokens` is what the decoder wrote, with the
-    end token where it came. Spans count characters of `source` and `text`.
+    end token if it came. Spans count characters of `source` and `text`.
     """
 
     source: str
@@ -49,7 +49,7 @@ class Candidate:
 
     token: Token
     probability: float
-    drawn: float | None  # the probability it was drawn with; None where nothing is drawn
+    drawn: float | None  # the probability it was drawn with; None if nothing is drawn
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class DecodingStep:
         return self.log_probabilities[self.token.id].item()
 
     def top(self, count: int) -> list[Candidate]:
-        """The likeliest next tokens, best first."""
+        """Return the most likely next tokens, best first."""
         best = self.log_probabilities.topk(min(count, len(self.log_probabilities)))
         return [self.candidate(index) for index in best.indices.tolist()]
 
     def candidate(self, index: int) -> Candidate:
-        """A token by its id, as it would stand after what was read."""
+        """Return a token by its id, as it would stand after what was read."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.tokenizer.append(self.text, index)
         return Candidate(token, self.log_probabilities[index].exp().item(), drawn)
@@ -91,10 +91,10 @@ class DecodingStep:
 
 @dataclass(frozen=True)
 class Node:
-    """A text that was considered at a step: kept and gone on with, or dropped."""
+    """A text that was considered at a step: kept and extended, or dropped."""
 
-    parent: int | None  # its place among the nodes of the step before
-    row: int  # the prefix it goes on from, among those of its step
+    parent: int | None  # its place among the nodes of the previous step
+    row: int  # the prefix it extends, among those of its step
     token: Token
     text: str
     log_probability: float  # of the whole text, in nats
@@ -141,18 +141,18 @@ class Decoding:
         return next((path for path in paths if self.ids_of(path) == written), [])
 
     def ids_of(self, path: Sequence[int]) -> list[int]:
-        """The ids that a path wrote."""
+        """Return the ids that a path wrote."""
         return [nodes[place].token.id for nodes, place in zip(self.tree, path, strict=False)]
 
     def path_to(self, step: int, place: int) -> list[int]:
-        """The places of the nodes that led to one, itself the last."""
+        """Return the places of the nodes that led to one, itself the last."""
         path = [place]
         for nodes in reversed(self.tree[1 : step + 1]):
             path.append(nodes[path[-1]].parent)
         return path[::-1]
 
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
-        """The steps that a path of nodes went through."""
+        """Return the steps that a path of nodes went through."""
         read, text, steps = [self.tokenizer.special_token(START_ID)], "", []
         for expansion, nodes, place in zip(self.expansions, self.tree, path, strict=False):
             node = nodes[place]
@@ -178,9 +178,9 @@ class Decoding:
         return steps
 
     def _tree(self) -> list[list[Node]]:
-        """Every text considered at every step, best first."""
+        """Return every text considered at every step, best first."""
         tree: list[list[Node]] = []
-        prefixes: list[int] = []  # the places, in the step before, of what each row goes on from
+        prefixes: list[int] = []  # the places, in the previous step, of what each row extends
         for length, expansion in enumerate(self.expansions, start=1):
             nodes = []
             candidates = zip(
@@ -203,7 +203,7 @@ class Decoding:
 
 
 def stack_rows(steps: Sequence[Mapping[Site, Tensor]], kind: Kind) -> Tensor:
-    """The weights or visible keys of every step as one (layers, H, T, K), such as an alignment.
+    """Return the weights or visible keys of all steps as one (layers, H, T, K).
 
     Keys that came after a step are 0, or False.
     """

@@ -1,4 +1,4 @@
-"""How a decoding chooses the next token: the likeliest, a drawn one, or the best of a beam."""
+"""How a decoding chooses the next token: the most likely, a drawn one, or the best of a beam."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Choose = Callable[[Tensor, Tensor, int], Candidates]
 class Strategy:
     """A way of choosing tokens and its options; each way looks only at its own.
 
-    A beam follows the `beam_size` likeliest prefixes and ranks the texts it finds by
+    A beam follows the `beam_size` most likely prefixes and ranks the texts it finds by
     log-probability / length ** length_penalty. See `narrow` for temperature, top_k and top_p.
     Raises ValueError for options that make no sense.
     """
@@ -37,7 +37,9 @@ class Strategy:
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
-            raise ValueError(f"There is no strategy {self.strategy!r}; choose one of {STRATEGIES}.")
+            raise ValueError(
+                f"{self.strategy!r} is not a strategy; choose one of {', '.join(STRATEGIES)}."
+            )
         if self.strategy == "beam" and self.beam_size < 1:
             raise ValueError("A beam needs at least 1 prefix.")
         if self.strategy == "sample":
@@ -54,15 +56,15 @@ class Strategy:
         return self.beam_size if self.strategy == "beam" else 1
 
     def score(self, log_probability: float, length: int) -> float:
-        """What texts are ranked by; `length` counts the end token too."""
+        """Return what texts are ranked by; `length` counts the end token too."""
         return log_probability / max(1, length) ** self.length_penalty
 
     def chooser(self, device: torch.device) -> Choose:
-        """The function that chooses, with a random state of its own where it draws."""
+        """Return the function that chooses, with its own random state if it draws."""
         if self.strategy == "beam":
             return best_of_all
         if self.strategy == "greedy":
-            return likeliest_of_each
+            return most_likely_of_each
         generator = torch.Generator(device).manual_seed(self.seed)
 
         def draw(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
@@ -73,23 +75,23 @@ class Strategy:
         return draw
 
     def drawn_from(self, log_probabilities: Tensor) -> Tensor:
-        """The probabilities (R, V) that a sample is drawn from."""
+        """Return the probabilities (R, V) that a sample is drawn from."""
         return narrow(log_probabilities, self.temperature, self.top_k, self.top_p).softmax(dim=-1)
 
 
-def likeliest_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
-    """Every prefix goes on with its likeliest token."""
+def most_likely_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
+    """Extend every prefix by its most likely token."""
     ids = log_probabilities.argmax(dim=-1, keepdim=True)  # (R, 1)
     return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
 
 
 def one_of_each(totals: Tensor, log_probabilities: Tensor, ids: Tensor) -> Candidates:
-    """Every prefix goes on with one token, whose log-probability (R,) and id (R,) are given."""
+    """Extend every prefix by one token, whose log-probability (R,) and id (R,) are given."""
     return torch.arange(len(ids), device=ids.device), ids, totals + log_probabilities
 
 
 def best_of_all(totals: Tensor, log_probabilities: Tensor, wanted: int) -> Candidates:
-    """The likeliest texts of all that are one token longer: twice as many as are `wanted`."""
+    """Return the most likely texts that are one token longer: twice as many as are `wanted`."""
     count = 2 * wanted
     best_of_each = log_probabilities.topk(min(count, log_probabilities.size(-1)))
     candidates = totals[:, None] + best_of_each.values  # (R, count)
@@ -101,8 +103,8 @@ def best_of_all(totals: Tensor, log_probabilities: Tensor, wanted: int) -> Candi
 def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
     """Scores (R, V) to draw from: sharpened, and -inf for tokens too unlikely to be drawn.
 
-    A temperature below 1 sharpens and above 1 flattens; `top_k` keeps the k likeliest, 0 all;
-    `top_p` keeps the likeliest that together reach that probability (Holtzman et al. 2020,
+    A temperature below 1 sharpens and above 1 flattens; `top_k` keeps the k most likely, 0 all;
+    `top_p` keeps the most likely that together reach that probability (Holtzman et al. 2020,
     "The Curious Case of Neural Text Degeneration").
     """
     scores = scores / temperature

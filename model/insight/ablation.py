@@ -50,15 +50,15 @@ def head_removals(
 def without_each_head(
     edits: Mapping[Site, AttentionEdit], sites: Sequence[Site], heads: int
 ) -> dict[Site, AttentionEdit]:
-    """The edits with a gate for every row of a batch, each of which lacks one head of `sites`.
+    """Return edits with a gate for every row of a batch, each of which lacks one head of `sites`.
 
     The rows are those of the first site's heads, then of the next one's.
     """
-    changed = dict(edits)
+    without = dict(edits)
     for place, site in enumerate(sites):
         edit = edits.get(site, AttentionEdit())
         gate = torch.ones(heads) if edit.gate is None else edit.gate
         gates = gate.repeat(len(sites) * heads, 1)  # (B, H)
         gates[place * heads : (place + 1) * heads].fill_diagonal_(0)
-        changed[site] = replace(edit, gate=gates)
-    return changed
+        without[site] = replace(edit, gate=gates)
+    return without

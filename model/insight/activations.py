@@ -25,7 +25,7 @@ class Activations:
 
 @torch.inference_mode()
 def pre_activations(model: Transformer | Bert, trace: Trace, side: Side, layer: int) -> Tensor:
-    """What a feed-forward's first layer computes, before the activation: (T, d_ff)."""
+    """Return what a feed-forward's first layer computes, before the activation: (T, d_ff)."""
     stack = model.encoder if side == "encoder" else model.decoder
     inputs = trace.residual[Block(side, layer, "feed_forward")].inputs
     return stack.layers[layer].feed_forward.inner(inputs)[0]

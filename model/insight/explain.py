@@ -77,9 +77,9 @@ def explain(weight: Weight, objective: Objective | None, *, close: bool = True) 
 
 
 def masked_words(trace: Trace, text: Sequence[Token]) -> Objective | None:
-    """What to explain in a BERT: the tokens of a text that a trace read with [MASK] in their place.
+    """Return what to explain in a BERT: the tokens of a text that a trace read as [MASK].
 
-    None where nothing was masked.
+    None if nothing was masked.
     """
     rows = [
         row
@@ -93,9 +93,9 @@ def masked_words(trace: Trace, text: Sequence[Token]) -> Objective | None:
 
 
 def choose_objective(trace: Trace, site: Site, query: int, target: int | None = None) -> Objective:
-    """What to explain: the token written after decoder row `target`.
+    """Return what to explain: the token written after decoder row `target`.
 
-    Without one, it is the token written after the query, or the whole target where nothing is: for
+    Without one, it is the token written after the query, or the whole target if nothing is: for
     a query of the encoder or of padding. Raises ValueError for a row after which nothing is
     written.
     """
@@ -109,7 +109,7 @@ def choose_objective(trace: Trace, site: Site, query: int, target: int | None = 
     row = query if target is None else target
     if not 0 <= row < len(following):
         raise ValueError(
-            f"No token is written after row {row} of {len(following)}; choose another."
+            f"No token is written after row {row} of {len(following)}; choose an earlier row."
         )
     description = (
         "the log-probability of the token written after this query"
@@ -122,7 +122,7 @@ def choose_objective(trace: Trace, site: Site, query: int, target: int | None = 
 def log_probability(
     model: Transformer | Bert, trace: Trace, objective: Objective, run: Run
 ) -> Tensor:
-    """The objective (B,), in nats, in a run of its own over a trace's tokens.
+    """Return the objective (B,), in nats, in another run over a trace's tokens.
 
     The batch is as wide as the run's edits make it.
     """
@@ -133,7 +133,7 @@ def log_probability(
 
 
 def logits_at(model: Transformer | Bert, trace: Trace, rows: Sequence[int], run: Run) -> Tensor:
-    """The logits (B, N, V) after these rows in a run over a trace's tokens."""
+    """Return the logits (B, N, V) after these rows in a run over a trace's tokens."""
     if isinstance(model, Bert):
         return model.head(model(*model.inputs(trace.source_tokens), run)[:, list(rows)])
     source_ids = token_ids(trace.source_tokens, model.device)
@@ -181,7 +181,7 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor:
 
 @torch.inference_mode()
 def rollout(trace: Trace, site: Site) -> Tensor:
-    """Attention rollout up to a site, the layers' mixing multiplied: (Q, K), rows sum to 1.
+    """Return attention rollout up to a site, the layers' mixing multiplied: (Q, K), rows sum to 1.
 
     A layer mixes by half its weights, their mean over heads, and half the identity for the residual
     connection. At an encoder or decoder site these are multiplied from the first layer up to this
@@ -196,7 +196,7 @@ def rollout(trace: Trace, site: Site) -> Tensor:
 
 
 def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
-    """The first layers' mixing multiplied, or all layers': (T, T)."""
+    """Return the first layers' mixing multiplied, or all layers': (T, T)."""
     sites = sorted(site for site in trace.attention if site.kind == kind)[:layers]
     weights = [trace.attention[site].weights[0].mean(dim=0) for site in sites]  # each (T, T)
     identity = torch.eye(len(weights[0]), device=weights[0].device)

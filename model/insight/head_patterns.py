@@ -25,7 +25,7 @@ class Pattern:
 
 
 def weight_beside(offset: int) -> Score:
-    """The mean weight on the key so many places after the query, over queries that have one."""
+    """Return the mean weight on the key `offset` places after the query, if it has one."""
 
     def score(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
         beside = weights.diagonal(offset, axis1=-2, axis2=-1)  # (..., queries with such a key)
@@ -36,7 +36,7 @@ def weight_beside(offset: int) -> Score:
 
 
 def weight_on(key: int) -> Score:
-    """The mean weight of other tokens on one key, counted from the end where negative."""
+    """Return the mean weight of other tokens on one key, counted from the end if negative."""
 
     def score(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
         others = has_choice(visible)
@@ -48,7 +48,7 @@ def weight_on(key: int) -> Score:
 
 
 def evenness(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarray:
-    """The mean entropy of the rows, as a part of the largest that their visible keys allow."""
+    """Return the mean entropy of the rows, as a part of what their visible keys allow."""
     entropy = -(weights * np.log(weights, where=weights > 0, out=np.zeros_like(weights))).sum(-1)
     largest = np.log(visible.sum(axis=-1).clip(min=2))  # (..., Q)
     return mean_where(entropy / largest, has_choice(visible))
@@ -69,12 +69,12 @@ def alignment(weights: np.ndarray, visible: np.ndarray, kind: Kind) -> np.ndarra
 
 
 def has_choice(visible: np.ndarray) -> np.ndarray:
-    """Which queries may look at more than one key: (..., Q, K) -> (..., Q)."""
+    """Return which queries may look at more than one key: (..., Q, K) -> (..., Q)."""
     return visible.sum(axis=-1) > 1
 
 
 def mean_where(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The mean over the last axis of the chosen values; 0 where there are none."""
+    """Return the mean over the last axis of the chosen values; 0 if there are none."""
     return (values * chosen).sum(axis=-1) / chosen.sum(axis=-1).clip(min=1)
 
 
@@ -103,7 +103,7 @@ DEFINITIONS = {
 def pattern_scores(
     weights: np.ndarray, kind: Kind, visible: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """The scores (...), from 0 to 1, of every pattern that weights (..., Q, K) of a kind can have.
+    """Return the scores (...), from 0 to 1, of every pattern that weights (..., Q, K) can have.
 
     `visible`, of the same shape, is True where a query may look; None stands for the masks as
     trained, on a sentence without padding. Queries that may look at one key only, such as the
@@ -124,7 +124,7 @@ def pattern_scores(
 def badges(
     weights: np.ndarray, kind: Kind, visible: np.ndarray | None = None
 ) -> list[tuple[str, float]]:
-    """The patterns that the weights (Q, K) of one head follow, the strongest first."""
+    """Return the patterns that the weights (Q, K) of one head follow, the strongest first."""
     scores = pattern_scores(weights, kind, visible)
     found = [
         (pattern.name, float(scores[pattern.name]))

@@ -27,7 +27,7 @@ class Projections:
 def separate_heads(
     model: Transformer | Bert, site: Site, inputs: Tensor, memory: Tensor
 ) -> tuple[Projections, Projections, float]:
-    """A site's projections by a small matrix (D, d_model) for each head, and by one for all heads.
+    """Return a site's projections by a small matrix (D, d_model) a head, and by one for all.
 
     Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
     looked at; `anatomy.read_at` gives both. Also returns the largest difference, which is rounding.

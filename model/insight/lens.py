@@ -22,14 +22,14 @@ class LensTable:
     """
 
     labels: tuple[str, ...]  # (L,)
-    ids: Tensor  # (L, T, top): the likeliest tokens, the first first
+    ids: Tensor  # (L, T, top): the most likely tokens, best first
     probabilities: Tensor  # (L, T, top)
-    ranks: Tensor  # (L, T): from 1, of the token that the model finds likeliest in the end
+    ranks: Tensor  # (L, T): from 1, of the token that is the most likely in the end
 
 
 @torch.inference_mode()
 def lens(model: Transformer, trace: Trace, top: int = 3) -> LensTable:
-    """The logit lens: the decoder's final norm and output layer after every layer.
+    """Return the logit lens: the decoder's final norm and output layer after every layer.
 
     The last row is what the trace recorded. Earlier layers were not trained to be read so: a row
     shows what the stream holds in the output's directions, not all that it holds.
@@ -54,7 +54,7 @@ def lens(model: Transformer, trace: Trace, top: int = 3) -> LensTable:
 
 @torch.inference_mode()
 def stream_norms(trace: Trace, side: Side) -> list[tuple[str, Tensor]]:
-    """The length of each token's vector in the residual stream, block by block: (T,) each."""
+    """Return the lengths of the vectors in the residual stream, block by block: (T,) each."""
     norms = [("embedding", trace.embedding[side].states[0].norm(dim=-1))]
     for block, record in trace.residual.items():  # in the order computed
         if block.side == side:

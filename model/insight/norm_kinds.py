@@ -24,7 +24,7 @@ class Normalized:
 
 @torch.inference_mode()
 def layer_and_batch_norm(states: Tensor) -> tuple[Normalized, Normalized]:
-    """Layer norm and batch norm of one sentence's states (1, T, d_model).
+    """Return layer norm and batch norm of one sentence's states (1, T, d_model).
 
     Layer norm takes each token by itself, over its dimensions; batch norm takes each dimension by
     itself, over the tokens, so that a token changes with its neighbours.

@@ -26,7 +26,7 @@ NormOrder = Literal["pre", "post"]
 def norm_orders(
     model: Transformer | Bert, trace: Trace, edits: RunEdits | None = None
 ) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
-    """The stream's norms, as in `stream_norms`, with the norm before each sublayer and after it.
+    """Return `stream_norms` with the norm before each sublayer, and with the norm after it.
 
     The order the model was trained in comes first, and is the trace's. The other is a run of the
     same weights over the same tokens, for which NORM_ORDER_NOTE holds. `edits` are those the trace
@@ -57,7 +57,7 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
 
 
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
-    """A stack with the same weights, its norms before the sublayers or after the sums."""
+    """Return a stack with the same weights, its norms before the sublayers or after the sums."""
     twin = twin_in_order(stack, order)
     # Pre-norm ends with a norm; weights that were trained without one get one without gain.
     embedding = twin.embedding.tokens.weight
@@ -70,7 +70,7 @@ def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
 
 
 def twin_in_order(stack: nn.Module, order: NormOrder) -> nn.Module:
-    """A copy with the same weights and the norms of its sublayers in this order.
+    """Return a copy with the same weights and the norms of its sublayers in this order.
 
     The modules are new, so that the model of all visitors stays as it is; the weights are shared.
     """

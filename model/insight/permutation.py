@@ -12,7 +12,7 @@ from model.transformer import Transformer
 
 
 def shuffled(length: int, seed: int) -> tuple[int, ...]:
-    """The numbers 0 to length - 1 in another order than this one, the same for the same seed.
+    """Return the numbers 0 to length - 1 in another order, the same for the same seed.
 
     A single number has no other order, and keeps its own.
     """
@@ -27,12 +27,12 @@ def shuffled(length: int, seed: int) -> tuple[int, ...]:
 def permutation_differences(
     model: Transformer, source_ids: Tensor, order: Sequence[int], edit: PositionEdit
 ) -> Tensor:
-    """What shuffling the tokens does to the encoder's outputs, beyond shuffling them as well.
+    """Return what shuffling the tokens does to the encoder's outputs, beyond shuffling them too.
 
     `source_ids` (1, S) are read in their order and in the given one, with the same positions. The
     outputs of each token are compared where it stands after the shuffling: the largest difference
-    of their numbers (S,). All are 0, but for rounding, where the encoder is permutation
-    equivariant: where it has no positions.
+    of their numbers (S,). All are 0, but for rounding, if the encoder is permutation
+    equivariant, which it is without positions.
     """
     run = Run({"encoder": edit})
     plain = model.encode(source_ids, run)[0]  # (S, d_model)

@@ -11,7 +11,9 @@ from model.trace import Trace
 
 
 def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
-    """Log-probabilities, in nats, of what follows each decoder input: (B, T, V), (T,) -> (B, T).
+    """Return log-probabilities (B, T), in nats, of what follows each decoder input.
+
+    Shapes: logits (B, T, V) and target_ids (T,).
 
     `target_ids` is what the decoder read, the start token first; after the last comes the end.
     """
@@ -22,7 +24,7 @@ def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
 
 
 def trace_log_probabilities(trace: Trace) -> Tensor:
-    """Log-probabilities, in nats, of the target a trace was made on: (tokens before padding,).
+    """Return log-probabilities (tokens before padding,), in nats, of the target of a trace.
 
     Each is of the token after the one the decoder read there, the end token last.
     """
@@ -32,7 +34,7 @@ def trace_log_probabilities(trace: Trace) -> Tensor:
 
 
 def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
-    """The probability (tokens before padding,) and the id of the likeliest token at each place."""
+    """Return the most likely token after each one before the padding: probabilities and ids."""
     length = sum(token.id != PAD_ID for token in trace.target_tokens)
     best = trace.logits[0, :length].softmax(dim=-1).max(dim=-1)
     return best.values, best.indices.tolist()

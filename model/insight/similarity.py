@@ -30,9 +30,9 @@ class Similarity:
 
 @torch.inference_mode()
 def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
-    """The similarities of words that the encoder reads each alone, with only the end token beside.
+    """Return the similarities of words that the encoder reads one by one.
 
-    Words count as typed: King is not king. Raises ValueError where there are no words, and where
+    Words count as typed: King is not king. Raises ValueError if there are no words, or if
     one is empty or has a piece that the model has no token for.
     """
     if not words:
@@ -52,10 +52,10 @@ def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
 
 @torch.inference_mode()
 def in_sentence(translator: Translator, sentence: str) -> Similarity:
-    """The similarities of a sentence's words, which the encoder reads together.
+    """Return the similarities of a sentence's words, which the encoder reads together.
 
-    Signs such as a full stop count as words. Raises ValueError where the sentence has nothing to
-    read, and where one of its words has a piece that the model has no token for.
+    Signs such as a full stop count as words. Raises ValueError if the sentence has nothing to
+    read, or one of its words has a piece that the model has no token for.
     """
     read = translator.read(sentence)
     before, after = both_vectors(translator, read)
@@ -72,14 +72,14 @@ def in_sentence(translator: Translator, sentence: str) -> Similarity:
 
 
 def known(word: str, tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """A word's tokens; raises ValueError where one of them is unknown."""
+    """Return a word's tokens; raises ValueError if one of them is unknown."""
     if any(token.is_unknown for token in tokens):
         raise ValueError(f"The model has no token for all of “{word}”: choose another word.")
     return tuple(tokens)
 
 
 def both_vectors(translator: Translator, tokens: list[Token]) -> tuple[Tensor, Tensor]:
-    """The embeddings and the encoder's outputs of tokens read together: (T, d_model) each."""
+    """Return embeddings and encoder outputs of tokens read together: (T, d_model) each."""
     trace = Trace(tokens)
     translator.model.encode(translator.ids(tokens), Run(trace=trace))
     return trace.embedding["encoder"].tokens[0], trace.outputs["encoder"][0]
@@ -91,11 +91,11 @@ def similarity(
     embeddings: Sequence[Tensor],
     outputs: Sequence[Tensor],
 ) -> Similarity:
-    """The similarities of words with these vectors, each (d_model,)."""
+    """Return the similarities of words with these vectors, each (d_model,)."""
     return Similarity(tuple(words), tuple(tokens), cosines(embeddings), cosines(outputs))
 
 
 def cosines(vectors: Sequence[Tensor]) -> Tensor:
-    """The cosine of the angle between every two of W vectors: (W, W)."""
+    """Return the cosine of the angle between every two of W vectors: (W, W)."""
     directions = F.normalize(torch.stack(list(vectors)), dim=-1)
     return (directions @ directions.T).clamp(-1, 1)

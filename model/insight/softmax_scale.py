@@ -21,7 +21,7 @@ class Saturation:
 
 
 def saturation(weights: Tensor) -> Saturation:
-    """The sharpness of rows of weights: (..., K) -> (...) each."""
+    """Return the sharpness of rows of weights: (..., K) -> (...) each."""
     return Saturation(torch.special.entr(weights).sum(dim=-1), weights.max(dim=-1).values)
 
 
@@ -36,7 +36,7 @@ def rescaled(part: Anatomy, factor: float) -> Tensor:
 
 @torch.inference_mode()
 def scale_sweep(query: Tensor, key: Tensor, factors: Sequence[float]) -> Saturation:
-    """How sharp softmax(factor x q.k) is for each factor: a query (D,) and its keys (K, D).
+    """Return how sharp softmax(factor x q.k) is for each factor: a query (D,) and its keys (K, D).
 
     The keys are those the query may see. The model's own factor is 1 / sqrt(D); a temperature
     divides it.
@@ -48,7 +48,7 @@ def scale_sweep(query: Tensor, key: Tensor, factors: Sequence[float]) -> Saturat
 def width_sweep(
     widths: Sequence[int], keys: int, seed: int = 0, draws: int = 256
 ) -> dict[Literal["scaled", "not scaled"], Saturation]:
-    """How sharp a row over so many keys is at each width of a head, on average over `draws`.
+    """Return how sharp a row over `keys` keys is at each width of a head, on average.
 
     Queries and keys are independent, of mean 0 and variance 1 in every dimension, so that q.k has
     variance D; scaled by 1 / sqrt(D) it has variance 1 at every width.

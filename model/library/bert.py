@@ -56,7 +56,7 @@ class Bert(nn.Module):
         return self
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
-        """The ids and segments (1, S) of pieces, on the model's device."""
+        """Return the ids and segments (1, S) of pieces, on the model's device."""
         ids = token_ids(pieces, self.device)
         segments = torch.tensor([[piece.segment for piece in pieces]], device=self.device)
         return ids, segments
@@ -94,7 +94,7 @@ class MaskedWordHead(nn.Module):
 
 
 def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
-    """The shape of a checkpoint's BERT; raises LoadingError where the layers here do not fit it."""
+    """Return the shape of a checkpoint's BERT; raises LoadingError if our layers do not fit it."""
     if config.model_type != "bert":
         raise LoadingError(
             f"{name} is of the type {config.model_type}, and only weights of the type bert fit the "
@@ -161,7 +161,7 @@ OURS = ("tokens.", "segments.", "positions.", "norm.", "layers.", "head.")
 
 
 def renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A checkpoint's tensors under our names, without those of other heads."""
+    """Return a checkpoint's tensors under our names, without those of other heads."""
     ours = {}
     for name, tensor in weights.items():
         for theirs, our in NAMES.items():
@@ -172,9 +172,9 @@ def renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) -> Bert:
-    """A BERT with a checkpoint's weights, as float32 and ready for inference.
+    """Return a BERT with a checkpoint's weights, as float32 and ready for inference.
 
-    Without the weights of a masked-word head it has none. Raises LoadingError where tensors are
+    Without the weights of a masked-word head it has none. Raises LoadingError if tensors are
     missing or have other shapes than the config says.
     """
     ours = renamed(weights)

@@ -60,7 +60,7 @@ class Reading(Trace):
 class BertReader:
     """A BERT with its tokenizer; holds no state of a call, so threads may share it.
 
-    `folder` holds the checkpoint, which `parity` loads again. Raises LoadingError where the
+    `folder` holds the checkpoint, which `parity` loads again. Raises LoadingError if the
     tokenizer does not fit the model.
     """
 
@@ -118,12 +118,12 @@ class BertReader:
         masked: Collection[int] = (),
         pad_to: int | None = None,
     ) -> list[Piece]:
-        """What the model reads: [CLS] first [SEP], and second [SEP] where there is a second.
+        """Return what the model reads: [CLS] first [SEP], and second [SEP] if there is a second.
 
         `masked` are places in this list where [MASK] stands instead. As in transformers, a special
         token's name in the text is that token. A longer text is cut, from the longer sentence
         first; see `is_cut`. `pad_to` appends [PAD] until there are that many tokens. Raises
-        ValueError where there is nothing to read, a second sentence too many, or too much padding.
+        ValueError for nothing to read, a second sentence too many, or too much padding.
         """
         if not first.strip():
             raise ValueError("There is nothing to read: type a sentence.")
@@ -149,17 +149,17 @@ class BertReader:
         ]
 
     def is_cut(self, first: str, second: str | None = None) -> bool:
-        """Whether there is more text than the model can read."""
+        """Return whether there is more text than the model can read."""
         return bool(self.encode(first, second).overflowing)
 
     def encode(self, first: str, second: str | None) -> tokenizers.Encoding:
-        """The tokenizers library's encoding of one sentence, or of two."""
+        """Return the tokenizers library's encoding of one sentence, or of two."""
         for text in (first, second or ""):
             check_characters(text)
         return self.backend.encode(first, second if second and second.strip() else None)
 
     def pieces(self, encoding: tokenizers.Encoding) -> list[Piece]:
-        """The tokens of an encoding, with their words counted along the line."""
+        """Return the tokens of an encoding, with their words counted along the line."""
         pieces: list[Piece] = []
         word, before = -1, None
         for index, text, (start, end), segment, number, sequence in zip(
@@ -193,9 +193,9 @@ class BertReader:
 
     @torch.inference_mode()
     def predictions(self, reading: Reading, top: int = 10) -> dict[int, list[Prediction]]:
-        """The likeliest pieces for every [MASK] of a trace, by its place, the likeliest first.
+        """Return the most likely pieces for every [MASK] of a trace, by its place, best first.
 
-        Raises ValueError where the checkpoint has no masked-word head.
+        Raises ValueError if the checkpoint has no masked-word head.
         """
         places = [i for i, piece in enumerate(reading.source_tokens) if piece.id == self.mask_id]
         probabilities = self.probabilities(reading, places)  # (masks, V)
@@ -212,16 +212,16 @@ class BertReader:
 
     @torch.inference_mode()
     def probabilities(self, reading: Reading, places: Collection[int]) -> Tensor:
-        """How likely every piece of the vocabulary is at these places of a trace: (places, V).
+        """Return how likely every piece of the vocabulary is at places of a trace: (places, V).
 
-        Raises ValueError where the checkpoint has no masked-word head.
+        Raises ValueError if the checkpoint has no masked-word head.
         """
         if self.model.head is None:
             raise ValueError(NO_HEAD)
         return self.model.head(reading.states[0, list(places)]).softmax(dim=-1)
 
     def text(self, index: int) -> str:
-        """A piece of the vocabulary by its id; nothing where only the model has that id."""
+        """Return a piece of the vocabulary by its id; empty if only the model has that id."""
         return self.backend.id_to_token(index) or ""
 
     def predict(
@@ -233,14 +233,14 @@ class BertReader:
         masked: Collection[int] = (),
         top: int = 10,
     ) -> dict[int, list[Prediction]]:
-        """The likeliest pieces for every [MASK] of a text, by its place; see `predictions`."""
+        """Return the most likely pieces for every [MASK] of a text; see `predictions`."""
         return self.predictions(self.trace(first, second, edits=edits, masked=masked), top)
 
     @torch.inference_mode()
     def parity(self, first: str, second: str | None = None, *, pad_to: int | None = None) -> Parity:
-        """How far this differs from transformers' own BertModel, with eager attention, on a text.
+        """Compare with transformers' own BertModel, with eager attention, on a text.
 
-        Loads the checkpoint a second time for it.
+        Loads the checkpoint a second time.
         """
         from transformers import BertModel
 
@@ -268,9 +268,9 @@ class BertReader:
 
 
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
-    """A BERT by its name on the Hugging Face Hub, or from a folder; on the GPU if there is one.
+    """Load a BERT by its name on the Hugging Face Hub, or from a folder; on the GPU if any.
 
-    `progress` is told the bytes downloaded. Raises LoadingError, which says what to do.
+    `progress` is called with the bytes downloaded. Raises LoadingError, which says what to do.
     """
     name = str(name)
     config = read_config(name)

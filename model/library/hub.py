@@ -1,7 +1,7 @@
 """Models of the transformers library, by their name on the Hugging Face Hub or as a folder.
 
 Only safetensors are read, since other files of weights can hold code, and a model's own code is
-never run. Whatever stands in the way of a model is said in one sentence, as a LoadingError.
+never run. Whatever stands in the way of a model is one sentence, in a LoadingError.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class LoadingError(ValueError):
 
 
 def read_config(name: str) -> PreTrainedConfig:
-    """The config of a model, by name or folder, without fetching its weights.
+    """Return the config of a model, by name or folder, without fetching its weights.
 
-    Raises LoadingError where there is none to be had.
+    Raises LoadingError if it cannot be read.
     """
     from transformers import AutoConfig
 
@@ -73,7 +73,7 @@ def read_config(name: str) -> PreTrainedConfig:
 
 
 def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = None) -> Path:
-    """The folder with these files of a model, downloaded before where `name` is no folder.
+    """Return the folder with these files of a model, downloaded first if `name` is not a folder.
 
     What was downloaded once needs no network again. Raises LoadingError.
     """
@@ -124,9 +124,9 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """The tensors of a folder's safetensors, whether one file or several with an index.
+    """Return the tensors of a folder's safetensors, whether one file or several with an index.
 
-    Raises LoadingError where there are none, one is missing, or one cannot be read.
+    Raises LoadingError if there are none, one is missing, or one cannot be read.
     """
     weights: dict[str, Tensor] = {}
     for path in weight_files(folder):
@@ -141,7 +141,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a folder; raises LoadingError where there are none."""
+    """Return the safetensors files of a folder; raises LoadingError if there are none."""
     if (folder / WEIGHTS_FILE).is_file():
         return [folder / WEIGHTS_FILE]
     if not (folder / INDEX_FILE).is_file():
@@ -167,7 +167,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def read_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer in a folder; raises LoadingError where there is none that can be read."""
+    """Return the tokenizer in a folder; raises LoadingError if there is none that can be read."""
     from transformers import AutoTokenizer
 
     # Without any of these transformers makes an empty tokenizer, and does not say so.
@@ -185,7 +185,7 @@ def read_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def progress_bar(progress: Progress) -> type[tqdm]:
-    """A progress bar for the hub's downloads that tells `progress` instead of drawing itself."""
+    """Return a progress bar for the hub's downloads that calls `progress` and draws nothing."""
 
     class ProgressBar(tqdm):
         def __init__(self, *items: object, **options: object) -> None:
@@ -202,6 +202,6 @@ def progress_bar(progress: Progress) -> type[tqdm]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first, as a sentence."""
+    """Return what an error says first, as a sentence."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()
     return line if line.endswith((".", "!", "?")) else f"{line}."

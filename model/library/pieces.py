@@ -12,7 +12,7 @@ import numpy as np
 from model.tokens import Token
 
 Role = Literal["written", "unknown", "mask", "special"]
-CONTINUES = "##"  # begins a piece of BERT's that goes on the word before it
+CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Piece(Token):
 
 
 def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """The words as one piece each, with the first piece's id, for axes of merged weights."""
+    """Return the words as one piece each, with the first piece's id, for axes of merged weights."""
     words = [list(word) for _, word in groupby(pieces, key=lambda piece: piece.word)]
     return [
         replace(
@@ -68,7 +68,7 @@ def merge_words(
 
 
 def word_starts(words: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Where each word's first piece stands, and how many pieces the word has."""
+    """Return where each word's first piece stands, and how many pieces the word has."""
     changes = np.flatnonzero(np.diff(np.asarray(words))) + 1
     starts = np.concatenate([[0], changes])
     return starts, np.diff(np.concatenate([starts, [len(words)]]))

@@ -57,12 +57,12 @@ class Selection:
         return self.shown(self.keys, self.columns)
 
     def shown(self, pieces: Sequence[Piece], places: Sequence[int]) -> list[Piece]:
-        """The pieces at these places, or the words they make."""
+        """Return the pieces at these places, or the words they make."""
         kept = [pieces[place] for place in places]
         return whole_words(kept) if self.words else kept
 
     def of(self, weights: np.ndarray) -> np.ndarray:
-        """A run's weights (..., Q, K) as they are drawn; a row that sums to 0 stays so."""
+        """Return a run's weights (..., Q, K) as they are drawn; a row that sums to 0 stays so."""
         chosen = weights[..., as_slice(self.rows), :][..., as_slice(self.columns)]
         if self.words:
             chosen = merge_words(
@@ -76,14 +76,14 @@ class Selection:
         return chosen
 
     def places(self, row: int, column: int) -> tuple[list[int], list[int]]:
-        """The places of the query's and of the key's pieces that a drawn cell stands for."""
+        """Return the places of the query's and of the key's pieces that a drawn cell stands for."""
         return (
             self.behind(self.queries, self.rows, row),
             self.behind(self.keys, self.columns, column),
         )
 
     def behind(self, pieces: Sequence[Piece], places: Sequence[int], drawn: int) -> list[int]:
-        """The places of the pieces that one drawn row or column stands for."""
+        """Return the places of the pieces that one drawn row or column stands for."""
         if not self.words:
             return [places[drawn]]
         starts, counts = word_starts([pieces[place].word for place in places])
@@ -99,7 +99,7 @@ def select(
     words: bool = False,
     scaled: bool = False,
 ) -> Selection:
-    """The tokens of one sentence or both, with their `special` tokens or without."""
+    """Return the tokens of one sentence or both, with their `special` tokens or without."""
     looking, looked_at = SEGMENTS.get(between, (None, None))
     return Selection(
         queries,
@@ -112,7 +112,7 @@ def select(
 
 
 def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[int, ...]:
-    """The places of a sentence's pieces, or of both sentences', special tokens if wanted."""
+    """Return the places of a sentence's pieces, or of both sentences', special tokens if wanted."""
     return tuple(
         place
         for place, piece in enumerate(pieces)
@@ -121,7 +121,7 @@ def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[i
 
 
 def as_slice(places: Sequence[int]) -> slice | list[int]:
-    """Places as a slice where they stand side by side, so that no copy is made."""
+    """Return places as a slice if they stand side by side, so that no copy is made."""
     if places and places[-1] - places[0] == len(places) - 1:
         return slice(places[0], places[-1] + 1)
     return list(places)

@@ -1,4 +1,4 @@
-"""Other models of the transformers library, which run there and tell what their heads looked at."""
+"""Other models of the transformers library, run by that library, and the weights of their heads."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from model.trace import Kind
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-LONGEST = 512  # tokens read where a model's config names no limit, or a larger one
+LONGEST = 512  # tokens read if a model's config names no limit, or a larger one
 WHY_NOT = (
-    "This model runs in the transformers library, which tells the weights of its heads but has no "
+    "This model runs in the transformers library, which gives the weights of its heads but has no "
     "place to change them. Masks and heads can be edited in the shipped model and in a BERT."
 )
 
@@ -52,11 +52,11 @@ class Attentions:
     target_tokens: Sequence[Piece] = field(default=())
 
     def query_tokens(self, kind: Kind) -> Sequence[Piece]:
-        """The tokens whose queries are the rows of this kind's weights."""
+        """Return the tokens whose queries are the rows of this kind's weights."""
         return self.source_tokens if kind == "encoder" else self.target_tokens
 
     def key_tokens(self, kind: Kind) -> Sequence[Piece]:
-        """The tokens whose keys are the columns of this kind's weights."""
+        """Return the tokens whose keys are the columns of this kind's weights."""
         return self.target_tokens if kind == "decoder" else self.source_tokens
 
 
@@ -86,10 +86,10 @@ class TransformersModel:
 
     @torch.inference_mode()
     def attentions(self, text: str, target: str | None = None) -> Attentions:
-        """The weights of all heads while the model reads a text.
+        """Return the weights of all heads while the model reads a text.
 
         An encoder-decoder reads `target` with its decoder, or without one what it writes itself,
-        greedily, up to 64 tokens. Raises ValueError where there is nothing to read, or the model
+        greedily, up to 64 tokens. Raises ValueError if there is nothing to read, or the model
         gives no weights.
         """
         if not text.strip():
@@ -115,9 +115,9 @@ class TransformersModel:
         return Attentions(weights, source, target, source_tokens, target_tokens)
 
     def encode(self, **texts: str) -> Tensor:
-        """A text, or a `text_target`, as ids (1, T) on the model's device.
+        """Return a text, or a `text_target`, as ids (1, T) on the model's device.
 
-        A long one is cut at `max_tokens`, and keeps its end token where it has one.
+        A long one is cut at `max_tokens`, and keeps its end token if it has one.
         """
         for text in texts.values():
             check_characters(text)
@@ -128,16 +128,16 @@ class TransformersModel:
         return torch.tensor([ids], device=self.model.device)
 
     def ids(self, **texts: str) -> list[int]:
-        """The ids of all of a text, or of a `text_target`."""
+        """Return the ids of all of a text, or of a `text_target`."""
         with self.tokenizing:
             return self.tokenizer(**texts)["input_ids"]
 
     def is_cut(self, **texts: str) -> bool:
-        """Whether there is more text, or `text_target`, than the model is given to read."""
+        """Return whether there is more text, or `text_target`, than the model is given to read."""
         return len(self.ids(**texts)) > self.max_tokens
 
     def decoder_ids(self, source_ids: Tensor, target: str | None) -> Tensor:
-        """What the decoder reads (1, T): the start token and the target, without its end."""
+        """Return what the decoder reads (1, T): the start token and the target, without its end."""
         if target is not None:
             labels = self.encode(text_target=target)
             return self.model.prepare_decoder_input_ids_from_labels(labels=labels)
@@ -153,7 +153,7 @@ class TransformersModel:
         return ids[:, :-1] if finished else ids
 
     def written(self, ids: Sequence[int]) -> tuple[str, list[Piece]]:
-        """The text of ids, and each id as a piece of it; pieces without space between are a word.
+        """Return the text of ids, and each id as a piece of it; a space begins a word.
 
         A piece without characters of its own, such as a space, shows its name in the vocabulary.
         """
@@ -182,7 +182,7 @@ class TransformersModel:
         return text, pieces
 
     def role(self, index: int) -> Role:
-        """What a token that stands for something written is."""
+        """Return what a token that stands for something written is."""
         names: dict[int, Role] = {
             self.tokenizer.unk_token_id: "unknown",
             self.tokenizer.mask_token_id: "mask",
@@ -190,14 +190,14 @@ class TransformersModel:
         return names.get(index, "written")
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, spaces as the tokenizer puts them."""
+        """Return the text of ids, spaces as the tokenizer puts them."""
         return self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
 
 
 def stacked(layers: Sequence[Tensor | None] | None, queries: int, keys: int) -> np.ndarray:
-    """What transformers returns for one text, a tensor (1, H, Q, K) a layer, as (layers, H, Q, K).
+    """Stack what transformers returns for one text, (1, H, Q, K) a layer, to (layers, H, Q, K).
 
-    Raises ValueError where a model gives no weights, or others than one for each pair of tokens.
+    Raises ValueError if a model gives no weights, or others than one for each pair of tokens.
     """
     shapes = {None if layer is None else tuple(layer.shape) for layer in layers or [None]}
     if len(shapes) != 1 or None in shapes or next(iter(shapes))[2:] != (queries, keys):
@@ -209,7 +209,7 @@ def stacked(layers: Sequence[Tensor | None] | None, queries: int, keys: int) -> 
 
 
 def is_decoder(config: PreTrainedConfig) -> bool:
-    """Whether a model without encoder looks back only, as GPT-2 does; BERT's kind can be both."""
+    """Return whether a model without encoder looks back only, as GPT-2; BERT's kind can be both."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
 
     looks_back = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING
@@ -219,9 +219,9 @@ def is_decoder(config: PreTrainedConfig) -> bool:
 def load_transformers_model(
     name: str | Path, progress: Progress | None = None
 ) -> TransformersModel:
-    """A model by its name on the Hugging Face Hub, or from a folder; on the GPU if there is one.
+    """Load a model by its name on the Hugging Face Hub, or from a folder; on the GPU if any.
 
-    `progress` is told the bytes downloaded. Raises LoadingError, which says what to do.
+    `progress` is called with the bytes downloaded. Raises LoadingError, which says what to do.
     """
     from transformers import AutoModel, AutoModelForSeq2SeqLM
 
@@ -246,7 +246,7 @@ def load_transformers_model(
             f"The transformers library cannot load {name}: {first_line(error)} Download or save "
             "it again, or choose another model."
         ) from error
-    # A pooler is no part of what is shown, and often not saved.
+    # A pooler is not part of what is shown, and often not saved.
     if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise LoadingError(
             f"The weights of {name} lack {len(missing)} tensors, such as {missing[0]}. Download "

@@ -38,9 +38,9 @@ class EncodedPair:
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
-    """Read `source<TAB>target` lines, gzipped where the name ends in .gz.
+    """Read `source<TAB>target` lines, gzipped if the name ends in .gz.
 
-    Raises ValueError with the line number where a line has no two columns.
+    Raises ValueError with the line number if a line lacks a column.
     """
     opener = gzip.open if path.suffix == ".gz" else open
     pairs = []
@@ -56,7 +56,7 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """All translations of each source sentence, in the order of the file."""
+    """Return all translations of each source sentence, in the order of the file."""
     references: dict[str, list[str]] = {}
     for source, target in pairs:
         references.setdefault(source, []).append(target)
@@ -68,7 +68,7 @@ def encode_pairs(
 ) -> list[EncodedPair]:
     """Encode pairs, leaving out those with a side longer than the model can take.
 
-    Raises ValueError where none is left.
+    Raises ValueError if none is left.
     """
     sources = tokenizer.encode_ids([source for source, _ in pairs])
     targets = tokenizer.encode_ids([target for _, target in pairs])

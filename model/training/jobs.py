@@ -8,7 +8,6 @@ import logging
 import os
 import threading
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -20,38 +19,12 @@ from model.memory_layout import lay_out
 from model.training.loop import learning_rate
 from model.training.small_models import SmallModel, TrainingOptions
 from model.training.snapshots import Snapshots
+from model.training.state import POINTS, Status, TrainingState, thinned
 from model.training.tasks import Task
 from model.translator import Translator
 
-Status = Literal["waiting", "training", "paused", "stopped", "finished", "failed"]
-
-POINTS = 300  # of the loss curve
 REST = 0.002  # seconds between two steps in which others come to turn
 NICENESS = 5  # a third of the time of another thread that wants the same core
-
-
-@dataclass(frozen=True)
-class TrainingState:
-    """What is known of a training at one moment.
-
-    A point of the losses is their mean, in nats a token, over the steps since the previous point;
-    it stands at the last of them, and so does its learning rate. `seconds` are those spent
-    training.
-    """
-
-    status: Status
-    note: str  # why it has this status, if the visitor did not ask for it
-    place: int  # in line, from 1; 0 if it is not waiting
-    step: int
-    steps: int
-    seconds: float
-    seconds_left: float | None  # None until there is something to tell from
-    loss_steps: np.ndarray  # (points,)
-    losses: np.ndarray  # (points,)
-    learning_rates: np.ndarray  # (points,)
-    match_steps: np.ndarray  # (counts,)
-    matches: np.ndarray  # (counts,) share of unseen examples without a mistake
-    snapshots: Snapshots
 
 
 class TrainingJob:
@@ -161,7 +134,7 @@ class TrainingJob:
         return self.wanted, ""
 
     def is_abandoned(self) -> bool:
-        """Whether nobody has looked for too long."""
+        """Return whether nobody has looked for too long."""
         return time.monotonic() - self.last_look > self._trainings.patience
 
     def why_abandoned(self) -> str:
@@ -305,13 +278,3 @@ def keep_in_the_background() -> None:
     restore.join()
     with contextlib.suppress(AttributeError, OSError):  # only Linux lets one thread be nicer
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
-
-
-def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means over stretches of equal length, at most `points` of them: where each ends, from 1."""
-    if not len(values):
-        return np.zeros(0, dtype=int), np.zeros(0)
-    size = -(-len(values) // points)
-    starts = np.arange(0, len(values), size)
-    ends = np.append(starts[1:], len(values))
-    return ends, np.add.reduceat(values, starts) / (ends - starts)

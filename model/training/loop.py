@@ -1,4 +1,4 @@
-"""How a Transformer is trained: the loss, the schedule, the steps, and where to go on from."""
+"""How a Transformer is trained: the loss, the schedule, the steps, and where to resume."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TrainingStep:
 
 
 def learning_rate(step: int, d_model: int, settings: Settings) -> float:
-    """The warm-up schedule, with a straight line to zero over the last `cooldown` steps.
+    """Return the warm-up schedule, with a straight line to zero over the last `cooldown` steps.
 
     Source: "Attention Is All You Need", section 5.3; the line to zero is ours.
     """
@@ -133,7 +133,7 @@ def options(model: Transformer, settings: Settings) -> dict[str, int | float | s
 def save_training(
     path: Path, model: Transformer, optimizer: torch.optim.Adam, place: Place, settings: Settings
 ) -> None:
-    """Write all that a training needs to go on exactly here, in one file."""
+    """Write all that a training needs to resume exactly here, in one file."""
     tensors = {"random.cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()

@@ -21,7 +21,7 @@ POSITION_COUNTS = "reach.csv"
 
 
 def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
-    """How many of the pairs have a token at each position (max_positions,), on either side."""
+    """Return how many pairs have a token at each position (max_positions,), on either side."""
     return {
         "encoder": _at_least((len(source_sequence(pair.source)) for pair in pairs), max_positions),
         "decoder": _at_least((len(target_sequence(pair.target)) for pair in pairs), max_positions),
@@ -29,7 +29,7 @@ def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Si
 
 
 def _at_least(lengths: Iterable[int], positions: int) -> list[int]:
-    """How many of the lengths are more than each position, counted from 0."""
+    """Return how many of the lengths are more than each position, counted from 0."""
     counts = [0] * positions
     for length in lengths:
         counts[length - 1] += 1

@@ -23,7 +23,7 @@ from model.transformer import Transformer
 from model.translator import Translator
 
 MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond
-SNAPSHOTS = 59  # of the attention along a run; one more where it is stopped between two
+SNAPSHOTS = 59  # of the attention along a run; one more if it is stopped between two
 MATCHES = 40  # times along a run that the unseen examples are written
 UNSEEN = 200  # examples to write each time
 
@@ -45,8 +45,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
 class TrainingOptions:
     """What is chosen for a training; encoder and decoder have `layers` each.
 
-    `shortest` and `longest` count what the task counts, and are 0 where it counts nothing. `rate`
-    multiplies the paper's schedule. Raises ValueError where a choice is out of bounds.
+    `shortest` and `longest` count what the task counts, and are 0 if it counts nothing. `rate`
+    multiplies the paper's schedule. Raises ValueError if a choice is out of bounds.
     """
 
     task: str = "reverse"
@@ -67,14 +67,14 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
-            raise ValueError(f"There is no such task; choose one of {', '.join(TASKS)}.")
+            raise ValueError(f"This is not a task; choose one of {', '.join(TASKS)}.")
         least, most = TASKS[self.task].lengths
         lengths = {"longest": (least, most), "shortest": (min(least, 1), self.longest)}
         refuse_outside(vars(self), lengths | BOUNDS)
         self.config(vocab_size=1)
 
     def config(self, vocab_size: int) -> TransformerConfig:
-        """The shape of the model; without dropout, which draws from what all threads share."""
+        """Return the shape of the model; without dropout, whose random state all threads share."""
         return TransformerConfig(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
@@ -112,12 +112,12 @@ DEFAULTS = {
 
 
 def default_options(task: str) -> TrainingOptions:
-    """Options that learn a task well within a minute or two; ValueError for an unknown task."""
+    """Return options that learn a task within minutes; raises ValueError for an unknown task."""
     return DEFAULTS[task] if task in DEFAULTS else TrainingOptions(task)
 
 
 def early_steps(steps: int, count: int) -> list[int]:
-    """At most `count` steps from 0 to the last, close together at first, where most happens."""
+    """Return at most `count` steps from 0 to the last, closer at first, when most happens."""
     return sorted({round(steps * (place / (count - 1)) ** 2) for place in range(count)})
 
 
@@ -146,14 +146,14 @@ class SmallModel:
         self.keep_snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
-        """A random pair of those to train on, or of those kept from training."""
+        """Return a random pair of those to train on, or of those kept from training."""
         while True:
             pair = self.task.pair(chance, self.options.shortest, self.options.longest)
             if is_unseen(pair[0]) == unseen:
                 return pair
 
     def batches(self) -> Iterator[Batch]:
-        """Batches of new examples without end, the same for the same seed."""
+        """Yield batches of new examples without end, the same for the same seed."""
         chance = random.Random(f"train {self.options.seed}")
         ids = self.tokenizer.backend.get_vocab()
         while True:
@@ -168,7 +168,7 @@ class SmallModel:
     def train(self) -> Iterator[ScoredStep]:
         """Train to the last step, by the loop of `python -m model.train`.
 
-        Raises FloatingPointError where the loss is no number any more.
+        Raises FloatingPointError if the loss is not a finite number.
         """
         settings = self.options.settings
         shown = set(early_steps(settings.steps, SNAPSHOTS))
@@ -177,7 +177,7 @@ class SmallModel:
         for step in steps:
             if not math.isfinite(step.loss):
                 raise FloatingPointError(
-                    f"At step {step.number} the loss was no number any more: "
+                    f"At step {step.number} the training diverged (the loss is not finite): "
                     "choose a smaller learning rate or a longer warm-up."
                 )
             if step.number in shown:
@@ -186,7 +186,7 @@ class SmallModel:
             yield ScoredStep(step, self.exact_match() if counted else None)
 
     def exact_match(self) -> float:
-        """The share of the unseen examples that greedy decoding writes without a mistake."""
+        """Return the share of the unseen examples that greedy decoding writes without a mistake."""
         self.model.eval()
         sources, targets = zip(*self.unseen, strict=True)
         ids = self.tokenizer.encode_ids(sources)
@@ -212,7 +212,7 @@ class SmallModel:
         self.target_tokens = [token.text for token in trace.target_tokens]
 
     def snapshots(self) -> Snapshots:
-        """The attention on the example at all snapshots so far."""
+        """Return the attention on the example at all snapshots so far."""
         steps, shots = zip(*self.shots[:], strict=True)
         weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in KINDS}
         return Snapshots(

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
-    """The probability asked for the right token, and that for each of the others.
+    """Return the probability asked for the right token, and that for each of the others.
 
     `smoothing` is what is spread evenly over all `classes` tokens, the right one included.
     Source: "Attention Is All You Need", section 5.4.
@@ -17,14 +17,14 @@ def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
 
 
 def smoothed_loss(probability: Tensor, classes: int, smoothing: float) -> Tensor:
-    """The loss in nats of giving the right token a `probability`, and the others the rest evenly.
+    """Return the loss in nats of a `probability` for the right token, the rest spread evenly.
 
-    Any shape in, the same shape out. It is least where the probability is the one asked for.
+    Any shape in, the same shape out. It is least at the probability that is asked for.
     Raises ValueError for fewer than two classes, which leave no other token.
     """
     if classes < 2:
         raise ValueError(f"A choice needs two tokens or more, not {classes}.")
     right, other = smoothed_target(classes, smoothing)
     rest = (1 - probability) / (classes - 1)
-    # 0 times the logarithm of 0 is 0, where nothing is smoothed.
+    # Without smoothing, 0 times the logarithm of 0 is 0.
     return -torch.xlogy(right, probability) - (classes - 1) * torch.xlogy(other, rest)

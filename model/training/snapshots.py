@@ -35,7 +35,7 @@ class Snapshots:
     weights: list[dict[Kind, Tensor]]
 
     def tokens(self, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
-        """The query tokens and the key tokens of one kind of attention."""
+        """Return the query tokens and the key tokens of one kind of attention."""
         source, target = self.source_tokens[sentence], self.target_tokens[sentence]
         return (source if kind == "encoder" else target), (target if kind == "decoder" else source)
 

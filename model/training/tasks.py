@@ -15,15 +15,15 @@ MONTHS = tuple(calendar.month_name[1:])
 YEARS = range(1900, 2100)
 LONGEST_INPUT = 60  # characters that an answer is worked out for
 
-ONE_IN = 10  # so many sources are kept from training to test on
+ONE_IN = 10  # one source in this many is kept from training to test on
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a toy model learns: how to make a source, and the one right target for it.
+    """What a small model learns: how to make a source, and the one right target for it.
 
     `lengths` bounds the longest source to be chosen, counted in `length_name`; both are empty
-    where there is no length to choose.
+    if there is no length to choose.
     """
 
     name: str
@@ -38,29 +38,29 @@ class Task:
     solve: Callable[[str], str]
 
     def pair(self, source: random.Random, shortest: int, longest: int) -> tuple[str, str]:
-        """A random source of a length between the two, and its target."""
+        """Return a random source of a length between the two, and its target."""
         text = self.write(source, shortest, longest)
         return text, self.solve(text)
 
     def answer(self, source: str) -> str:
-        """The right target for a typed source; raises ValueError where it is none of this task."""
+        """Return the target for a typed source; raises ValueError if it does not fit the task."""
         if len(source) > LONGEST_INPUT:
             raise ValueError(f"Type at most {LONGEST_INPUT} characters.")
         return self.solve(source)
 
 
 def is_unseen(source: str) -> bool:
-    """Whether a source is kept from training to test on, the same for every seed."""
+    """Return whether a source is kept from training to test on, the same for every seed."""
     return zlib.crc32(source.encode()) % ONE_IN == 0
 
 
 def digits(source: random.Random, shortest: int, longest: int) -> str:
-    """A random number of random digits."""
+    """Return a random number of random digits."""
     return "".join(source.choices(DIGITS, k=source.randint(shortest, longest)))
 
 
 def on_digits(solve: Callable[[str], str]) -> Callable[[str], str]:
-    """A function of a text of digits, raising ValueError for any other text."""
+    """Return a function of a text of digits, raising ValueError for any other text."""
 
     def solve_digits(text: str) -> str:
         if not re.fullmatch("[0-9]+", text):
@@ -81,7 +81,7 @@ def write_sum(source: random.Random, shortest: int, longest: int) -> str:
 
 
 def solve_sum(text: str) -> str:
-    """The sum of two numbers; raises ValueError for a text that is not a sum."""
+    """Return the sum of two numbers; raises ValueError for a text that is not a sum."""
     found = re.fullmatch(r"(0|[1-9][0-9]*)\+(0|[1-9][0-9]*)", text)
     if not found:
         raise ValueError("Type two whole numbers with a plus sign between them, such as 27+385.")
@@ -89,14 +89,14 @@ def solve_sum(text: str) -> str:
 
 
 def write_date(source: random.Random, shortest: int, longest: int) -> str:
-    """A random day, written as in English; the lengths mean nothing here."""
+    """Return a random day, written as in English; the lengths mean nothing here."""
     first, last = datetime.date(YEARS[0], 1, 1), datetime.date(YEARS[-1], 12, 31)
     day = datetime.date.fromordinal(source.randint(first.toordinal(), last.toordinal()))
     return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
 def solve_date(text: str) -> str:
-    """A day as year, month and day in figures; raises ValueError where there is no such day."""
+    """Return a day as year, month and day in figures; raises ValueError for an unknown day."""
     found = re.fullmatch(rf"({'|'.join(MONTHS)}) ([1-9][0-9]?), ([0-9]{{4}})", text)
     if not found or int(found[3]) not in YEARS:
         raise ValueError(

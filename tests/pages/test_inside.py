@@ -5,8 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Site
-from model.edit_text import write_edits
-from model.edits import CellEdit, Edits
+from model.edits import CellEdit, Edits, write_edits
 from model.insight.explain import choose_objective, explain
 from model.insight.similarity import word_similarity
 from tests.model.insight.recording import weight_of

@@ -7,7 +7,7 @@ import { begin, element, fitCanvas, onWidth, themeColor } from "../canvas.js";
  * @property {string} words for those who cannot see the lines
  */
 
-const ROW = 26; // pixels of one token, as in the stylesheet
+const ROW = 26; // pixels of one token
 const FAINTEST = 0.004; // a thinner line could not be seen
 const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
 
@@ -63,7 +63,7 @@ export function draw(mount) {
   });
   const strip = element("div", "strip");
   strip.append(canvas);
-  const sheet = element("div", "sheet");
+  const sheet = element("div", "sheet", "", { style: `--row: ${ROW}px` });
   sheet.append(
     element("div", "heading left", "query: looking"),
     element("div", "heading"),

@@ -18,7 +18,7 @@ import { begin, channels, colorTable, drawTokens, element, fitCanvas, inkOn, onW
  * @property {string[]} sequential
  */
 
-const HEIGHT = 22; // pixels of a row, as in the stylesheet
+const HEIGHT = 22; // pixels of a row
 const READABLE = 46; // pixels that a cell needs for its number
 const NAMED = 15; // pixels that a cell needs for its slanted name
 const NAMES = 64; // pixels for the slanted names

@@ -18,7 +18,7 @@ import { begin, element, fitCanvas, onWidth, scrollable, themeColor } from "../c
  * @property {[number, number] | null} selected a step and a place in it, from 0
  */
 
-const WIDTH = 96; // pixels of a text's button, as in the stylesheet
+const WIDTH = 96; // pixels of a text's button
 const HEIGHT = 20;
 const ACROSS = 132; // pixels from one step to the next
 const DOWN = 25; // pixels from one text to the next
@@ -38,7 +38,9 @@ export function draw(mount) {
 
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const sheet = element("div", "sheet");
-  const plane = element("div", "plane", "", { style: `width: ${width}px; height: ${height}px` });
+  const plane = element("div", "plane", "", {
+    style: `width: ${width}px; height: ${height}px; --wide: ${WIDTH}px; --high: ${HEIGHT}px`,
+  });
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
   plane.append(canvas);
   sheet.append(plane);

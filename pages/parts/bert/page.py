@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.edit_text import read_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits
 from model.library.bert_reader import BertReader
 from model.library.transformers_model import TransformersModel
 from model.trace import Kind
@@ -119,8 +118,8 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
             trained = read(loaded, first, second, masked)
             change = (reading.states - trained.states).norm(dim=-1) / trained.states.norm(dim=-1)
             st.metric(
-                "The last hidden states move by, on average over tokens",
-                f"{change.mean():.1%} of their length",
+                "Mean change of the last hidden states",
+                f"{change.mean():.1%}",
             )
 
     def weight() -> None:

@@ -49,7 +49,7 @@ NUMBERS_ALONE = (
     "maximum over layers says where the model as a whole looks at most."
 )
 EMPTY = "Nothing is left to draw: show the special tokens, or choose other sentences."
-LAST_TEXT = "Until then the last text stays:"
+LAST_TEXT = "Still showing the previous text:"
 MASK_HINT = "Click a word to mask it and see what the model would put there"
 PREDICTIONS = (
     "What the model finds likeliest in the place of the mask. The pictures below are of this very "

@@ -62,7 +62,10 @@ NO_TRAINING_TRANSLATION = (
 TOO_MANY_EDITS = (
     "The changes of this side are too many for a link: opened elsewhere, it is as trained."
 )
-NO_LINK = "This is no link of a scene: copy the whole address of a Headlight page."
+NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
+NO_OTHER_MODEL = "There is no other model for this sentence."
+NO_CHANGES = "Change something on the Masks or Heads page first."
+GONE = "A training that is gone"
 NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
 TAKE_HELP = "The sentence, model, changes and head that the other pages show now."
 CHANGES_HELP = (

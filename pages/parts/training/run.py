@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.training.jobs import Trainings, TrainingState
+from model.training.jobs import Trainings
+from model.training.state import TrainingState
 from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it

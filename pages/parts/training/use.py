@@ -10,7 +10,8 @@ import streamlit as st
 from model import Translator
 from model.archive import pack_checkpoint, unpack_checkpoint
 from model.tokens import END_ID
-from model.training.jobs import TrainingJob, TrainingState
+from model.training.jobs import TrainingJob
+from model.training.state import TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section

@@ -29,15 +29,15 @@ LABELS = {  # of the options
 }
 
 HELP = {
-    "longest": "Examples have random lengths up to this one.",
-    "shortest": "Examples have random lengths from this one.",
-    "layers": "So many layers in the encoder, and as many in the decoder.",
+    "longest": "The longest example; lengths are drawn at random.",
+    "shortest": "The shortest example; lengths are drawn at random.",
+    "layers": "Layers in the encoder and in the decoder.",
     "heads": "They share the width, which must be a multiple of their number.",
     "d_model": "How many numbers stand for a token between the layers.",
     "d_ff": "How many hidden units the feed-forward part of a layer has.",
     "steps": "How many batches it learns from. Every batch is new; no example is stored.",
     "batch_size": "How many examples go into one step.",
-    "warmup": "For so many steps the learning rate rises; then it falls with 1/√step.",
+    "warmup": "The learning rate rises for this many steps, then falls with 1/√step.",
     "rate": "Multiplies the learning rate of the paper's schedule at every step.",
     "label_smoothing": "The share of the wanted answer that is spread evenly over all tokens.",
     "seed": "Decides the first weights and the examples; the same seed gives the same run.",

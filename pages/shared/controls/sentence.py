@@ -52,7 +52,7 @@ def sentence_box() -> str | None:
         return sentence
     readable = models.last_readable()
     words = EMPTY.format(asked=model.asks_for)
-    st.info(words if readable is None else f"{words} Until then the last sentence stays:")
+    st.info(words if readable is None else f"{words} Still showing the previous sentence:")
     if readable is not None:
         st.text(readable)
     return readable

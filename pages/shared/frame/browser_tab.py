@@ -11,8 +11,8 @@ from pages.shared.state.workshop import come_back, workshop
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
 GONE = (
-    "What was trained or loaded in this tab is gone: what nobody has looked at for a few minutes "
-    "is let go of."
+    "The models trained or uploaded in this tab are gone: unused ones are released after a few "
+    "minutes."
 )
 
 

@@ -100,7 +100,7 @@ def test_narrowing_is_that_of_transformers(temperature, top_k, top_p):
         ({"strategy": "sample", "top_p": 1.5}, "at most 1"),
         ({"strategy": "sample", "top_k": -1}, "top_k must be 0"),
         ({"strategy": "beam", "beam_size": 0}, "at least 1 prefix"),
-        ({"strategy": "best"}, "no strategy 'best'"),
+        ({"strategy": "best"}, "'best' is not a strategy"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):

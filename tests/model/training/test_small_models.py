@@ -73,12 +73,12 @@ def test_the_bounds_themselves_may_be_chosen_and_nothing_beyond(name, least_or_m
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"task": "<b>"}, "no such task"),
+        ({"task": "<b>"}, "not a task"),
         ({"longest": 17}, "longest has to be from 3 to 16"),
         ({"shortest": 4}, "shortest has to be from 1 to 3"),
         ({"shortest": 0}, "shortest has to be from 1 to 3"),
         ({"heads": 3}, "not a multiple"),
-        ({"positions": "rotary"}, "positions is"),
+        ({"positions": "rotary"}, "positions has to be one of"),
         ({"task": "dates"}, "longest has to be from 0 to 0"),
     ],
 )

@@ -31,7 +31,7 @@ def test_a_kept_text_says_whether_it_asks_forgets_or_keeps(text):
 def test_every_key_has_words_and_something_to_click():
     keys = unpack(keyboard())[0]["keys"]
     assert len({key["key"] for key in keys}) == len(keys)
-    assert all(key["words"] and (key["label"] or key["selector"]) for key in keys)
+    assert all(key["words"] and (key["choices"] or key["selector"]) for key in keys)
     assert {key["name"] for key in keys if key["key"] == " "} == {"Space"}
 
 

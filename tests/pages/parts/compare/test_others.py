@@ -5,15 +5,16 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from model import Site, load, load_bert
 from model.edits import Edits
 from model.library.transformers_model import load_transformers_model
-from pages.parts.compare.sides import WIDE
+from pages.parts.compare.links import HELD
 from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import EXAMPLES
 from tests.model.library.test_transformers_model import KINDS, save_tokenizer
-from tests.pages.test_compare import click, maps, open_page, texts, told
+from tests.pages.test_compare import ROOT, WIDE, click, maps, open_page, texts, told, widget
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 EDITS = Edits(gates={("encoder", 0, 1): 0.0})
@@ -36,7 +37,14 @@ def compared(folder):
     def make(**parameters):
         shelf().ask(folder).result.result()
         texts = {"bert_name": folder, "bert_first": FIRST, "bert_second": SECOND}
-        return open_page(**texts | parameters)
+        shown = {name: text for name, text in parameters.items() if name in HELD}
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+        for name, text in (texts | shown).items():
+            app.session_state[name] = HELD[name].read(text, None)
+        app.query_params.update({name: parameters[name] for name in parameters.keys() - shown})
+        app.switch_page("pages/compare.py").run()
+        assert not app.exception
+        return app
 
     return make
 
@@ -79,10 +87,9 @@ def test_a_side_shows_a_mean_or_a_maximum(compared, reader, layer, head, summary
 
 def test_masked_words_and_switched_heads_before_and_after(compared, reader):
     app = compared(bert_masked="2", bert_layer="2", bert_head="1")
-    del app.session_state["bert_edits"]  # as the page BERT and others does, having read them
     app.session_state["histories"] = {"bert_history": [Edits(), EDITS]}
     take(take(app.run(), "A"), "B")
-    app.toggle(key="side_a_changed").set_value(False).run()
+    widget(app.toggle, "side_a_changed").set_value(False).run()
     changes = EDITS.at_sites(reader.model.config, 1)
     for side, edits in enumerate(({}, changes)):
         reading = reader.trace(FIRST, SECOND, masked=[2], edits=edits)
@@ -91,7 +98,7 @@ def test_masked_words_and_switched_heads_before_and_after(compared, reader):
     header, _ = maps(app)
     assert ["heads switched" in title for title in header["titles"]] == [False, True]
     assert "Masked: the tokens at 3" in told(app)
-    app.text_input(key="side_b_bert_first").set_value("dogs!").run()
+    widget(app.text_input, "side_b_bert_first").set_value("dogs!").run()
     reading = reader.trace("dogs!", SECOND, edits=changes)
     weights = reading.attention[Site("encoder", 1)].weights[0, 0]
     expect(app, 1, weights, reading.source_tokens)
@@ -99,13 +106,13 @@ def test_masked_words_and_switched_heads_before_and_after(compared, reader):
 
 def test_a_sentence_stays_from_one_model_to_the_other_and_back(compared, folder, reader):
     app = compared()
-    app.selectbox(key="side_a_model").set_value(f"library's {folder}").run()
+    widget(app.selectbox, "side_a_model").set_value(f"library's {folder}").run()
     reading = reader.trace(EXAMPLES[0])
     mean = reading.attention[Site("encoder", 0)].weights[0].mean(dim=0)
     expect(app, 0, mean, reading.source_tokens)
-    app.text_input(key="side_a_bert_first").set_value("I love my cat.").run()
-    app.selectbox(key="side_a_model").set_value("en-fr-learned").run()
-    assert app.text_input(key="side_a_sentence").value == "I love my cat."
+    widget(app.text_input, "side_a_bert_first").set_value("I love my cat.").run()
+    widget(app.selectbox, "side_a_model").set_value("en-fr-learned").run()
+    assert widget(app.text_input, "side_a_sentence").value == "I love my cat."
     trace = load("en-fr-learned").trace("I love my cat.")
     _, numbers = maps(app)
     np.testing.assert_allclose(
@@ -151,11 +158,11 @@ def test_what_cannot_be_shown_is_told(compared, folder, change, words):
     app = compared(compare_a=urlencode(side))
     assert not app.exception
     assert words in told(app)
-    app.selectbox(key="side_a_model").set_value("en-fr").run()
+    widget(app.selectbox, "side_a_model").set_value("en-fr").run()
     assert maps(app)
 
 
 def test_what_others_loaded_is_not_listed(compared, folder):
     compared()
     app = open_page()
-    assert not any(folder in option for option in app.selectbox(key="side_a_model").options)
+    assert not any(folder in option for option in widget(app.selectbox, "side_a_model").options)
