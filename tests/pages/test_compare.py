@@ -417,7 +417,7 @@ def test_edits_that_a_link_had_no_room_for_are_told():
 
 def test_choices_of_other_pages_in_a_pasted_link_are_no_fault_of_it():
     app = open_page()
-    pasted = "http://localhost/masks?mask_kind=cross&sentence=Who+is+that%3F&v=2"
+    pasted = "/masks?mask_kind=cross&sentence=Who+is+that%3F&v=2&embed_options=dark_theme"
     widget(app.text_input, "side_a_link").set_value(pasted).run()
     assert app.session_state["compare_a"].text == "Who is that?"
     assert not any("too old, damaged or too long" in info.value for info in app.info)
