@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.insight.focus import Focus
+from model.insight.weight import Weight
 from model.trace import Block, ResidualRecord, Site, Trace
 
 
@@ -41,18 +41,25 @@ class Anatomy:
         """The sum of the products."""
         return self.products.sum().item()
 
+    @property
+    def exponentials(self) -> Tensor:
+        """The exponentials of the masked scores minus the highest (K,); 0 if all are blocked."""
+        highest = self.masked_scores.max()
+        return (self.masked_scores - highest).exp() if highest.isfinite() else self.weights
+
 
 @torch.inference_mode()
-def take_apart(focus: Focus, key: int) -> Anatomy:
-    """Follow one query to its block's output by one key's weight, in the numbers of a trace.
+def take_apart(weight: Weight) -> Anatomy:
+    """Follow a query to its block's output by the weight of one key, in the numbers of a run.
 
     Raises IndexError for a head, query or key that is not there.
     """
-    record, head, query = focus.record, focus.head, focus.query
-    inputs, memory = read_at(focus.trace, focus.site)
+    trace, record = weight.run.trace, weight.record
+    head, query, key = weight.head, weight.query, weight.key
+    inputs, memory = read_at(trace, weight.site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
     heads = record.heads[0, :, query]  # (H, D)
-    output = focus.attention.output
+    output = weight.attention.output
     parts = output.weight.unflatten(1, heads.shape)  # (d_model, H, D)
     return Anatomy(
         query_input=inputs[0, query],
@@ -61,17 +68,17 @@ def take_apart(focus: Focus, key: int) -> Anatomy:
         key=keys[key],
         value=record.value[0, head, key],
         products=queries[query] * keys[key],
-        scale=width**-0.5 if focus.edit.scale is None else focus.edit.scale,
+        scale=width**-0.5 if weight.edit.scale is None else weight.edit.scale,
         scores=record.scores[0, head, query],
         masked_scores=record.masked_scores[0, head, query],
-        weights=focus.weights,
-        weighted_values=focus.weights[:, None] * record.value[0, head],
-        gate=focus.gate,
+        weights=weight.row,
+        weighted_values=weight.row[:, None] * record.value[0, head],
+        gate=weight.gate,
         head=heads[head],
         heads=heads,
         contributions=torch.einsum("ohd,hd->ho", parts, heads),
         bias=output.bias,
-        residual=focus.trace.residual[block_of(focus.site)],
+        residual=trace.residual[block_of(weight.site)],
     )
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.attention import fit_cells
-from model.insight.focus import Focus
+from model.insight.weight import Weight
 from model.library.bert import Bert
 from model.sequences import token_ids
 from model.tokens import END_ID, SPECIAL_TOKENS, Token
@@ -60,18 +60,18 @@ class Explanation:
     objective: Objective | None
 
 
-def explain(focus: Focus, objective: Objective | None, *, close: bool = True) -> Explanation:
+def explain(weight: Weight, objective: Objective | None, *, close: bool = True) -> Explanation:
     """Return what a query takes from each key, in five ways.
 
     The effects are on an objective; without one there are none. Unless asked to `close` every cell
     in turn, which takes a run for each key, there are no removals.
     """
     return Explanation(
-        weights=focus.weights,
-        value_norms=contributions(focus).norm(dim=-1),
-        gradient_times_attention=gradient_times_attention(focus, objective) if objective else None,
-        rollout=rollout(focus.trace, focus.site)[focus.query],
-        removals=removals(focus, objective) if objective and close else None,
+        weights=weight.row,
+        value_norms=contributions(weight).norm(dim=-1),
+        gradient_times_attention=gradient_times_attention(weight, objective) if objective else None,
+        rollout=rollout(weight.run.trace, weight.site)[weight.query],
+        removals=removals(weight, objective) if objective and close else None,
         objective=objective,
     )
 
@@ -147,35 +147,36 @@ def logits_at(model: Transformer | Bert, trace: Trace, rows: Sequence[int], run:
 
 
 @torch.inference_mode()
-def contributions(focus: Focus) -> Tensor:
+def contributions(weight: Weight) -> Tensor:
     """Return what each key adds to the query's residual stream through one head: (K, d_model).
 
     It is gate x weight x value, after the head's own slice of the output projection. Over all keys
     and heads, and with the projection's bias, these add up to what the block computed.
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3.
     """
-    value = focus.record.value[0, focus.head]  # (K, D)
-    columns = focus.attention.output.weight.split(value.size(-1), dim=1)[focus.head]
-    return focus.gate * focus.weights[:, None] * (value @ columns.T)  # (K, d_model)
+    value = weight.record.value[0, weight.head]  # (K, D)
+    columns = weight.attention.output.weight.split(value.size(-1), dim=1)[weight.head]
+    return weight.gate * weight.row[:, None] * (value @ columns.T)  # (K, d_model)
 
 
-def gradient_times_attention(focus: Focus, objective: Objective) -> Tensor:
+def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor:
     """Return the objective's gradient for each weight, times the weight: (K,), in nats.
 
     A head is gate x weights @ value, so the gradient of a weight is the gate times the product of
     the head's gradient and the key's value; the same run made again with gradients gives it. A
     weight moves on its own here: the others do not make up for it.
     """
+    network, trace, changes = weight.run.network, weight.run.trace, weight.run.changes
     with torch.inference_mode(False), torch.enable_grad():
         # A gate that wants a gradient brings the head into the graph, whatever the parameters want.
-        gates = focus.gates.clone().requires_grad_()
+        gates = weight.gates.clone().requires_grad_()
         again = Trace()
-        run = Run({**focus.edits, focus.site: replace(focus.edit, gate=gates)}, again)
-        result = log_probability(focus.model, focus.trace, objective, run).sum()
-        record = again.attention[focus.site]
+        run = Run({**changes, weight.site: replace(weight.edit, gate=gates)}, again)
+        result = log_probability(network, trace, objective, run).sum()
+        record = again.attention[weight.site]
         (gradient,) = torch.autograd.grad(result, record.heads)  # (1, H, Q, D)
-    toward = record.value[0, focus.head].detach() @ gradient[0, focus.head, focus.query]  # (K,)
-    return focus.gate * toward * focus.weights
+    toward = record.value[0, weight.head].detach() @ gradient[0, weight.head, weight.query]  # (K,)
+    return weight.gate * toward * weight.row
 
 
 @torch.inference_mode()
@@ -208,24 +209,25 @@ def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
 
 
 @torch.inference_mode()
-def removals(focus: Focus, objective: Objective) -> Tensor:
+def removals(weight: Weight, objective: Objective) -> Tensor:
     """Return the objective's change with each cell of the query closed, alone: (K,), in nats.
 
     Closing comes before the softmax, so the row's other keys take over the weight; below 0 means
     that the cell helped. Cells that are closed already are exactly 0.
     """
-    record, edit = focus.record, focus.edit
+    network, trace, changes = weight.run.network, weight.run.trace, weight.run.changes
+    record, edit = weight.record, weight.edit
     _, heads, queries, keys = record.weights.shape
     closed = torch.zeros(heads, queries, keys, dtype=torch.bool)
     if edit.block is not None:
         closed = closed | fit_cells(edit.block.cpu(), 0, queries, keys)
-    visible = record.masked_scores[0, focus.head, focus.query].isfinite().nonzero()[:, 0]
-    changes = torch.zeros_like(focus.weights)
-    whole = log_probability(focus.model, focus.trace, objective, Run(focus.edits))  # (1,)
+    visible = record.masked_scores[0, weight.head, weight.query].isfinite().nonzero()[:, 0]
+    effects = torch.zeros_like(weight.row)
+    whole = log_probability(network, trace, objective, Run(changes))  # (1,)
     for start in range(0, len(visible), ROWS_AT_ONCE):
         chosen = visible[start : start + ROWS_AT_ONCE]
         block = closed.repeat(len(chosen), 1, 1, 1)  # (B, H, Q, K), a row for each key
-        block[torch.arange(len(chosen)), focus.head, focus.query, chosen.cpu()] = True
-        run = Run({**focus.edits, focus.site: replace(edit, block=block)})
-        changes[chosen] = log_probability(focus.model, focus.trace, objective, run) - whole
-    return changes
+        block[torch.arange(len(chosen)), weight.head, weight.query, chosen.cpu()] = True
+        run = Run({**changes, weight.site: replace(edit, block=block)})
+        effects[chosen] = log_probability(network, trace, objective, run) - whole
+    return effects

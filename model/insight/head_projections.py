@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.insight.focus import attention_of
+from model.insight.weight import attention_of
 from model.library.bert import Bert
 from model.trace import Site
 from model.transformer import Transformer

@@ -9,6 +9,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from model.insight.anatomy import Anatomy
+
 
 @dataclass(frozen=True)
 class Saturation:
@@ -21,6 +23,15 @@ class Saturation:
 def saturation(weights: Tensor) -> Saturation:
     """Return the sharpness of rows of weights: (..., K) -> (...) each."""
     return Saturation(torch.special.entr(weights).sum(dim=-1), weights.max(dim=-1).values)
+
+
+@torch.inference_mode()
+def rescaled(part: Anatomy, factor: float) -> Tensor:
+    """Return softmax(factor x q.k) of a query over its keys (K,); 0 throughout if all are blocked.
+
+    The model's own factor is the scale of the anatomy.
+    """
+    return torch.softmax(part.masked_scores / part.scale * factor, dim=-1).nan_to_num()
 
 
 @torch.inference_mode()

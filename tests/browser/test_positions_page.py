@@ -18,7 +18,7 @@ def positions(page, server):
 
 
 def open_tab(page, name):
-    page.get_by_role("tab", name=name).click()
+    page.get_by_role("radio", name=name, exact=True).click()
 
 
 def strip(page, label):

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from model.config import TransformerConfig
-from model.edit_text import MOST_CELLS, read_edits, write_edits
-from model.edits import CellEdit, Edits
+from model.edits import MOST_CELLS, CellEdit, Edits, read_edits, write_edits
 from model.trace import KINDS
 
 CONFIG = TransformerConfig(

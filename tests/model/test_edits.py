@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.edits import CellEdit, Edits, opens_the_future
+from model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
 from model.trace import AttentionEdit, Run, Site, Trace
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3, 0, 0]])
@@ -227,3 +227,20 @@ def test_visitors_with_different_edits_at_one_time_get_their_own_results(transla
     for lone, shared in zip(alone, together, strict=True):
         assert_close(shared, lone, atol=1e-5, rtol=0)
     assert not torch.equal(alone[0], alone[1])
+
+
+def test_edits_are_described_in_words_that_count_from_one():
+    kinds = {"encoder": "Self", "decoder": "Masked", "cross": "Cross"}
+    assert describe(Edits(), kinds) == []
+    edits = Edits(**CHANGED | {"cells": [CellEdit("decoder", 2, 1, opened) for opened in (0, 1)]})
+    assert describe(edits, kinds) == [
+        "look-ahead mask off",
+        "padding mask off",
+        "Self within 1 positions of the diagonal",
+        "Cross within 2 positions of the diagonal",
+        "Self, layer 2, head 3 off",
+        "Cross, layer 1, head 4 faded to 0.50",
+        "1 cell of the masks opened",
+    ]
+    many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
+    assert describe(many, kinds)[-1] == "2 more heads off or faded"

@@ -53,8 +53,17 @@ def drawn(app):
 
 def on_stage(app):
     """The keys of the pictures and charts that a slide shows, in order."""
+    return pictures_below(stage_of(app))
+
+
+def texts_on_stage(app):
+    """What a slide says beside its pictures."""
+    return [one.value for one in below(stage_of(app)) if one.type in ("text", "info", "alert")]
+
+
+def stage_of(app):
     (stage,) = (block for block in blocks_below(app.main) if key_of(block) == "stage")
-    return pictures_below(stage)
+    return stage
 
 
 def pictures_below(block):

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from model import Site, load
-from model.edit_text import write_edits
-from model.edits import Edits
+from model.edits import Edits, write_edits
 from model.insight.scoring import trace_log_probabilities
 from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pages.parts.bert.words import BETWEEN_WORDS
+from pages.shared.inside import switches
+from pages.shared.inside.tabs import tab_choice
 from pages.shared.state.choice import counted, one_of
 
 MOST_TOKENS = 512
@@ -23,20 +25,6 @@ TAB = one_of(
     {"attention": "Attention", "switches": "Switch heads", "inside": "Inside a head"},
     old={"Attention": "attention", "Switch heads": "switches", "Inside a head": "inside"},
 )
-INSIDE_TAB = one_of(
-    "bert_inside_tab",
-    {
-        "steps": "Step by step",
-        "beyond": "Beyond the weight",
-        "switches": "Switches",
-        "stream": "Residual stream",
-    },
-    old={
-        "Step by step": "steps",
-        "Beyond the weight": "beyond",
-        "Switches": "switches",
-        "Residual stream": "stream",
-    },
-)
+INSIDE_TAB = tab_choice("bert_inside_tab")
 
-CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, QUERY, KEY, TAB, INSIDE_TAB)
+CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, QUERY, KEY, TAB, INSIDE_TAB, *switches.CHOICES)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from model.insight.explain import Objective
+from model.insight.weight import Weight
 from model.library.bert_reader import NO_HEAD, BertReader
 from model.trace import Site
 from pages.parts.bert.choices import INSIDE_TAB, KEY, QUERY
 from pages.parts.bert.view import Run
 from pages.parts.bert.words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
-from pages.shared.inside.story import tell
-from pages.shared.inside.views import beyond, stream_lengths, switches
-from pages.shared.runs.inside import Weight, taken_apart
+from pages.shared.inside.stream import stream_lengths
+from pages.shared.inside.tabs import weight_tabs
 from pages.shared.runs.library import BertRun
 from pages.shared.show.saving import About
 from pages.shared.state.choices import put
 from pages.shared.state.library_choices import BERT_HEAD, BERT_LAYER
-from pages.shared.widgets.choose import choose, choose_token, tabs
+from pages.shared.widgets.choose import choose, choose_token
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
 
@@ -38,20 +38,12 @@ def choose_weight(reading: BertRun, run: Run) -> Weight:
 
 
 def inside(reading: BertRun, run: Run, of: About) -> None:
-    """One weight of a run taken apart."""
+    """Draw one weight of a run taken apart."""
     weight = choose_weight(reading, run)
-    place, part = (weight.query, weight.key), taken_apart(weight)
-    st.metric("Weight", f"{part.weights[weight.key]:.4f}")
-    embedding, tokens = reading.trace.embedding["encoder"], weight.key_tokens
-    norm = reading.network.config.norm
-    absent = missing(reading.reader, reading.objective(weight.site, weight.query), len(tokens))
-    sections = {
-        "steps": lambda: tell(part, embedding, weight.site.layer, weight.head, place, tokens, norm),
-        "beyond": lambda: beyond(weight, absent),
-        "switches": lambda: switches(weight, part),
-        "stream": lambda: stream_lengths(reading.trace, ("encoder",)),
-    }
-    tabs(INSIDE_TAB, sections)
+    objective = reading.objective(weight.site, weight.query)
+    absent = missing(reading.reader, objective, len(weight.key_tokens))
+    more = {"stream": lambda: stream_lengths(reading.trace, ("encoder",), of)}
+    weight_tabs(INSIDE_TAB, weight, more, of=of, missing=absent)
     st.caption(INSIDE_WORDS)
 
 

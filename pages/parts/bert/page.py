@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.edit_text import read_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits
 from model.library.bert_reader import BertReader
 from model.library.transformers_model import TransformersModel
 from model.trace import Kind

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from model.edit_text import write_edits
+from model.edits import write_edits
 from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, paste, show_on
 from pages.parts.compare.presets import elsewhere, elsewhere_in_library
 from pages.parts.compare.sides import (

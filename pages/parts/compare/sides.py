@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from model import Translation
-from model.edit_text import read_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits
 from model.library.bert_reader import BertReader
 from model.trace import Kind, Trace
 from model.training.snapshots import Snapshots

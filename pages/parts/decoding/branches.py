@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
+from pages.shared.link import address
 from pages.shared.state import models
 
 MOST = 6  # branches kept beside the original
@@ -20,44 +21,43 @@ class Branch:
     name: str = "original"
 
 
-def branches(sentence: str) -> list[Branch]:
-    """The original and the branches made from it; another sentence, model or slide starts anew."""
-    of = models.chosen().key, sentence, st.session_state.get("slides_shown")
-    if st.session_state.get("branches_of") != of:
-        st.session_state.branches_of = of
-        st.session_state.branches = [Branch()]
-        st.session_state.branch = 0
-    return st.session_state.branches
+@dataclass
+class Branches:
+    """The original of a decoding with the branches made from it, one of which is shown."""
+
+    kept: list[Branch] = field(default_factory=lambda: [Branch()])
+    place: int = 0  # of the one that is shown
+
+    @property
+    def shown(self) -> Branch:
+        """The branch that is shown."""
+        return self.kept[self.place]
+
+    def show(self, place: int) -> None:
+        """Show the branch at a place."""
+        self.place = place
+
+    def add(self, branch: Branch) -> None:
+        """Show a new branch, or the one that begins with the same ids.
+
+        If there are too many, the oldest makes room.
+        """
+        forced = [one.forced for one in self.kept]
+        if branch.forced not in forced:
+            self.kept = [self.kept[0], *self.kept[1:][-(MOST - 1) :], branch]
+            self.place = len(self.kept) - 1
+        else:
+            self.place = forced.index(branch.forced)
+
+    def remove(self, place: int) -> None:
+        """Take a branch away; if it was shown, the original is."""
+        del self.kept[place]
+        self.place = 0 if self.place == place else self.place - (self.place > place)
 
 
-def chosen(sentence: str) -> Branch:
-    """The branch that is shown."""
-    return branches(sentence)[st.session_state.branch]
-
-
-def choose(place: int) -> None:
-    """Show a branch."""
-    st.session_state.branch = place
-
-
-def add(branch: Branch) -> None:
-    """Show a new branch, or the one that begins with the same ids.
-
-    The oldest makes room where there are too many.
-    """
-    kept = st.session_state.branches
-    same = [place for place, one in enumerate(kept) if one.forced == branch.forced]
-    if not same:
-        kept = [kept[0], *kept[1:][-(MOST - 1) :], branch]
-        same = [len(kept) - 1]
-    st.session_state.branches = kept
-    choose(same[0])
-
-
-def remove(place: int) -> None:
-    """Take a branch away; where it was shown, the original is."""
-    st.session_state.branches = [
-        branch for at, branch in enumerate(st.session_state.branches) if at != place
-    ]
-    shown = st.session_state.branch
-    choose(0 if shown == place else shown - (shown > place))
+def branches_of(sentence: str) -> Branches:
+    """Return the branches of a sentence; another sentence, model or slide starts anew."""
+    of = models.chosen().key, sentence, address.slide()
+    if st.session_state.get("branches", (None,))[0] != of:
+        st.session_state.branches = of, Branches()
+    return st.session_state.branches[1]

@@ -10,17 +10,18 @@ from model import Decoding
 from model.decoding.steps import Candidate, DecodingStep, stack_rows
 from model.tokens import END_ID, Token
 from model.trace import Kind
-from pages.shared.runs.arrays import one_head
-from pages.shared.show.words import ending
+from pages.parts.decoding.words import ending
+from pages.shared.runs.arrays import as_array, one_head
+from pages.shared.state.choices import Head
 from viz import Bar, CanvasPicture, Leaf, beam_tree, decoding_player
 
 CANDIDATES = 10  # shown at each step
 
 
 def player_of(
-    decoding: Decoding, path: Sequence[int], *, layer: int, head: str, start: int
+    decoding: Decoding, path: Sequence[int], *, layer: int, head: Head, start: int
 ) -> CanvasPicture:
-    """The scrubber over the steps of a path of nodes; the layer counts from 0."""
+    """Return the scrubber over the steps of a path of nodes."""
     steps = decoding.steps_to(path)
     last = decoding.tree[len(path) - 1][path[-1]]
     return decoding_player(
@@ -37,7 +38,7 @@ def player_of(
 
 
 def candidates_of(step: DecodingStep) -> list[Candidate]:
-    """The likeliest next tokens, and the one that was written where it is not among them."""
+    """Return the likeliest next tokens, and the one that was written if it is not among them."""
     found = step.top(CANDIDATES)
     if step.token.id not in [candidate.token.id for candidate in found]:
         found.append(step.candidate(step.token.id))
@@ -45,7 +46,7 @@ def candidates_of(step: DecodingStep) -> list[Candidate]:
 
 
 def bars_of(step: DecodingStep) -> list[Bar]:
-    """The candidates of a step, each after the part of its word that is written already."""
+    """Return the candidates of a step, each after the part of its word that is written already."""
     return [
         Bar(
             candidate.token.text,
@@ -59,18 +60,17 @@ def bars_of(step: DecodingStep) -> list[Bar]:
 
 
 def goes_on(step: DecodingStep, token: Token) -> bool:
-    """Whether a token would go on the last word of what was read."""
+    """Return whether a token would go on the last word of what was read."""
     return token.start == len(step.text) and not token.is_special
 
 
-def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: str) -> np.ndarray:
-    """One head's weights or visible keys at every step (T, K), or the heads' mean or maximum."""
-    heads = stack_rows(steps, kind)[layer].float().cpu().numpy()  # (H, T, K)
-    return one_head(heads, head)
+def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: Head) -> np.ndarray:
+    """Return weights or visible keys at each step (T, K), of one head or summed up over all."""
+    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # of (H, T, K)
 
 
 def tree_of(decoding: Decoding, selected: tuple[int, int] | None) -> CanvasPicture:
-    """Every text that was kept or dropped, as a tree."""
+    """Return every text that was kept or dropped, as a tree."""
     best = dict(enumerate(decoding.path))
     leaves = [
         [

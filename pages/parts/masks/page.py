@@ -65,13 +65,14 @@ def switches(edits: Edits) -> None:
                 edit_history.change(replace(edit_history.edits(), **{name: on}))
 
             editor(st.toggle, label, getattr(edits, name), switch, name)
+        width = edits.windows.get(chosen(MASK_KIND))
         editor(
             st.selectbox,
             "Local window",
-            edits.windows.get(chosen(MASK_KIND)),
+            width,
             set_window,
             "window",
-            options=WINDOWS,
+            options=dict.fromkeys([*WINDOWS, width]),  # a link may name a wider one
             format_func=lambda width: "off" if width is None else str(width),
             width=140,
             help=MASK_WORDS["window"],
@@ -191,4 +192,5 @@ MASKS = Page(
         "trained-both": "both masks",
     },
     first="matrix",
+    kind=MASK_KIND,
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from model.trace import PositionEdit, Side
+from pages.shared.state.catalog import CatalogEntry
+
 FORMULA = (
     r"\begin{aligned}"
     r"\mathrm{PE}(p,\,2i) &= \sin\!\left(p\,/\,%(base)s^{\,2i/%(d_model)d}\right)\\"
@@ -124,3 +127,16 @@ BEYOND_WORDS = {
         "it has learned nothing."
     ),
 }
+
+
+def side_words(model: CatalogEntry) -> dict[Side, str]:
+    """Return what both sides of a model are called on screen."""
+    return {"encoder": f"{model.source}, encoder", "decoder": f"{model.target}, decoder"}
+
+
+def edit_words(edit: PositionEdit) -> str:
+    """Return a change of positions in words."""
+    if edit.off:
+        return "off"
+    order = " ".join(map(str, edit.order))
+    return f"shuffled to {order}" if order else f"shifted by {edit.shift}"

@@ -68,7 +68,7 @@ def show_slide(number: int) -> None:
     show(words, "slide-words", turn)
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
-    address.keep_to_the_model()
+    address.keep_to_the_model(page)
     with staged((NOTE, *slide.pictures)):
         page.body()
     talk.keep()

@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 
 from model.config import TransformerConfig
-from model.edit_text import read_edits, write_edits
-from model.edits import Edits
+from model.edits import Edits, read_edits, write_edits
 from pages.shared.link import link
 from pages.shared.runs.translator import translator
 from pages.shared.state import catalog, edit_history, models
@@ -20,7 +19,6 @@ from pages.shared.state.choices import (
     EDITS,
     HEAD,
     HEAD_NUMBER,
-    KIND,
     LAYER,
     MODEL,
     TOO_MANY,
@@ -52,7 +50,7 @@ def restore(page: Page) -> None:
         arrived(asked)
         if asked.get(MODEL.key, catalog.DEFAULT) not in models.choices():
             st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
-    keep_to_the_model()
+    keep_to_the_model(page)
 
 
 def go_again(asked: Mapping[str, str]) -> None:
@@ -88,10 +86,10 @@ def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
     return translator(name if name in models.choices() else catalog.DEFAULT).model.config
 
 
-def keep_to_the_model() -> None:
+def keep_to_the_model(page: Page) -> None:
     """Choose a layer and a head that the model has, if the previous one had more."""
     config = translator().model.config
-    put(LAYER, min(chosen(LAYER), config.layers(chosen(KIND)) - 1))
+    put(LAYER, min(chosen(LAYER), config.layers(chosen(page.kind)) - 1))
     put(HEAD_NUMBER, min(chosen(HEAD_NUMBER), config.heads - 1))
     if isinstance(chosen(HEAD), int) and chosen(HEAD) >= config.heads:
         put(HEAD, HEAD.default)
@@ -157,7 +155,12 @@ def arrived(parameters: dict[str, str]) -> None:
 
 def in_talk() -> bool:
     """Return whether the page is shown as a slide."""
-    return st.session_state.get("slide") is not None
+    return slide() is not None
+
+
+def slide() -> int | None:
+    """Return the number of the slide that is shown, from 1, if one is."""
+    return st.session_state.get("slide")
 
 
 def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:

@@ -2,63 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from torch import Tensor
 
 from model.insight.activations import pre_activations
 from model.insight.anatomy import Anatomy, block_of, read_at, take_apart
 from model.insight.explain import Explanation, explain
-from model.insight.focus import Focus
 from model.insight.head_projections import Projections, separate_heads
 from model.insight.lens import LensTable, lens
 from model.insight.norm_orders import NormOrder, norm_orders
 from model.insight.similarity import Similarity, in_sentence, word_similarity
+from model.insight.weight import Weight
 from model.trace import Side, Site
-from pages.shared.runs.arrays import tokens_of
 from pages.shared.runs.door import model_call
 from pages.shared.runs.library import BertRun
 from pages.shared.runs.translator import TranslatorRun, translator
 
-Run = TranslatorRun | BertRun
-
-
-@dataclass(frozen=True)
-class Weight:
-    """One weight: what the page Inside a head is about. Everything counts from 0."""
-
-    run: Run
-    site: Site
-    head: int
-    query: int
-    key: int
-
-    @property
-    def key_tokens(self) -> list[str]:
-        """The texts of the tokens looked at."""
-        return tokens_of(self.run.trace, self.site.kind)[1]
-
-
-def focus_of(run: Run, site: Site, head: int, query: int) -> Focus:
-    """Return one query of a head in a run, as the model's package looks into it."""
-    return Focus(run.network, run.trace, site, head, query, run.changes)
+Run = TranslatorRun | BertRun  # what the pages take weights from
 
 
 @model_call()
 def taken_apart(weight: Weight) -> Anatomy:
     """Return every number on the way to a weight, and from it into the residual stream."""
-    return take_apart(focus_of(weight.run, weight.site, weight.head, weight.query), weight.key)
+    return take_apart(weight)
 
 
 def explained(weight: Weight, close: bool) -> Explanation:
     """Return the five views of a weight's query; unless asked to `close` cells, four."""
-    return _explained(weight.run, weight.site, weight.head, weight.query, close)
+    return _explained(replace(weight, key=0), close)  # which are the same for every key
 
 
 @model_call("Closing one cell after the other …")
-def _explained(run: Run, site: Site, head: int, query: int, close: bool) -> Explanation:
-    objective = run.objective(site, query)
-    return explain(focus_of(run, site, head, query), objective, close=close)
+def _explained(weight: Weight, close: bool) -> Explanation:
+    return explain(weight, weight.run.objective(weight.site, weight.query), close=close)
 
 
 @model_call()

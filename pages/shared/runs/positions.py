@@ -11,10 +11,12 @@ import torch
 from model import Translation
 from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
+from model.library.bert_reader import BertReader
 from model.tokens import Token
 from model.trace import PositionEdit, Side, Trace
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
+from pages.shared.runs.shelf import mine, shelf
 from pages.shared.runs.translator import translated, translator
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
@@ -87,3 +89,17 @@ def learned_table(side: Side) -> np.ndarray:
     """Return the learned positions of a side (positions, d_model)."""
     part = getattr(translator(LEARNED).model, side)
     return as_array(part.embedding.positions.table)
+
+
+def library_tables(named: str = "") -> dict[str, np.ndarray]:
+    """Return the learned positions of BERTs in memory, by name: this visitor's, and the one named.
+
+    Left out are those of an odd width: sinusoids, which they are compared with, come in pairs.
+    """
+    loaded = [*mine(), *filter(None, [shelf().get(named)])]
+    tables = {
+        one.name: as_array(one.model.model.positions.table)
+        for one in loaded
+        if isinstance(one.model, BertReader)
+    }
+    return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from model import Decoding, Translation, Translator, load
@@ -31,7 +32,8 @@ def translator(name: str | None = None) -> Translator:
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _loaded(name: str) -> Translator:
     tuning.tune()
-    loaded = load(name)
+    with torch.inference_mode(False):  # the first call of a model may be in it; gradients cannot be
+        loaded = load(name)
     tuning.freeze()
     return loaded
 

@@ -107,57 +107,6 @@ HEAD_WORDS = {
     ),
 }
 
-DECODING_WORDS = {
-    "greedy": "Greedy: the likeliest token is written at every step, and never taken back.",
-    "beam": (
-        "Beam search: the likeliest texts so far are gone on with side by side, and the one with "
-        "the best score in the end is returned."
-    ),
-    "sample": (
-        "Sampling: every token is drawn at random, likelier ones more often. The same seed draws "
-        "the same tokens."
-    ),
-    "beam_size": "How many texts are followed at once; with 1 it is greedy.",
-    "length_penalty": (
-        "A finished text's score is its log-probability / length^penalty. 0 favours short texts, "
-        "more favours long ones."
-    ),
-    "temperature": "Below 1 likely tokens are drawn more often still, above 1 less often.",
-    "top_k": "Only this many of the likeliest tokens can be drawn; 0 stands for all.",
-    "top_p": "Only the likeliest tokens that together reach this probability can be drawn.",
-    "seed": "Where the random numbers begin.",
-    "longest": "The most tokens a translation may have; where they are used up, it stops.",
-    "player": (
-        "All steps were computed once, and stepping runs no model. The weights are those of the "
-        "very step, for the head chosen above. A row of the alignment names the token that was "
-        "read and the one that was written from it; click a row to go to its step. Click a weight "
-        "to see how it comes about."
-    ),
-    "tree": (
-        "Each column is a step, best text first. Solid texts were kept, dashed ones are the best "
-        "of those dropped (as many as were kept; all others scored lower still). The thick path "
-        "led to the text that was returned. Point at a text to read it with its log-probability; "
-        "click it to see its steps above."
-    ),
-    "other tokens": (
-        "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
-        "taken apart."
-    ),
-    "what if": (
-        "Click a candidate above, or type a text there, and decoding goes on from it as a branch "
-        "that stands here beside the original."
-    ),
-    "branches": "What differs from the original is framed.",
-    "teacher forcing": (
-        "In training the decoder reads the reference shifted right by one, whatever it would have "
-        "written itself, and so all positions are computed in one pass. Each arrow leads from a "
-        "token to where it is read. In the free run it reads its own tokens, one after the other."
-    ),
-    "edits in force": (
-        "What you changed on the Masks and Heads pages is in force here too; take it back there."
-    ),
-}
-
 BLOCKING: dict[Method, str] = {
     "-inf": (
         "A blocked score becomes −∞, and its weight exactly 0. The other weights of the row "
@@ -213,18 +162,3 @@ def notes(translation: Translation) -> list[str]:
     if not translation.finished:
         found.append("The translation was stopped at its longest length, before it had an end.")
     return found
-
-
-def stopped(translation: Translation) -> str:
-    """How long a translation is and why it stopped."""
-    count = len(translation.target_tokens)
-    if translation.finished:
-        return f"{count} tokens, stopped at the end token"
-    return f"{count} tokens, stopped at the limit"
-
-
-def ending(ended: bool, kept: bool, steps: int) -> str:
-    """Why a text has no more steps."""
-    if ended:
-        return "The end token: it stops here."
-    return f"Stopped at the limit of {steps} tokens." if kept else "Dropped here."

@@ -44,8 +44,8 @@ class Choice:
 
 def one_of(
     key: str,
-    options: Mapping[str, str],
-    default: str | None = None,
+    options: Mapping[Any, str],
+    default: Any = None,
     *,
     label: str = "",
     old: Mapping[str, str] | None = None,
@@ -55,13 +55,13 @@ def one_of(
 
     `old` gives the keys of values that links of version 1 wrote otherwise.
     """
-    renamed = old or {}
+    renamed, by_text = old or {}, {str(option): option for option in options}
 
-    def read(text: str, config: TransformerConfig) -> str:
+    def read(text: str, config: TransformerConfig) -> Any:
         value = renamed.get(text, text)
-        if value not in options:
-            raise ValueError(f"{text} is not one of {', '.join(options)}.")
-        return value
+        if value not in by_text:
+            raise ValueError(f"{text} is not one of {', '.join(by_text)}.")
+        return by_text[value]
 
     first = next(iter(options)) if default is None else default
     return Choice(key, first, read, label=label, options=options, help=help)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from model.config import TransformerConfig
-from model.edit_text import read_edits
+from model.edits import read_edits
 from model.trace import Kind
 from pages.shared.state import catalog, models
 from pages.shared.state.choice import Choice, counted, number, one_of, switch, text

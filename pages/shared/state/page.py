@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pages.shared.state.choice import Choice
-from pages.shared.state.choices import COMMON
+from pages.shared.state.choices import COMMON, KIND
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +16,7 @@ class Page:
     `key` names it in talk files and is never shown. `body` draws it below its title. `choices`
     are those of its own, which its links hold beside the common ones. `pictures` are those that a
     slide can show, in words by the key they are drawn with; a new slide shows `first`, a picture
-    or the choice that names one.
+    or the choice that names one. The chosen layer is one of the `kind`.
     """
 
     key: str
@@ -27,6 +27,7 @@ class Page:
     choices: tuple[Choice, ...] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
     first: str | Choice = ""
+    kind: Choice = KIND
 
     @property
     def linked(self) -> tuple[Choice, ...]:

@@ -25,9 +25,9 @@ def choose(
     """Draw the widget of a choice and return its value.
 
     The session and the link know it by its key. `options` are the values there are, if they
-    depend on the model; a value that is not among them gives way to the nearest. `more` goes to
-    the widget: by default a segmented control for options, a toggle for a switch, a number box or
-    a text box.
+    depend on the model; a value that is not among them gives way to the nearest, as does a number
+    beyond its bounds. `more` goes to the widget: by default a segmented control for options, a
+    toggle for a switch, a number box or a text box.
     """
     offered = list(choice.options if options is None else options)
     if offered:
@@ -43,6 +43,7 @@ def choose(
     elif isinstance(choice.bounds, tuple):
         lowest, highest = choice.bounds
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
+        put(choice, min(max(chosen(choice), more["min_value"]), more["max_value"]))
     more = {"label": choice.label, "help": choice.help, **more}
     widget(key=choice.key, persist_state="session", **more)
     return chosen(choice)

@@ -1,7 +1,10 @@
 """One sentence and its target, traced by a small model."""
 
+from typing import NamedTuple
+
 import torch
 
+from model.insight.weight import Weight
 from model.tokens import END_ID, START_ID, Token
 from model.trace import Run, Site, Trace
 
@@ -25,3 +28,15 @@ def record(model, edits=None, source=SOURCE, target=TARGET):
             Run(edits or {}, trace),
         )
     return trace
+
+
+class Recorded(NamedTuple):
+    """A run as the app's own are: with its network, its trace and its changes."""
+
+    network: object
+    trace: Trace
+    changes: dict
+
+
+def weight_of(model, trace, site, head, query, edits=None, key=0):
+    return Weight(Recorded(model, trace, edits or {}), site, head, query, key)

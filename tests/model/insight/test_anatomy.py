@@ -5,8 +5,9 @@ from torch.testing import assert_close
 from model import load_bert
 from model.edits import CellEdit, Edits
 from model.insight.anatomy import take_apart
-from model.insight.focus import Focus, attention_of
+from model.insight.weight import attention_of
 from model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
+from tests.model.insight.recording import weight_of
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 3]])
 TARGETS = torch.tensor([[2, 14, 15, 16, 17]])
@@ -39,7 +40,7 @@ def test_every_part_sums_to_the_whole(kind, layer, query, key, run):
     model, trace, edits = run
     site, head = Site(kind, layer), 2
     record = trace.attention[site]
-    part = take_apart(Focus(model, trace, site, head, query, edits), key)
+    part = take_apart(weight_of(model, trace, site, head, query, edits, key=key))
     attention = attention_of(model, site)
     rows = slice(4 * head, 4 * head + 4)
     for name, states in (
@@ -53,6 +54,7 @@ def test_every_part_sums_to_the_whole(kind, layer, query, key, run):
     close(part.products.sum() * part.scale, record.scores[0, head, query, key])
     close(part.scores.masked_fill(part.masked_scores.isneginf(), -torch.inf), part.masked_scores)
     close(part.masked_scores.softmax(-1), part.weights)
+    close(part.exponentials / part.exponentials.sum(), part.weights)
     close(part.weighted_values[key], part.weights[key] * part.value)
     close(part.weighted_values.sum(0) * part.gate, part.head)
     close(part.heads[head], part.head)
@@ -66,7 +68,7 @@ def test_every_part_sums_to_the_whole(kind, layer, query, key, run):
 def test_the_parts_are_those_of_the_trace(run):
     model, trace, edits = run
     site = Site("cross", 1)
-    part = take_apart(Focus(model, trace, site, 2, 3, edits), 4)
+    part = take_apart(weight_of(model, trace, site, 2, 3, edits, key=4))
     record = trace.attention[site]
     assert torch.equal(part.weights, record.weights[0, 2, 3])
     assert torch.equal(part.head, record.heads[0, 2, 3])
@@ -76,7 +78,7 @@ def test_the_parts_are_those_of_the_trace(run):
 def test_a_place_that_is_not_there_is_refused(run):
     model, trace, _ = run
     with pytest.raises(IndexError):
-        take_apart(Focus(model, trace, Site("cross", 0), 2, 5), 0)
+        take_apart(weight_of(model, trace, Site("cross", 0), 2, 5, key=0))
 
 
 @torch.inference_mode()
@@ -88,7 +90,7 @@ def test_every_part_sums_to_the_whole_in_a_bert(layer, query, key, make_bert_fol
     edits = {site: AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0]))}
     reading = reader.trace("the cat was playing.", "it sat!", masked=[3], edits=edits)
     record = reading.attention[site]
-    part = take_apart(Focus(reader.model, reading, site, head, query, edits), key)
+    part = take_apart(weight_of(reader.model, reading, site, head, query, edits, key=key))
     attention = reader.model.layers[layer].attention
     rows = slice(6 * head, 6 * head + 6)
     close(

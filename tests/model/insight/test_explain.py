@@ -17,12 +17,12 @@ from model.insight.explain import (
     removals,
     rollout,
 )
-from model.insight.focus import Focus, attention_of
 from model.insight.scoring import trace_log_probabilities
+from model.insight.weight import attention_of
 from model.memory_layout import lay_out
 from model.tokens import END_ID, PAD_ID
 from model.trace import AttentionEdit, Block, Run, Site, Trace
-from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens
+from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens, weight_of
 
 HEADS = 4
 EDITS = {
@@ -38,7 +38,7 @@ AT_SITES = pytest.mark.parametrize("site", SITES, ids=str)
 def explained(model, trace, site, head, query, edits=None):
     """The five views with the effects on what `choose_objective` says."""
     objective = choose_objective(trace, site, query)
-    return explain(Focus(model, trace, site, head, query, edits or {}), objective)
+    return explain(weight_of(model, trace, site, head, query, edits), objective)
 
 
 @AT_SITES
@@ -47,7 +47,9 @@ def test_contributions_and_the_bias_add_up_to_what_the_block_computed(model, sit
     trace = record(model, edits)
     side = "encoder" if site.kind == "encoder" else "decoder"
     block = Block(side, site.layer, "cross" if site.kind == "cross" else "self")
-    vectors = [contributions(Focus(model, trace, site, head, 2, edits)) for head in range(HEADS)]
+    vectors = [
+        contributions(weight_of(model, trace, site, head, 2, edits)) for head in range(HEADS)
+    ]
     total = torch.stack(vectors).sum(dim=(0, 1)) + attention_of(model, site).output.bias
     assert_close(total, trace.residual[block].change[0, 2], atol=1e-5, rtol=0)
 
@@ -59,7 +61,7 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
     trace = record(model, edits)
     head, query, size = 3, 2, 1e-5
     objective = choose_objective(trace, site, query)
-    found = gradient_times_attention(Focus(model, trace, site, head, query, edits), objective)
+    found = gradient_times_attention(weight_of(model, trace, site, head, query, edits), objective)
     weights = trace.attention[site].weights
 
     def nudged(key, step):
@@ -92,8 +94,8 @@ def test_the_gradient_needs_no_parameter_that_wants_one(make_model):
     trace = record(trainable, {})
     objective = choose_objective(trace, SITES[0], 1)
     with torch.inference_mode():
-        found = gradient_times_attention(Focus(frozen, trace, SITES[0], 0, 1), objective)
-    expected = gradient_times_attention(Focus(trainable, trace, SITES[0], 0, 1), objective)
+        found = gradient_times_attention(weight_of(frozen, trace, SITES[0], 0, 1), objective)
+    expected = gradient_times_attention(weight_of(trainable, trace, SITES[0], 0, 1), objective)
     assert expected.abs().max() > 1e-4
     assert_close(found, expected, atol=1e-6, rtol=0)
     assert all(parameter.grad is None for parameter in trainable.parameters())
@@ -105,7 +107,7 @@ def test_autograd_through_the_weights_agrees_with_the_gradient(model):
     objective = choose_objective(trace, site, 3)
     result = log_probability(model, trace, objective, Run(trace=again)).sum()
     (gradient,) = torch.autograd.grad(result, again.attention[site].weights)
-    found = gradient_times_attention(Focus(model, trace, site, 1, 3), objective)
+    found = gradient_times_attention(weight_of(model, trace, site, 1, 3), objective)
     assert_close(found, (gradient * trace.attention[site].weights)[0, 1, 3], atol=1e-6, rtol=0)
 
 
@@ -115,7 +117,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
     trace = record(model, edits)
     head, query = 1, 2
     objective = choose_objective(trace, site, query)
-    found = removals(Focus(model, trace, site, head, query, edits), objective)
+    found = removals(weight_of(model, trace, site, head, query, edits), objective)
     whole = log_probability(model, trace, objective, Run(edits))
     edit = edits.get(site, AttentionEdit())
     for key in range(len(found)):
@@ -132,7 +134,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
 def test_a_cell_that_is_closed_already_changes_nothing(model):
     trace = record(model, {})
     site = Site("decoder", 1)
-    found = removals(Focus(model, trace, site, 0, 1), choose_objective(trace, site, 1))
+    found = removals(weight_of(model, trace, site, 0, 1), choose_objective(trace, site, 1))
     assert found[:2].abs().min() > 0
     assert found[2:].tolist() == [0, 0]
 
@@ -141,9 +143,11 @@ def test_more_keys_than_run_at_once_give_the_same_removals(model, monkeypatch):
     trace = record(model, {})
     site = Site("encoder", 0)
     objective = choose_objective(trace, site, 0)
-    together = removals(Focus(model, trace, site, 0, 0), objective)
+    together = removals(weight_of(model, trace, site, 0, 0), objective)
     monkeypatch.setattr("model.insight.explain.ROWS_AT_ONCE", 4)
-    assert_close(removals(Focus(model, trace, site, 0, 0), objective), together, atol=1e-5, rtol=0)
+    assert_close(
+        removals(weight_of(model, trace, site, 0, 0), objective), together, atol=1e-5, rtol=0
+    )
 
 
 @AT_SITES
@@ -283,8 +287,8 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
     text = bert.read(*BERT_TEXT)
     reading = bert.trace(*BERT_TEXT, masked=[2], edits=edits)
     objective = masked_words(reading, text)
-    focus = Focus(bert.model, reading, site, head, query, edits)
-    found = explain(focus, objective)
+    weight = weight_of(bert.model, reading, site, head, query, edits)
+    found = explain(weight, objective)
     whole = likelihood_of_masked(bert, reading, text)
     closed = torch.zeros(4, len(text), len(text), dtype=torch.bool)
     for key in (0, 5):
@@ -294,7 +298,7 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
         again = bert.trace(*BERT_TEXT, masked=[2], edits={**edits, site: edit})
         change = likelihood_of_masked(bert, again, text) - whole
         assert found.removals[key].item() == pytest.approx(change, abs=1e-4)
-    vectors = contributions(focus)
+    vectors = contributions(weight)
     assert_close(found.value_norms, vectors.norm(dim=-1))
     # One more gate on the head scales all its weights at once, so the parts sum to its gradient.
     gates = torch.ones(1, 4).requires_grad_()
@@ -303,10 +307,12 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
         run = Run({**edits, site: AttentionEdit(gate=gates * gate)})
         result = log_probability(bert.model, reading, objective, run).sum()
         (gradient,) = torch.autograd.grad(result, gates)
-    parts = [explain(replace(focus, query=row), objective, close=False) for row in range(len(text))]
+    parts = [
+        explain(replace(weight, query=row), objective, close=False) for row in range(len(text))
+    ]
     total = sum(part.gradient_times_attention.sum() for part in parts)
     assert total.item() == pytest.approx(gradient[0, head].item(), abs=1e-4)
     assert parts[0].removals is None
     assert_close(found.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
-    without = explain(focus, None)
+    without = explain(weight, None)
     assert without.gradient_times_attention is without.removals is None

@@ -2,8 +2,8 @@ import pytest
 from torch.testing import assert_close
 
 from model.insight.anatomy import read_at
-from model.insight.focus import attention_of
 from model.insight.head_projections import separate_heads
+from model.insight.weight import attention_of
 from model.memory_layout import lay_out
 from tests.model.insight.recording import SITES, record
 

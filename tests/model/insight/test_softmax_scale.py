@@ -3,8 +3,10 @@ import math
 import torch
 from torch.testing import assert_close
 
-from model.insight.softmax_scale import scale_sweep, width_sweep
-from model.trace import Site
+from model.insight.anatomy import take_apart
+from model.insight.softmax_scale import rescaled, scale_sweep, width_sweep
+from model.trace import AttentionEdit, Site
+from tests.model.insight.recording import record, weight_of
 
 
 def test_a_larger_factor_makes_a_sharper_row(trace):
@@ -26,6 +28,26 @@ def test_the_models_own_factor_gives_the_recorded_row(trace):
         weights = made.weights[0, 3, 2]
         assert_close(sweep.largest[0], weights.max())
         assert_close(sweep.entropy[0], -(weights * weights.log()).sum())
+
+
+def test_the_row_at_another_scale_is_the_models_own_softmax(model):
+    site = Site("decoder", 1)
+    sharper = {site: AttentionEdit(scale=1.7)}
+    trace, edited = record(model), record(model, sharper)
+    part = take_apart(weight_of(model, trace, site, 3, 2))
+    assert_close(rescaled(part, part.scale), part.weights)
+    # The edit leaves what its own layer reads as it is.
+    assert_close(rescaled(part, 1.7), edited.attention[site].weights[0, 3, 2])
+    again = take_apart(weight_of(model, edited, site, 3, 2, sharper))
+    assert_close(rescaled(again, part.scale), part.weights)
+
+
+def test_a_row_that_is_blocked_completely_stays_zero_at_every_scale(model):
+    site = Site("encoder", 0)
+    closed = {site: AttentionEdit(block=torch.ones(9, 9, dtype=torch.bool))}
+    part = take_apart(weight_of(model, record(model, closed), site, 0, 1, closed))
+    assert not rescaled(part, 3.0).any()
+    assert not part.exponentials.any()
 
 
 def test_scaled_rows_are_as_sharp_at_every_width_and_others_saturate():

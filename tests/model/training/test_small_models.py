@@ -78,7 +78,7 @@ def test_the_bounds_themselves_may_be_chosen_and_nothing_beyond(name, least_or_m
         ({"shortest": 4}, "shortest has to be from 1 to 3"),
         ({"shortest": 0}, "shortest has to be from 1 to 3"),
         ({"heads": 3}, "not a multiple"),
-        ({"positions": "rotary"}, "positions is"),
+        ({"positions": "rotary"}, "positions has to be one of"),
         ({"task": "dates"}, "longest has to be from 0 to 0"),
     ],
 )

@@ -56,6 +56,6 @@ def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
 
 def test_what_is_gone_is_told_on_its_page_alone(answered):
     state, _ = answered("stale", page="training")
-    assert "is gone" in state["toy_refused"]
+    assert state["toy_refused"] == browser_tab.GONE
     assert state["workshop_gone"]
     assert "toy_refused" not in answered("stale")[0]

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model import load
-from model.edit_text import write_edits
-from model.edits import CellEdit, Edits
+from model.edits import CellEdit, Edits, write_edits
 from pages.parts.pages import PAGES
 from pages.shared.link import link
 from pages.shared.state.choices import COMMON, LONGEST_EDITS, LONGEST_SENTENCE, TOO_MANY

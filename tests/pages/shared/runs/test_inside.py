@@ -9,15 +9,9 @@ from model import Site, load_bert
 from model.edits import Edits
 from model.insight.anatomy import take_apart
 from model.insight.explain import choose_objective, explain
+from model.insight.weight import Weight
 from pages.shared.runs import inside
-from pages.shared.runs.inside import (
-    Weight,
-    explained,
-    focus_of,
-    lens_table,
-    taken_apart,
-    words_alone,
-)
+from pages.shared.runs.inside import explained, lens_table, taken_apart, words_alone
 from pages.shared.runs.library import BertRun
 from pages.shared.runs.shelf import Loaded
 from pages.shared.runs.translator import TranslatorRun, translator
@@ -43,15 +37,14 @@ def test_edits_are_those_of_the_run():
     run = replace(RUN, edits=Edits(gates={("cross", 1, 2): 0.5}))
     part = taken_apart(replace(WEIGHT, run=run))
     assert part.gate == 0.5
-    direct = take_apart(focus_of(run, WEIGHT.site, 2, 1), 3)
+    direct = take_apart(replace(WEIGHT, run=run))
     torch.testing.assert_close(part.head, direct.head)
 
 
 def test_five_views_of_a_query_are_computed_once_for_all_its_keys():
     found = explained(WEIGHT, close=True)
     assert explained(replace(WEIGHT, key=0), close=True) is found
-    focus = focus_of(RUN, WEIGHT.site, WEIGHT.head, WEIGHT.query)
-    direct = explain(focus, choose_objective(RUN.trace, WEIGHT.site, WEIGHT.query))
+    direct = explain(WEIGHT, choose_objective(RUN.trace, WEIGHT.site, WEIGHT.query))
     torch.testing.assert_close(found.removals, direct.removals)
     assert explained(WEIGHT, close=False).removals is None
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.edits import CellEdit, Edits
 from pages.shared.show.captions import edit_words, site_words
-from pages.shared.show.saving import LONGEST_NAME, About, Picture, formats_of
+from pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
 from tests.pages.pictures import save_menus
 from viz.numbers import MOST_ROWS, Numbers
 
@@ -64,7 +64,7 @@ def test_edits_are_told_in_words():
     for part in (
         "look-ahead mask off",
         "within 2 positions",
-        f"{site_words('cross', 2, '8')} off",
+        f"{site_words('cross', 1, 7)} off",
         "faded to 0.50",
         "1 cell of the masks closed",
         "1 cell of the masks opened",
@@ -77,9 +77,22 @@ def test_edits_are_told_in_words():
 def test_too_many_numbers_are_not_offered_for_spreadsheets():
     few = Numbers(np.zeros(3), {"key": ["a", "b", "c"]})
     many = Numbers(np.zeros(MOST_ROWS + 1, bool), {"key": range(MOST_ROWS + 1)})
-    assert formats_of(Picture("x", "x", {"w": few})) == ["png", "svg", "html", "csv", "npz", "json"]
-    assert formats_of(Picture("x", "x", {"w": many})) == ["png", "svg", "html", "npz", "json"]
-    assert formats_of(Picture("x", "x")) == ["png", "svg", "html", "json"]
+    assert formats_of(Picture("x", "x", NO_MODEL, {"w": few})) == [
+        "png",
+        "svg",
+        "html",
+        "csv",
+        "npz",
+        "json",
+    ]
+    assert formats_of(Picture("x", "x", NO_MODEL, {"w": many})) == [
+        "png",
+        "svg",
+        "html",
+        "npz",
+        "json",
+    ]
+    assert formats_of(Picture("x", "x", NO_MODEL)) == ["png", "svg", "html", "json"]
 
 
 PICTURES = {
@@ -125,7 +138,7 @@ def test_the_model_page_names_its_model(app):
 
 def asked(app, key, wanted):
     """The file that a page delivers when it is asked for."""
-    app.session_state.file_asked_for = key, wanted
+    app.session_state.file_asked_for = app.session_state.page, key, wanted
     app.run()
     found = [(header, body) for header, body in save_menus(app) if "file" in header]
     assert len(found) == 1
@@ -158,8 +171,8 @@ def test_a_saved_scene_brings_its_choices_back(app):
     again = AppTest.from_file(ROOT / "app.py", default_timeout=120)
     again.query_params.update(slide["parameters"])
     again.run()
-    assert slide["page"] == "Attention"
-    assert (again.session_state.sentence, again.session_state.layer) == ("I love my cat.", 1)
-    assert again.session_state.head == "3"
-    assert scene["caption"].startswith(site_words("cross", 1, "3"))
+    assert slide["page"] == "attention"
+    assert (again.session_state.sentence, again.session_state.layer) == ("I love my cat.", 0)
+    assert again.session_state.head == 2
+    assert scene["caption"].startswith(site_words("cross", 0, 2))
     assert scene["axes"]["weight"]["key"][-1] == "<end>"

@@ -59,7 +59,7 @@ def test_every_page_takes_a_model_of_the_visitors_own(page, open_app):
     assert app.text_input(key="sentence").value == OWN.examples[0]
 
 
-@pytest.mark.parametrize("tab", ["Sinusoids", "Learned", "Your sentence", "One token"])
+@pytest.mark.parametrize("tab", ["sinusoids", "learned", "sentence", "token", "beyond"])
 def test_every_tab_of_the_positions_page_takes_it(tab, open_app):
     app = open_app("pages/positions.py")
     app.session_state["positions_tab"] = tab

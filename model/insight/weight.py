@@ -1,8 +1,9 @@
-"""One query of one head in one run: what is taken apart and explained."""
+"""One weight of one head in one run: what is taken apart and explained."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -13,37 +14,54 @@ from model.trace import AttentionEdit, AttentionRecord, RunEdits, Site, Trace
 from model.transformer import Transformer
 
 
-@dataclass(frozen=True, eq=False)
-class Focus:
-    """A query of a head in a traced run; everything counts from 0.
+class TracedRun(Protocol):
+    """A run of a network: what it recorded, with the changes that it was made with."""
 
-    `edits` are those the trace was made with.
-    """
+    @property
+    def network(self) -> Transformer | Bert:
+        """The network that can be run again."""
 
-    model: Transformer | Bert
-    trace: Trace
+    @property
+    def trace(self) -> Trace:
+        """What was recorded."""
+
+    @property
+    def changes(self) -> RunEdits:
+        """What a visitor changed."""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """The weight of a query of one head on a key, in a traced run; everything counts from 0."""
+
+    run: TracedRun
     site: Site
     head: int
     query: int
-    edits: RunEdits = field(default_factory=dict)
+    key: int = 0
+
+    @property
+    def key_tokens(self) -> list[str]:
+        """The texts of the tokens looked at."""
+        return [token.text for token in self.run.trace.key_tokens(self.site)]
 
     @property
     def record(self) -> AttentionRecord:
         """What the trace recorded at the site."""
-        return self.trace.attention[self.site]
+        return self.run.trace.attention[self.site]
 
     @property
     def edit(self) -> AttentionEdit:
         """What a visitor changed at the site."""
-        return self.edits.get(self.site, UNCHANGED)
+        return self.run.changes.get(self.site, UNCHANGED)
 
     @property
     def attention(self) -> MultiHeadAttention:
         """The module that computes the site."""
-        return attention_of(self.model, self.site)
+        return attention_of(self.run.network, self.site)
 
     @property
-    def weights(self) -> Tensor:
+    def row(self) -> Tensor:
         """The weights of the query on every key: (K,)."""
         return self.record.weights[0, self.head, self.query]
 
