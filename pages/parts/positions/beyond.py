@@ -16,7 +16,7 @@ from pages.shared.runs.positions import (
     SHIFTS,
     learned_table,
     repositioned,
-    scores_by_shift,
+    shift_scores,
 )
 from pages.shared.runs.records import trained_up_to
 from pages.shared.show.pictures import chips, show
@@ -42,7 +42,7 @@ def beyond_section(sentence: str) -> None:
     st.caption(BEYOND_WORDS["shift"])
     model = models.chosen()
     compared = {model.key: model.title} if model.is_own else SHIPPED
-    lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in compared.items()}
+    lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
     of = about(sentence, model=", ".join(lines))
     what = "Log-probability by how far all positions are shifted"
     show_lines(lines, "shifts", of=of, what=what, places=SHIFTS, x="k", y="nats a token")
