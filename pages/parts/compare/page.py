@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.compare.choosers import choose_side
 from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
 from pages.parts.compare.presets import presets
-from pages.parts.compare.sides import LibrarySide, Side, TranslatorSide
+from pages.parts.compare.sides import LibrarySide, Pair, Side, TranslatorSide
 from pages.parts.compare.words import (
     CLASSIC,
     DIFFERENT_TARGETS,
@@ -38,7 +38,6 @@ from viz import Change, compared_maps, largest_changes
 from viz.tokens import aligned
 
 LABELS = ("of A", "of B")
-Pair = tuple[Side, Side]
 
 
 def own_targets(both: Pair) -> bool | None:

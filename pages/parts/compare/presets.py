@@ -7,14 +7,14 @@ from typing import TypeVar
 
 import streamlit as st
 
-from model.training.snapshots import Snapshots
 from pages.parts.compare.links import NAMES, OWN, TIRED, WIDE, show_on
 from pages.parts.compare.sides import (
     OWN_TRAINING,
     LibrarySide,
+    Pair,
     Side,
-    SnapshotSide,
     TranslatorSide,
+    at_step,
     recordings,
 )
 from pages.parts.compare.words import INTRO, NO_CHANGES, NO_OTHER_MODEL
@@ -24,7 +24,6 @@ from pages.shared.runs.translator import translator
 from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
 
-Pair = tuple[Side, Side]
 AnySide = TypeVar("AnySide", bound=Side)
 
 
@@ -42,7 +41,7 @@ def presets() -> None:
     }
     for source, (_, history) in recordings().items():
         own = " of my training" if source == OWN_TRAINING else ""
-        pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history)
+        pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history.steps)
     if other := elsewhere_in_library():
         other = replace(other, second="", masked="", edits="")
         pairs["It, in the model loaded last"] = tuple(
@@ -105,11 +104,9 @@ def two_models(now: TranslatorSide) -> Pair | None:
     return None
 
 
-def two_snapshots(now: TranslatorSide, source: str, history: Snapshots) -> Pair | None:
+def two_snapshots(now: TranslatorSide, source: str, steps: list[int]) -> Pair | None:
     """Return the middle and the end of a training, if there is more than one snapshot."""
-    if len(history.steps) < 2:
+    if len(steps) < 2:
         return None
-    steps = history.steps[(len(history.steps) - 1) // 2], history.steps[-1]
-    head = {"kind": now.kind, "layer": now.layer, "head": now.head, "text": now.text}
-    first, second = (SnapshotSide(**head, snapshot=f"{source}.{step}").fitted() for step in steps)
-    return first, second
+    middle = steps[(len(steps) - 1) // 2]
+    return at_step(now, source, middle), at_step(now, source, steps[-1])

@@ -122,6 +122,9 @@ class Side:
         return replace(side, layer=layer, head=head)
 
 
+Pair = tuple[Side, Side]
+
+
 @dataclass(frozen=True)
 class TranslatorSide(Side):
     """A sentence in one of Headlight's own models, shipped or a visitor's."""
