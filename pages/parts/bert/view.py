@@ -27,8 +27,6 @@ from pages.shared.show.captions import site_words
 from pages.shared.show.cells import OpenCell
 from pages.shared.show.overview import (
     all_heads,
-    column_of,
-    head_at,
     one_in_large,
     with_summaries,
 )
@@ -117,16 +115,14 @@ def detail(
     of: About,
 ) -> None:
     """Draw the choice of a head, and the head in large, of maps (layers, H + 2, Q, K)."""
-    layers, heads = len(maps), maps.shape[1] - len(SUMMARIES)
+    layers, heads = head_options(len(maps)), head_options(maps.shape[1] - len(SUMMARIES))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = choose(BERT_LAYER, head_options(layers))
+        layer = choose(BERT_LAYER, layers)
         picture = choose(BERT_PICTURE)
-    head = choose(BERT_HEAD, head_options(heads))
-    column = column_of(head, heads)
-    overview.selection(
-        None if layer in SUMMARIES else (layer, column),
-        lambda layer, column: select_head(layer, head_at(column, heads)),
-    )
+    head = choose(BERT_HEAD, heads)
+    column = heads.index(head)
+    selected = None if layer in SUMMARIES else (layer, column)
+    overview.selection(selected, lambda layer, column: select_head(layer, heads[column]))
     what, drawn = site_words(kind, layer, head), one_head(maps[:, column], layer)
     one_in_large(drawn, *tokens, picture, of=of, what=what, open_cell=open_drawn)
     summary = LAYER_SUMMARIES.get(layer, "") + HEAD_SUMMARIES.get(head, "")

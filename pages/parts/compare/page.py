@@ -56,17 +56,14 @@ def with_targets(both: Pair, own: bool) -> Pair:
     """
     first, second = both
     if own:
-        texts = [one.target or one.translation.text for one in both]
-    elif first.text == second.text and first.writer and second.writer:
-        shared = first.target or second.target
-        if not shared and first.writer != second.writer:
-            # As a text for both, so that both models cut it into tokens alike.
-            shared = translated(first.text, name=first.writer).text
-        texts = [one.target or shared for one in both]
-    else:
+        return tuple(replace(one, target=one.target or one.translation.text) for one in both)
+    if first.text != second.text or not (first.writer and second.writer):
         return both
-    first, second = (replace(one, target=text) for one, text in zip(both, texts, strict=True))
-    return first, second
+    shared = first.target or second.target
+    if not shared and first.writer != second.writer:
+        # As a text for both, so that both models cut it into tokens alike.
+        shared = translated(first.text, name=first.writer).text
+    return tuple(replace(one, target=one.target or shared) for one in both)
 
 
 def picture(both: Pair, of: About) -> None:
@@ -145,11 +142,8 @@ def in_words(name: str, side: Side) -> str:
 
 def is_classic(both: Pair) -> bool:
     """Return whether these are the two sentences of the example, in the model it speaks of."""
-    pairs = zip(both, (TIRED, WIDE), strict=True)
-    return all(
-        replace(one, kind=known.kind, layer=known.layer, head=known.head) == known
-        for one, known in pairs
-    )
+    head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
+    return [replace(one, **head) for one in both] == [TIRED, WIDE]
 
 
 def summaries(side: Side) -> list[str]:

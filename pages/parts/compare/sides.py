@@ -14,7 +14,8 @@ from model.library.bert_reader import BertReader
 from model.trace import Kind, Trace
 from model.training.snapshots import Snapshots
 from pages.parts.compare.words import NO_TRAINING, NOT_LOADED
-from pages.shared.runs.arrays import heads_meant, one_head, tokens_of, weights_of
+from pages.shared.link import address
+from pages.shared.runs.arrays import one_head, tokens_of, weights_of
 from pages.shared.runs.library import heads_of
 from pages.shared.runs.records import recorded_training
 from pages.shared.runs.shelf import Loaded, shelf, short
@@ -84,15 +85,18 @@ class Side:
     @property
     def weights(self) -> np.ndarray:
         """The weights (Q, K) of its head, or a mean or maximum over heads and layers."""
-        layers = self.run.layers
-        places = heads_meant(self.layer, len(layers))
-        heads = [one_head(layers[place], self.head) for place in places]
-        return one_head(np.stack(heads), self.layer) if len(heads) > 1 else heads[0]
+        heads = [one_head(layer, self.head) for layer in self.run.layers]
+        return one_head(np.stack(heads), self.layer)
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
         """Return the choices that links hold, by the names of their fields."""
         return {one.name: one.metadata["choice"] for one in fields(cls) if one.metadata}
+
+    @classmethod
+    def of_session(cls) -> Self:
+        """Return what the other pages show now."""
+        return cls(**{name: address.now(choice) for name, choice in cls.held_choices().items()})
 
     def without(self, name: str) -> Self:
         """Return it with the default of a field that makes no sense."""
