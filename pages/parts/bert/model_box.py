@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import wait as wait_for
+from functools import partial
 
 import streamlit as st
 
@@ -36,20 +37,14 @@ def model_box() -> Loaded | None:
         form = st.form("load", border=False)
         row = form.container(horizontal=True, vertical_alignment="bottom")
         row.text_input(
-            "Name on the Hugging Face Hub, or a folder on this computer",
-            key="bert_wanted",
-            persist_state="session",
-            max_chars=BERT_NAME.bounds,
-            placeholder=SUGGESTIONS[0],
-        )
+            "Name on the Hugging Face Hub, or a folder on this computer", key="bert_wanted",
+            persist_state="session", max_chars=BERT_NAME.bounds, placeholder=SUGGESTIONS[0],
+        )  # fmt: skip
         asked = row.form_submit_button("Load")
         st.pills(
-            "Suggestions",
-            SUGGESTIONS,
-            key="bert_suggestion",
-            on_change=_take_suggestion,
-            label_visibility="collapsed",
-        )
+            "Suggestions", SUGGESTIONS, key="bert_suggestion",
+            on_change=_take_suggestion, label_visibility="collapsed",
+        )  # fmt: skip
     if asked and (name := st.session_state.bert_wanted.strip()):
         _ask_for(name)
     if st.session_state.setdefault("bert_loading", None):
@@ -73,7 +68,8 @@ def _ask_for(name: str) -> None:
         wait_for([job.result], timeout=MOMENT)
 
 
-def _show_progress() -> None:
+@partial(section, every=EVERY)
+def _progress() -> None:
     """A bar that tells how far the model is; in the end it is shown, or why there is none."""
     job = st.session_state.bert_loading
     if job is None:
@@ -88,9 +84,6 @@ def _show_progress() -> None:
     except LoadingError as error:
         st.session_state.bert_failed = str(error)
     st.rerun()
-
-
-_progress = section(_show_progress, EVERY)
 
 
 def _take(loaded: Loaded) -> None:

@@ -99,14 +99,9 @@ def switches(run: BertRun, of: About) -> None:
     """Draw the switches of all heads, and how much they change."""
     st.caption(f"{SWITCHES} {HEAD_WORDS['board']}")
     (layer, *_), (head, *_) = heads_shown(heads_in(run.trace), "encoder")
-    config = run.network.config
-    head_switches(
-        {"encoder": (config.encoder_layers, config.heads)},
-        ("encoder", layer, head),
-        lambda kind, layer, head: select_head(layer, head),
-        edit_history.BERT,
-        of=of,
-    )
+    config, shown = run.network.config, ("encoder", layer, head)
+    shapes = {"encoder": (config.encoder_layers, config.heads)}
+    head_switches(shapes, shown, lambda _, *head: select_head(*head), edit_history.BERT, of=of)
     if run.edits != Edits():
         states, usual = (one.trace.outputs["encoder"] for one in (run, replace(run, edits=Edits())))
         change = (states - usual).norm(dim=-1) / usual.norm(dim=-1)

@@ -36,6 +36,8 @@ from pages.shared.state.library_choices import BERT_HEAD, BERT_LAYER, BERT_PICTU
 from pages.shared.widgets.choose import choose, head_options
 
 Strongest = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
+Open = Callable[[Strongest], None]
+Axes = list[list[str]]  # the tokens of the rows and of the columns
 
 
 def select_head(layer: Head, head: Head) -> None:
@@ -75,13 +77,7 @@ def choose_selection(found: Attentions, kind: Kind) -> Selection:
     return made
 
 
-def attention(
-    found: Attentions,
-    kind: Kind,
-    words: str,
-    open_cell: Callable[[Strongest], None] | None,
-    of: About,
-) -> None:
+def attention(found: Attentions, kind: Kind, words: str, open_cell: Open | None, of: About) -> None:
     """Draw all heads of a kind, and the chosen one, mean or maximum in large.
 
     `open_cell` is called with the weight behind a clicked cell, the strongest where it stands for
@@ -107,12 +103,7 @@ def attention(
 
 @section
 def detail(
-    kind: Kind,
-    maps: np.ndarray,
-    tokens: list[list[str]],
-    words: str,
-    open_drawn: OpenCell | None,
-    of: About,
+    kind: Kind, maps: np.ndarray, tokens: Axes, words: str, open_drawn: OpenCell | None, of: About
 ) -> None:
     """Draw the choice of a head, and the head in large, of maps (layers, H + 2, Q, K)."""
     layers, heads = head_options(len(maps)), head_options(maps.shape[1] - len(SUMMARIES))

@@ -34,7 +34,6 @@ from pages.parts.compare.words import (
 )
 from pages.shared.link import link
 from pages.shared.runs.shelf import mine, short
-from pages.shared.runs.translator import translator
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import LONGEST_SENTENCE, chosen
 from pages.shared.state.library_choices import BERT_NAME
@@ -43,16 +42,11 @@ from pages.shared.widgets.choose import Widget, editor, head_options, words
 # What the keys of trainings and of the transformers library's models begin with.
 RECORDED, LIBRARY = "snapshots of ", "library's "
 READS = "text that the decoder reads"
+Change = Callable[[Any], None]
 
 
 def draw(
-    widget: Widget,
-    name: str,
-    what: str,
-    label: str,
-    value: object,
-    change: Callable[[Any], None],
-    **more: object,
+    widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: object
 ) -> None:
     """Draw a widget for a value of a side, which `change` is called with."""
     # With more or fewer options it is another widget.
@@ -77,12 +71,10 @@ def change_field(name: str, field: str, value: object) -> None:
     changed = replace(side, **{field: value})
     if isinstance(side, LibrarySide) and field in ("text", "second"):
         changed = replace(changed, masked="")  # the words that were masked are gone
-    elif isinstance(side, TranslatorSide) and not translator(side.model).tokenizer.encode(
-        changed.text
-    ):
+    if isinstance(side, TranslatorSide) and changed.readable() != changed:
         st.session_state.compare_told = NO_SENTENCE
-        return
-    show_on(name, changed.fitted())
+    else:
+        show_on(name, changed)
 
 
 def choose_side(name: str, side: Side) -> None:
@@ -212,4 +204,4 @@ def change_model(name: str, key: str) -> None:
     else:  # another tab of the visitor's made room for a newer one
         st.session_state.compare_told = NO_MODEL if source == key else NO_TRAINING
         return
-    show_on(name, after.fitted())
+    show_on(name, after)

@@ -94,7 +94,8 @@ def current(name: str) -> Side:
 
 
 def show_on(name: str, side: Side) -> None:
-    """Show something on a side."""
+    """Show something on a side, as far as it can be shown."""
+    side = side.fitted()
     put(SIDES[name], replace(side, edits=""))  # which have a place of their own in links
     put(SIDES_EDITS[name], side.edits)
 

@@ -16,7 +16,6 @@ from pages.parts.compare.words import (
     EQUAL,
     EQUAL_GATES,
     NO_OUTPUT,
-    NO_TRAINING_TRANSLATION,
     NO_TRANSLATION,
     NOTHING_SHARED,
     OTHER_SUMMARY,
@@ -120,8 +119,9 @@ def output(both: Pair, same_target: bool, of: About) -> None:
         return
     st.subheader("Translations")
     if not all(isinstance(one, TranslatorSide) for one in both):
-        toy = any(one.writer is None for one in both)
-        st.caption(NO_TRAINING_TRANSLATION if toy else NO_TRANSLATION)
+        shipped = all(one.writer for one in both)
+        read = "the finished model's translation" if shipped else "the right answer"
+        st.caption(NO_TRANSLATION.format(read=read))
         return
     first, second = both
     for name, one in zip("AB", both, strict=True):

@@ -85,7 +85,7 @@ def two_models(now: TranslatorSide) -> Pair | str:
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            return now, replace(now, model=other.key).fitted()
+            return now, replace(now, model=other.key)
     return NO_OTHER_MODEL
 
 

@@ -239,7 +239,7 @@ class SnapshotSide(Side):
 def at_step(side: Side, source: str, step: int) -> SnapshotSide:
     """Return what a side shows as it was at a step of a training."""
     snapshot = f"{source}.{step}"
-    return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot).fitted()
+    return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot)
 
 
 @dataclass(frozen=True)
