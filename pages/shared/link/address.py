@@ -139,8 +139,8 @@ def publish() -> None:
 def write(parameters: dict[str, str]) -> None:
     """Put parameters into the address."""
     if dict(st.query_params) != parameters:
+        written(parameters)  # first, as the next click may end the run while this is sent
         st.query_params.from_dict(parameters)
-        written(parameters)
 
 
 def written(parameters: dict[str, str]) -> None:
