@@ -8,7 +8,6 @@ from functools import partial
 import streamlit as st
 
 from model.library.hub import LoadingError
-from model.library.transformers_model import TransformersModel
 from pages.shared.link.address import section
 from pages.shared.runs.shelf import LOADING, Loaded, shelf
 from pages.shared.state import edit_history
@@ -92,8 +91,7 @@ def _take(loaded: Loaded) -> None:
     st.session_state.bert_names = [*others, loaded.name]
     if loaded.name != chosen(BERT_NAME):  # else it is the one that a link asks for
         edit_history.forget(edit_history.BERT)
-        if isinstance(loaded.model, TransformersModel):
-            put(BERT_KIND, loaded.model.kinds[-1])
+        put(BERT_KIND, loaded.model.kinds[-1])
         put(BERT_NAME, loaded.name)
         put(BERT_MASKED, "")
         put(BERT_EDITS, "")
