@@ -31,10 +31,8 @@ def choose_weight(run: BertRun) -> Weight:
     layer, head, _, _ = strongest(found, "encoder", [query], [key])
     select_head(layer, head)
     with heads:
-        layer, head = (
-            choose(BERT_LAYER, range(len(layers))),
-            choose(BERT_HEAD, range(len(layers[0]))),
-        )
+        layer = choose(BERT_LAYER, range(len(layers)))
+        head = choose(BERT_HEAD, range(len(layers[0])))
     return Weight(run, Site("encoder", layer), head, query, key)
 
 

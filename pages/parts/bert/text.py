@@ -32,9 +32,9 @@ SAME = 1e-4  # rounding of 32-bit numbers over many layers stays below
 
 def text_boxes(model: BertReader | TransformersModel) -> tuple[str, str]:
     """Draw the box for the text, and one for a second sentence or for what the decoder reads."""
-    label, asked = ("Text", "text")
+    label, asked = "Text", "text"
     if isinstance(model, BertReader):
-        label, asked = ("Sentence 1", "sentence")
+        label, asked = "Sentence 1", "sentence"
     left, right = st.columns(2)
     with left:
         first = text_box(BERT_FIRST, label, f"Type a {asked} and press Enter")
@@ -90,8 +90,9 @@ def predictions(run: BertRun, of: About) -> None:
         st.info(NO_HEAD)
         return
     written = reader.read(run.first, run.second)
-    place, *others = places = [i for i, piece in enumerate(pieces) if piece.id == reader.mask_id]
-    if others:
+    places = [place for place, piece in enumerate(pieces) if piece.id == reader.mask_id]
+    place = places[0]
+    if len(places) > 1:
         place = st.selectbox(
             "Masked place", places, format_func=lambda at: f"{at + 1}: {written[at].text}"
         )
@@ -101,13 +102,8 @@ def predictions(run: BertRun, of: About) -> None:
     drawn = list(found.values())[-1]
     best = drawn.topk(min(TOP, len(drawn))).indices
     bars = {name: values[best].cpu().numpy() for name, values in found.items()}
-    what = f"Likeliest tokens at place {place + 1}"
-    show(
-        probability_bars(bars, list(map(reader.text, best.tolist()))),
-        "predictions",
-        of=of,
-        what=what,
-    )
+    chart = probability_bars(bars, [reader.text(index) for index in best.tolist()])
+    show(chart, "predictions", of=of, what=f"Likeliest tokens at place {place + 1}")
     if place in run.masked:
         likelihood = drawn[written[place].id]
         rank = int((drawn > likelihood).sum()) + 1
