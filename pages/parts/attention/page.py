@@ -14,8 +14,6 @@ from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.overview import (
     all_heads,
-    column_of,
-    head_at,
     one_in_large,
     selection,
     with_summaries,
@@ -25,7 +23,13 @@ from pages.shared.show.words import formula, reading_of
 from pages.shared.state import models
 from pages.shared.state.choices import HEAD, KINDS, LAYER, OWN_SCALE, PICTURE, put
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
+from pages.shared.widgets.choose import (
+    choose,
+    choose_head,
+    choose_kind,
+    choose_layer,
+    head_options,
+)
 
 Cell = tuple[int, int]  # query and key, from 0
 
@@ -33,7 +37,7 @@ Cell = tuple[int, int]  # query and key, from 0
 def open_map(layer: int, column: int) -> None:
     """Choose the layer and head of the clicked map."""
     put(LAYER, layer)
-    put(HEAD, head_at(column, translator().model.config.heads))
+    put(HEAD, head_options(translator().model.config.heads)[column])
 
 
 def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
@@ -52,7 +56,7 @@ def detail(trace: Trace, kind: Kind, of: About) -> None:
         picture = choose(PICTURE)
     head = choose_head()
     model, config = models.chosen(), translator().model.config
-    place = layer, column_of(head, config.heads)
+    place = layer, head_options(config.heads).index(head)
     selection(place, open_map)
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
     one_in_large(

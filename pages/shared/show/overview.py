@@ -11,7 +11,7 @@ from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state.choices import OWN_SCALE, SUMMARIES, Head, chosen
+from pages.shared.state.choices import OWN_SCALE, SUMMARIES, chosen
 from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, attention_lines, head_grid, selected_map
 
@@ -102,13 +102,3 @@ def one_in_large(
     if picture == "heatmap":
         words += HOW_TO_READ["clickable" if open_cell else "not clickable"]
     st.caption(words)
-
-
-def column_of(head: Head, heads: int) -> int:
-    """Return the column of `all_heads` that shows a head, from 0, or a summary."""
-    return heads + SUMMARIES.index(head) if isinstance(head, str) else head
-
-
-def head_at(column: int, heads: int) -> Head:
-    """Return the head, from 0, or the summary that a column of `all_heads` shows."""
-    return column if column < heads else SUMMARIES[column - heads]
