@@ -6,7 +6,6 @@ import streamlit as st
 
 from model.edits import Edits
 from model.insight.head_patterns import DEFINITIONS, badges
-from model.insight.scoring import trace_log_probabilities
 from model.trace import Site, Trace
 from pages.shared.controls.head_switches import Place, head_switches
 from pages.shared.controls.sentence import sentence_box
@@ -16,7 +15,11 @@ from pages.shared.runs.head_effects import Effects, removal_effects
 from pages.shared.runs.translator import traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import attention_map, open_inside
-from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.comparison import (
+    compare_probabilities,
+    compare_scores,
+    compare_translations,
+)
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about
 from pages.shared.show.words import HEAD_WORDS
@@ -30,18 +33,6 @@ def selected() -> Place:
     """Return the head that is shown: the one chosen last, on this page or on another."""
     head = chosen(HEAD)
     return chosen(KIND), chosen(LAYER), 0 if head in SUMMARIES else head
-
-
-def consequence(before: Trace, after: Trace, edits: Edits, of: About) -> None:
-    """Draw how likely the model finds the original translation, before and after."""
-    score, edited_score = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
-    change = f"{edited_score - score:+.3f} against {score:.3f} as trained"
-    st.metric(
-        "Score of the original translation",
-        f"{edited_score:.3f} nats",
-        change if edits != Edits() else None,
-    )
-    compare_probabilities(before, after, of=of)
 
 
 def head_in_detail(trace: Trace, of: About) -> None:
@@ -105,7 +96,8 @@ def switched(sentence: str) -> None:
     with output:
         st.subheader("What it does to the output")
         translations = st.container()
-        consequence(before, after, edits, of)
+        compare_scores(before, after, changed=edits != Edits())
+        compare_probabilities(before, after, of=of)
     with detail:
         head_in_detail(after, of)
         which_matter(sentence, edits, of)

@@ -24,7 +24,11 @@ from pages.shared.runs.arrays import tokens_of
 from pages.shared.runs.translator import TranslatorRun, traced, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
-from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.comparison import (
+    compare_numbers,
+    compare_probabilities,
+    compare_translations,
+)
 from pages.shared.show.saving import About, about
 from pages.shared.show.words import HEAD_WORDS, MASK_WORDS
 from pages.shared.state import edit_history, models
@@ -98,14 +102,9 @@ def reset() -> None:
 
 def consequence(before: Trace, after: Trace, of: About) -> None:
     """Draw what the changes do to the known target: its loss, and the probability of each token."""
-    loss, edited_loss = (-trace_log_probabilities(trace).mean().item() for trace in (before, after))
-    change = f"{edited_loss - loss:+.3f} against {loss:.3f} as trained"
-    st.metric(
-        "Loss on the known target",
-        f"{edited_loss:.3f} nats a token",
-        change if edit_history.edits() != Edits() else None,
-        delta_color="inverse",
-    )
+    losses = (-trace_log_probabilities(trace).mean().item() for trace in (before, after))
+    label, changed = "Loss on the known target", edit_history.edits() != Edits()
+    compare_numbers(label, *losses, "nats a token", changed=changed, delta_color="inverse")
     compare_probabilities(before, after, of=of)
     st.caption(MASK_WORDS["known target"])
 

@@ -21,8 +21,9 @@ MODEL_GONE = "The model of this slide is no longer available: it was trained or 
 STYLE = """
 .stSidebar, .stAppHeader, [data-testid="stExpandSidebarButton"] {{ display: none !important; }}
 .stMainBlockContainer {{ zoom: var(--slide-scale, 1); padding: 20px 40px 0 !important; }}
-.st-key-offstage {{ display: none; }}
-.st-key-stage {{ --on-page: none; zoom: calc({size} * var(--slide-fit, 1)); }}
+.stMainBlockContainer > .stVerticalBlock {{ gap: 0; }}
+.st-key-offstage, .st-key-kept {{ display: none; }}
+.st-key-stage {{ --on-page: none; padding-top: 8px; zoom: calc({size} * var(--slide-fit, 1)); }}
 @media (min-width: 641px) {{ .st-key-stage > * {{ flex: 1 1 0; min-width: 0; }} }}
 """
 

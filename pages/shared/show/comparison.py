@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from model import Translation
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Trace
@@ -27,6 +29,20 @@ def compare_translations(
         row = chips(translation.target_tokens, other.target_tokens)
         strip = token_strip(translation.text, row, label=f"Translation {label}")
         show(strip, key, of=of, what=f"Translation {label}")
+
+
+def compare_numbers(
+    label: str, before: float, after: float, unit: str, *, changed: bool, **more: object
+) -> None:
+    """Draw a number of the later run, and if anything was changed, how far it moved."""
+    moved = f"{after - before:+.3f} against {before:.3f} {TRAINED}" if changed else None
+    st.metric(label, f"{after:.3f} {unit}", moved, **more)
+
+
+def compare_scores(before: Trace, after: Trace, *, changed: bool) -> None:
+    """Draw how likely the model finds the original translation, in two runs over it."""
+    scores = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
+    compare_numbers("Score of the original translation", *scores, "nats", changed=changed)
 
 
 def compare_probabilities(
