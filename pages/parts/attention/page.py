@@ -9,7 +9,7 @@ from model.trace import Kind, Trace
 from pages.shared.controls.sentence import sentence_box, show_translation
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.overview import (
@@ -85,7 +85,7 @@ def attention() -> None:
     if sentence := sentence_box():
         of = about(sentence, target=translated(sentence).text)
         show_translation(translated(sentence), of)
-        heads(traced(sentence), of)
+        heads(TranslatorRun(sentence).trace, of)
 
 
 ATTENTION = Page(

@@ -6,15 +6,20 @@ import streamlit as st
 
 from model.edits import Edits
 from model.insight.permutation import shuffled
-from model.insight.scoring import trace_log_probabilities
 from model.trace import PositionEdit, Side, Trace
 from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
 from pages.shared.runs.positions import repositioned, retraced, shuffle
-from pages.shared.runs.translator import traced, translated
+from pages.shared.runs.translator import TranslatorRun, translated
 from pages.shared.show.captions import site_words
-from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_translations
+from pages.shared.show.comparison import (
+    CHANGED,
+    KEYS,
+    TRAINED,
+    compare_scores,
+    compare_translations,
+)
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
 from pages.shared.state import edit_history, models
@@ -76,7 +81,7 @@ def sentence_section(sentence: str) -> None:
     """Draw the model with its positions changed: translation and attention."""
     if edit_history.edits() != Edits():
         st.info(SENTENCE_WORDS["in force"])
-    before, name = traced(sentence), models.chosen().key
+    before, name = TranslatorRun(sentence).trace, models.chosen().key
     edits = choose_edits(before)
     st.caption(SENTENCE_WORDS["modes"])
     try:
@@ -89,12 +94,7 @@ def sentence_section(sentence: str) -> None:
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
     of = about(sentence, target=translated(sentence).text, changes="; ".join(changes))
     compare_translations(translated(sentence), moved, of=of)
-    score, edited = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
-    st.metric(
-        "Score of the original translation",
-        f"{edited:.3f} nats",
-        f"{edited - score:+.3f} against {score:.3f} as trained" if changed else None,
-    )
+    compare_scores(before, after, bool(changed))
     st.subheader("Attention before and after")
     before_and_after(before, after, of)
     st.subheader("Shuffle the words")

@@ -37,14 +37,14 @@ def trainings() -> Trainings:
 
 def start() -> None:
     """Begin a training with the options chosen; the curves of the one before stay."""
+    mine = workshop()
     try:
         options = chosen_options()
         job = trainings().start(options)
     except ValueError as error:
-        st.session_state.toy_refused = str(error)
+        mine.refused = str(error)
         return
     keep()
-    mine = workshop()
     mine.count += 1
     changed = changes(options)
     name = f"{mine.count}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
@@ -56,7 +56,7 @@ def go_on(run: Run) -> None:
     try:
         run.job.resume()
     except ValueError as error:
-        st.session_state.toy_refused = str(error)
+        workshop().refused = str(error)
 
 
 def keep() -> None:
@@ -107,8 +107,9 @@ def panel(ready: bool, updating: bool) -> None:
     if updating != (state is not None and state.status in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
     buttons(ready, run, state)
-    if refused := st.session_state.pop("toy_refused", None):
+    if refused := workshop().refused:
         st.error(refused)
+        workshop().refused = ""
     if run is None:
         st.info(EMPTY)
     else:

@@ -19,7 +19,7 @@ from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
-from pages.shared.state.workshop import Run
+from pages.shared.state.workshop import Run, workshop
 from viz import token_strip
 
 EXAMPLES = 4  # made up for the other pages
@@ -85,15 +85,15 @@ def use(job: TrainingJob) -> None:
     try:
         models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
     except ValueError as error:
-        st.session_state.toy_refused = str(error)
+        workshop().refused = str(error)
     else:
-        st.session_state.toy_used = ("trained", models.chosen())
+        workshop().used = "trained", models.chosen().key
 
 
 def told(origin: str) -> None:
     """Say, while it is so, that the other pages have the model of this origin."""
     model = models.chosen()
-    if st.session_state.get("toy_used") == (origin, model):
+    if workshop().used == (origin, model.key):
         st.success(f"The other pages now show: {model.title}.")
         st.page_link("app.py", label="Open it on the Attention page")
 
@@ -137,7 +137,7 @@ def unpacked(digest: str, _data: bytes) -> Translator:
 def use_uploaded(translator: Translator) -> None:
     """Let the other pages show an uploaded model."""
     models.use_model(translator, "Uploaded model", examples_for(translator), "source", "target")
-    st.session_state.toy_used = ("uploaded", models.chosen())
+    workshop().used = "uploaded", models.chosen().key
 
 
 def examples_for(translator: Translator) -> tuple[str, ...]:

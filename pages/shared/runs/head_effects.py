@@ -24,7 +24,7 @@ def removal_effects(name: str, sentence: str, edits: Edits, _report: Report) -> 
     layer.
     """
     model, config = translator(name), translator(name).model.config
-    run = TranslatorRun(name, sentence, edits=edits)
+    run = TranslatorRun(sentence, edits=edits, model=name)
     source, target = (
         model.ids(tokens) for tokens in (run.trace.source_tokens, run.trace.target_tokens)
     )

@@ -17,6 +17,7 @@ from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
 from pages.shared.show.stage import place
+from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import Part, caption_html
 from viz.numbers import Numbers, from_chart, largest
@@ -126,8 +127,7 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
     """
 
     def ask() -> None:
-        asked = st.session_state.page, picture_key, picked(menu_key, "wanted")
-        st.session_state.file_asked_for = asked
+        st.session_state.file_asked_for = shown(), picture_key, picked(menu_key, "wanted")
 
     return ask
 

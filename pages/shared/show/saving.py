@@ -17,6 +17,7 @@ from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION
 from pages.shared.show.captions import edit_words
 from pages.shared.state import models
+from pages.shared.state.page import shown
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
@@ -125,7 +126,7 @@ def made(picture: Picture, wanted: Format) -> bytes:
 
 def scene_of(picture: Picture) -> str:
     """The scene with a picture as JSON: a talk of one slide, and what was computed."""
-    run, page = picture.of, st.session_state.page
+    run, page = picture.of, shown()
     caption = run.caption(picture.what)
     slide = {
         "page": page.key,
@@ -153,7 +154,7 @@ def scene_of(picture: Picture) -> str:
 def file_asked_for(picture: Picture) -> tuple[Format, bytes, int] | None:
     """The file that the visitor has just asked for, if it is one of this picture."""
     page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
-    if (page, key) != (st.session_state.get("page"), picture.key):
+    if (page, key) != (shown(), picture.key):
         return None
     del st.session_state.file_asked_for
     return wanted, made(picture, wanted), time.monotonic_ns()

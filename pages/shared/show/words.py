@@ -94,6 +94,7 @@ HEAD_WORDS = {
         "A badge describes what the head does on this sentence, not what the head is: on another "
         "sentence it may do something else. A head has a badge where:"
     ),
+    "no badge": "No badge: this head follows none of the patterns below on this sentence.",
     "effects": (
         "Each head is removed alone, and the original translation is scored again. Red: the model "
         "finds it less likely without the head, so the head helped. Blue: more likely. What you "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import streamlit as st
+
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import COMMON, KIND
 
@@ -36,6 +38,16 @@ class Page:
 
 
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
+
+
+def shown() -> Page | None:
+    """Return the page that is shown, or whose pictures a slide shows."""
+    return st.session_state.get("page")
+
+
+def enter(page: Page) -> None:
+    """Note which page is shown from now on."""
+    st.session_state.page = page
 
 
 def list_pages(*pages: Page) -> None:
