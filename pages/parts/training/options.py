@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from model.training.tasks import TASKS, Task
 from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
 from pages.shared.state.choice import Choice, number, one_of
 from pages.shared.state.choices import chosen, put
-from pages.shared.widgets.choose import choose
+from pages.shared.widgets.choose import choose, pick_one
 
 SHOWN = ("longest", "layers", "heads", "d_model", "steps")
 SHAPES = {name: OF_MODELS[name] for name in ("positions", "norm")}
@@ -73,15 +74,7 @@ def choose_options() -> TrainingOptions | None:
                 choose(options[option])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(COMPARE, width="content")
-        st.pills(
-            "Experiments",
-            EXPERIMENTS,
-            key="toy_experiment",
-            on_change=experiment,
-            args=[name],
-            label_visibility="collapsed",
-            wrap=True,
-        )
+        pick_one("Experiments", EXPERIMENTS, "toy_experiment", partial(experiment, name), wrap=True)
     try:
         return chosen_options()
     except ValueError as error:
@@ -96,16 +89,14 @@ def chosen_options() -> TrainingOptions:
     return replace(default_options(task), **values)
 
 
-def experiment(task: str) -> None:
-    """Set a task's options to the clicked experiment's, and let it be clicked again."""
-    changed = EXPERIMENTS[st.session_state.toy_experiment]
+def experiment(task: str, name: str) -> None:
+    """Set a task's options to those of an experiment."""
     for option, choice in OPTIONS[task].items():
-        put(choice, changed.get(option, choice.default))
-    st.session_state.toy_experiment = None
+        put(choice, EXPERIMENTS[name].get(option, choice.default))
 
 
 def changes(options: TrainingOptions) -> str:
-    """What differs from the recommended options, in words; empty where nothing does."""
+    """Return what differs from the recommended options, in words; empty if nothing does."""
     usual = vars(default_options(options.task))
     words = [
         f"{LABELS[name].format(length='length').lower()} {value:g}"

@@ -12,21 +12,21 @@ from model.archive import pack_checkpoint, unpack_checkpoint
 from model.tokens import END_ID
 from model.training.jobs import TrainingJob
 from model.training.state import TrainingState
-from model.training.tasks import LONGEST_INPUT, TASKS, Task
+from model.training.tasks import LONGEST_INPUT, TASKS
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
-from pages.shared.state.workshop import Run, workshop
+from pages.shared.state.workshop import Run, refusals, workshop
 from viz import token_strip
 
 EXAMPLES = 4  # made up for the other pages
 
 
 def try_it(run: Run, state: TrainingState) -> None:
-    """A box for an input, what the model makes of it now, and the right answer."""
+    """Draw a box for an input, what the model makes of it now, and the right answer."""
     task = run.job.task
     st.subheader("Try it")
     source = st.text_input(
@@ -57,7 +57,7 @@ def try_it(run: Run, state: TrainingState) -> None:
 
 
 def use_it(job: TrainingJob) -> None:
-    """The model for the other pages, and as a file."""
+    """Draw the ways to use the model: on the other pages, and as a file."""
     st.subheader("Use what was trained")
     task = job.task
     with st.container(horizontal=True):
@@ -70,7 +70,7 @@ def use_it(job: TrainingJob) -> None:
             on_click="ignore",
             key="toy_download",
         )
-    told("trained")
+    confirm("trained")
     st.caption(USE)
 
 
@@ -82,16 +82,13 @@ def use(job: TrainingJob) -> None:
     state = job.look()
     about = "about " if state.status == "training" else ""  # it goes on meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
-    try:
+    with refusals():
         models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
-    except ValueError as error:
-        workshop().refused = str(error)
-    else:
         workshop().used = "trained", models.chosen().key
 
 
-def told(origin: str) -> None:
-    """Say, while it is so, that the other pages have the model of this origin."""
+def confirm(origin: str) -> None:
+    """Say, while it is so, that the other pages show the model of this origin."""
     model = models.chosen()
     if workshop().used == (origin, model.key):
         st.success(f"The other pages now show: {model.title}.")
@@ -99,13 +96,13 @@ def told(origin: str) -> None:
 
 
 def packed(translator: Translator) -> bytes:
-    """A checkpoint of a model as one file."""
+    """Return a checkpoint of a model as one file."""
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 
 @section
 def upload() -> None:
-    """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
+    """Draw the box for a checkpoint from the visitor's disk; other files are refused unread."""
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
     st.caption(UPLOAD)
     if file is None:
@@ -122,15 +119,14 @@ def upload() -> None:
         f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
         f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
     )
-    st.button(
-        "Use the uploaded model", on_click=use_uploaded, args=[translator], key="toy_use_uploaded"
-    )
-    told("uploaded")
+    use = {"on_click": use_uploaded, "args": [translator]}
+    st.button("Use the uploaded model", **use, key="toy_use_uploaded")
+    confirm("uploaded")
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=4, scope="session")
 def unpacked(digest: str, _data: bytes) -> Translator:
-    """The model in an uploaded file; raises ValueError where there is none."""
+    """Return the model in an uploaded file; raise ValueError if there is none."""
     return unpack_checkpoint(_data)
 
 
@@ -141,11 +137,8 @@ def use_uploaded(translator: Translator) -> None:
 
 
 def examples_for(translator: Translator) -> tuple[str, ...]:
-    """Inputs of the tasks whose characters the model knows, or one that any model can read."""
-    found = [task.example for task in TASKS.values() if can_read(translator, task)]
-    return tuple(dict.fromkeys(found)) or ("1",)
-
-
-def can_read(translator: Translator, task: Task) -> bool:
-    """Whether a model has a token for everything in a task's example."""
-    return not any(token.is_unknown for token in translator.tokenizer.encode(task.example))
+    """Return the tasks' inputs whose characters the model knows, or one that any model reads."""
+    examples = dict.fromkeys(task.example for task in TASKS.values())
+    encode = translator.tokenizer.encode
+    found = [text for text in examples if not any(token.is_unknown for token in encode(text))]
+    return tuple(found) or ("1",)

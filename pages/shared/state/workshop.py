@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from weakref import WeakValueDictionary
@@ -57,6 +58,15 @@ def workshop() -> Workshop:
         mine = st.session_state.workshop = Workshop()
         workshops()[mine.key] = mine
     return mine
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Keep the words of a ValueError in this block, so that the Training page shows them."""
+    try:
+        yield
+    except ValueError as error:
+        workshop().refused = str(error)
 
 
 def come_back(key: object) -> bool:

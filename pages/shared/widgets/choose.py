@@ -103,6 +103,19 @@ def tabs(choice: Choice, sections: Mapping[str, Callable[[], None]]) -> None:
     sections[choose(choice, sections, label_visibility="collapsed")]()
 
 
+def pick_one(
+    label: str, options: Iterable[str], key: str, picked: Callable[[str], None], **more: object
+) -> None:
+    """Draw options as pills, and call `picked` with a clicked one, which can be clicked again."""
+
+    def take() -> None:
+        if (option := st.session_state[key]) is not None:
+            st.session_state[key] = None
+            picked(option)
+
+    st.pills(label, options, key=key, on_change=take, label_visibility="collapsed", **more)
+
+
 def choose_kind(choice: Choice = KIND, kinds: Iterable[Kind] = KINDS, **more: object) -> Kind:
     """Draw the choice of the kind of attention and return it."""
     return choose(choice, kinds, **more)
