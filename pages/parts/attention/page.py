@@ -90,7 +90,6 @@ def attention() -> None:
 
 ATTENTION = Page(
     key="attention",
-    file="app.py",
     title="Attention",
     purpose="What every head looks at, on your sentence",
     body=attention,

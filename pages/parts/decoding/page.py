@@ -105,7 +105,6 @@ def decoding_page() -> None:
 
 DECODING = Page(
     key="decoding",
-    file="pages/decoding.py",
     title="Decoding",
     purpose="How the output comes about, one token at a time",
     body=decoding_page,

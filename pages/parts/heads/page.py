@@ -114,7 +114,6 @@ def heads() -> None:
 
 HEADS = Page(
     key="heads",
-    file="pages/heads.py",
     title="Heads",
     purpose="Switch heads off, and see which of them matter",
     body=heads,

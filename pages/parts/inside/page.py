@@ -105,7 +105,6 @@ def page() -> None:
 
 INSIDE = Page(
     key="inside",
-    file="pages/inside.py",
     title="Inside a head",
     purpose="Why a weight is what it is, number by number",
     body=page,

@@ -167,7 +167,6 @@ def masks() -> None:
 
 MASKS = Page(
     key="masks",
-    file="pages/masks.py",
     title="Masks",
     purpose="Change what attention may see, and what that does",
     body=masks,

@@ -138,7 +138,6 @@ def make_talk() -> None:
 
 TALK = Page(
     key="talk",
-    file="pages/talk.py",
     title="Talk",
     purpose="Make a list of scenes, and present it",
     body=make_talk,

@@ -25,7 +25,8 @@ def asked_for() -> int | None:
     """Return the number of the slide to show, from 1; None outside of a talk."""
     asked = address.gone_to()
     if asked is not None:
-        number = number_of(asked.get(PARAMETER, ""))
+        found = re.fullmatch("[1-9][0-9]{0,3}", asked.get(PARAMETER, ""))
+        number = int(found[0]) if found else None
         if number:
             address.know(asked)
         if number or slide():
@@ -33,11 +34,6 @@ def asked_for() -> int | None:
     if slide() and slide() > len(talk.in_force()):
         turn_to(len(talk.in_force()))
     return slide()
-
-
-def number_of(text: str) -> int | None:
-    """Return the number of a slide in an address, or None."""
-    return int(text) if re.fullmatch("[1-9][0-9]{0,3}", text) else None
 
 
 def show_slide(number: int) -> None:

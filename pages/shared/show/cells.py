@@ -61,12 +61,9 @@ def open_inside(
     pad_to: int | None = None,
     target: str = "",
 ) -> None:
-    """Have the page Inside a head opened at one cell of one run; everything counts from 0."""
+    """Open the page Inside a head at one cell of one run; everything counts from 0. A callback."""
     select_head(kind, layer, head)
-    put(QUERY, query)
-    put(KEY, key)
-    put(CHANGED, changed)
-    put(INSIDE_OF, chosen(SENTENCE))
-    put(INSIDE_TARGET, target)
-    put(INSIDE_PAD_TO, pad_to)
+    run = {INSIDE_OF: chosen(SENTENCE), INSIDE_TARGET: target, INSIDE_PAD_TO: pad_to}
+    for choice, value in ({QUERY: query, KEY: key, CHANGED: changed} | run).items():
+        put(choice, value)
     st.session_state.to_inside = shown()

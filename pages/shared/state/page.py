@@ -22,7 +22,6 @@ class Page:
     """
 
     key: str
-    file: str
     title: str
     purpose: str
     body: Callable[[], None]
@@ -30,6 +29,11 @@ class Page:
     pictures: Mapping[str, str] = field(default_factory=dict)
     first: str | Choice = ""
     kind: Choice = KIND
+
+    @property
+    def file(self) -> str:
+        """The script that opens the page: the first page opens with the app."""
+        return "app.py" if self.key == next(iter(PAGES)) else f"pages/{self.key}.py"
 
     @property
     def linked(self) -> tuple[Choice, ...]:
