@@ -46,7 +46,7 @@ def change(slides: tuple[Slide, ...]) -> None:
 
 
 def add_scene(page: Page) -> None:
-    """Add what a page shows as a slide of its own; a callback."""
+    """Add what a page shows as a new slide; a callback."""
     if len(own()) >= MOST_SLIDES:
         st.toast(f"A talk has at most {MOST_SLIDES} slides.")
         return

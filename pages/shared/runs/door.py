@@ -33,9 +33,9 @@ def model_call(
     """Make a function that calls a model one of the door; use it as a decorator.
 
     It runs when fewer than AT_ONCE others do, with `words` beside a spinner, and its result is kept
-    for the session under its arguments, which are plain hashable values: what a model is called,
-    the text, the edits. An argument whose name begins with an underscore is handed on and is no
-    part of the key: a model that is already at hand, or a function that reports progress. An
+    for the session under its arguments, which are plain hashable values: the name of a model, the
+    text, the edits. An argument whose name begins with an underscore is passed on and is not part
+    of the key: a model that is already at hand, or a function that reports progress. An
     argument `name` that is None is the model that the visitor has chosen. The result is shared and
     not to be modified; of an error nothing is kept.
     """

@@ -20,8 +20,8 @@ class Choice:
 
     `key` names it in the session and in links and is never shown; `label` and the words of
     `options` are shown and never stored. `bounds` are the smallest and the largest number, or
-    the most characters of a text. A link has `room` for so many characters of it, and holds
-    `instead` in place of what is longer (nothing if that is empty).
+    the most characters of a text. A link has `room` for that many characters of it, and holds
+    `instead` in place of a longer one (nothing if that is empty).
     """
 
     key: str
