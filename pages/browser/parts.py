@@ -97,8 +97,8 @@ def save_menu(
 
     Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
     as it looks. For another one a click answers with its name, and the menu drawn again with the
-    `file`, its bytes and a new number saves it, once. `name` is the files' without ending, `caption`
-    is written below the picture, `what` names it for screen readers.
+    `file`, its bytes and a new number saves it, once. `name` is the files' without ending,
+    `caption` is written below the picture, `what` names it for screen readers.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}
     header |= {"formats": list(formats), "made_here": list(made_here)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -27,8 +29,6 @@ from pages.shared.state.choices import HEAD, KINDS, LAYER, OWN_SCALE, PICTURE, p
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
 
-Cell = tuple[int, int]  # query and key, from 0
-
 
 def open_map(layer: int, column: int) -> None:
     """Choose the layer and head of the clicked map."""
@@ -36,12 +36,13 @@ def open_map(layer: int, column: int) -> None:
     put(HEAD, head_at(column, translator().model.config.heads))
 
 
-def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
+def open_cell(
+    weights: np.ndarray, kind: Kind, layer: int, column: int, query: int, key: int
+) -> None:
     """Take the weight of a clicked cell apart; of a mean or maximum, that of the strongest head."""
-    layer, head = place
-    if head >= weights.shape[1]:
-        head = int(weights[layer][:, *cell].argmax())
-    open_inside(kind, layer, head, *cell)
+    heads = weights[layer]  # (head, query, key)
+    head = column if column < len(heads) else int(heads[:, query, key].argmax())
+    open_inside(kind, layer, head, query, key)
 
 
 @section
@@ -55,15 +56,12 @@ def detail(trace: Trace, kind: Kind, of: About) -> None:
     place = layer, column_of(head, config.heads)
     selection(place, open_map)
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
-    one_in_large(
-        one_head(weights[layer], head),
-        *tokens_of(trace, kind),
-        picture,
-        of=of,
-        what=site_words(kind, layer, head),
-        blocked=blocked_cells(trace, kind),
-        open_cell=lambda *cell: open_cell(weights, kind, place, cell),
-    )
+    shown, what = one_head(weights[layer], head), site_words(kind, layer, head)
+    cells = {
+        "blocked": blocked_cells(trace, kind),
+        "open_cell": partial(open_cell, weights, kind, *place),
+    }
+    one_in_large(shown, *tokens_of(trace, kind), picture, of=of, what=what, **cells)
     st.caption(reading_of(kind, head, model.source, model.target))
     st.latex(formula(kind, config.head_width, model.source, model.target))
 

@@ -72,17 +72,10 @@ def switches(edits: Edits) -> None:
         for name, label in (("look_ahead", "Look-ahead mask"), ("padding", "Padding mask")):
             editor(st.toggle, label, getattr(edits, name), partial(switch, name), name)
         width = edits.windows.get(kind)
-        editor(
-            st.selectbox,
-            "Local window",
-            width,
-            set_window,
-            "window",
-            options=dict.fromkeys([*WINDOWS, width]),  # a link may name a wider one
-            format_func=lambda width: "off" if width is None else str(width),
-            width=140,
-            help=MASK_WORDS["window"],
-        )
+        # A link may name a wider one.
+        windows = {each: "off" if each is None else str(each) for each in (*WINDOWS, width)}
+        box = {"options": windows, "format_func": windows.get, "help": MASK_WORDS["window"]}
+        editor(st.selectbox, "Local window", width, set_window, "window", **box, width=140)
         st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
     address.note_too_many()

@@ -67,24 +67,15 @@ def tools() -> None:
     slides = talk.own()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Present", key="present-all", on_click=turn_to, args=[1])
-        st.download_button(
-            "Save as a file",
-            write_talk(talk.in_force()),
-            "headlight-talk.json",
-            "application/json",
-            on_click="ignore",
-        )
+        file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
+        st.download_button("Save as a file", *file, on_click="ignore")
         if slides:
             st.button("Remove all slides", on_click=talk.change, args=[()])
         else:
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[talk.shipped()])
     with st.expander("Load a talk from a file"):
-        st.file_uploader(
-            f"A file saved here, of at most {LARGEST_FILE // 1000} kB",
-            type="json",
-            key="talk_file",
-            on_change=load,
-        )
+        label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
+        st.file_uploader(label, type="json", key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
 

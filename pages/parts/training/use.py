@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from hashlib import sha256
 
 import streamlit as st
@@ -29,13 +30,9 @@ def try_it(run: Run, state: TrainingState) -> None:
     """Draw a box for an input, what the model makes of it now, and the right answer."""
     task = run.job.task
     st.subheader("Try it")
-    source = st.text_input(
-        f"Your own input, such as {task.example}",
-        key=f"toy_input_{task.name}",
-        value=task.example,
-        max_chars=LONGEST_INPUT,
-        persist_state="session",
-    )
+    label, key = f"Your own input, such as {task.example}", f"toy_input_{task.name}"
+    bounds = {"max_chars": LONGEST_INPUT, "persist_state": "session"}
+    source = st.text_input(label, task.example, key=key, **bounds)
     try:
         answer = task.answer(source)
         translator = run.job.translator()
@@ -62,14 +59,9 @@ def use_it(job: TrainingJob) -> None:
     task = job.task
     with st.container(horizontal=True):
         st.button("Use it on the other pages", on_click=use, args=[job], key="toy_use")
-        st.download_button(
-            "Download as a checkpoint",
-            lambda: packed(job.translator()),
-            f"{task.name}.zip",
-            "application/zip",
-            on_click="ignore",
-            key="toy_download",
-        )
+        file = partial(packed, job), f"{task.name}.zip", "application/zip"
+        options = {"on_click": "ignore", "key": "toy_download"}
+        st.download_button("Download as a checkpoint", *file, **options)
     confirm("trained")
     st.caption(USE)
 
@@ -95,8 +87,9 @@ def confirm(origin: str) -> None:
         st.page_link("app.py", label="Open it on the Attention page")
 
 
-def packed(translator: Translator) -> bytes:
-    """Return a checkpoint of a model as one file."""
+def packed(job: TrainingJob) -> bytes:
+    """Return a checkpoint of a training's model as one file."""
+    translator = job.translator()
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 

@@ -135,8 +135,10 @@ def publish() -> None:
 def write(parameters: dict[str, str]) -> None:
     """Put parameters into the address."""
     if dict(st.query_params) != parameters:
+        know(
+            parameters, time.monotonic()
+        )  # first, as the next click may end the run while this is sent
         st.query_params.from_dict(parameters)
-        know(parameters, time.monotonic())
 
 
 def know(parameters: dict[str, str], written: float = 0.0) -> None:

@@ -80,14 +80,9 @@ def one_in_large(
     """
     reading = HOW_TO_READ[picture]
     if picture == "heatmap":
-        heatmap = attention_heatmap(
-            weights,
-            query_tokens,
-            key_tokens,
-            maximum=None if chosen(OWN_SCALE) else 1.0,
-            blocked=blocked,
-            clickable=open_cell is not None,
-        )
+        scale = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked}
+        clickable = open_cell is not None
+        heatmap = attention_heatmap(weights, query_tokens, key_tokens, **scale, clickable=clickable)
         if open_cell:
             attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
         else:

@@ -15,10 +15,10 @@ from pages.shared.state.choices import COMMON, KIND
 class Page:
     """Everything that the app knows of a page.
 
-    `key` names it in talk files and is never shown. `body` draws it below its title. `choices`
-    are those of this page alone, which its links hold beside the common ones. `pictures` are those that a
-    slide can show, in words by the key they are drawn with; a new slide shows `first`, a picture
-    or the choice that names one. The chosen layer is one of the `kind`.
+    `key` names it in talk files and is never shown. `body` draws it below its title. `choices` are
+    those of this page alone, which its links hold beside the common ones. `pictures` are those
+    that a slide can show, in words by the key they are drawn with; a new slide shows `first`, a
+    picture or the choice that names one. The chosen layer is one of the `kind`.
     """
 
     key: str

@@ -90,6 +90,8 @@ def editor(
     name = f"{key} {number}" if number else key
 
     def take() -> None:
+        if st.session_state[f"{key} shown"][0] != number:
+            return  # late: there is a new widget already
         new = st.session_state[name]
         st.session_state[f"{key} shown"] = number, new
         changed(new)
