@@ -75,10 +75,8 @@ def choose_weight(run: TranslatorRun, site: Site) -> Weight:
 
 def about_weight(weight: Weight) -> About:
     """Return what the pictures of a weight are of."""
-    run = weight.run
-    place = (
-        f"{site_words(*weight.site, weight.head)}, query {weight.query + 1}, key {weight.key + 1}"
-    )
+    run, head = weight.run, site_words(*weight.site, weight.head)
+    place = f"{head}, query {weight.query + 1}, key {weight.key + 1}"
     padded = f"; both sides padded to {run.pad_to} tokens" if run.pad_to else ""
     return about(run.sentence, target=run.target_text, edits=run.edits, place=place + padded)
 

@@ -41,11 +41,8 @@ def run_of(sentence: str) -> TranslatorRun:
     """Draw the choices of what the model runs on, its target and its padding; return the run."""
     text, length = st.columns([5, 1], gap="small", vertical_alignment="bottom")
     with text:
-        target = choose(
-            TARGET,
-            label="Known target: the translation as trained, or type your own",
-            placeholder=translated(sentence).text,
-        )
+        label = "Known target: the translation as trained, or type your own"
+        target = choose(TARGET, label=label, placeholder=translated(sentence).text)
     trace = TranslatorRun(sentence, target).trace
     tokens = max(len(trace.source_tokens), len(trace.target_tokens))
     most = min(tokens + 8, translator().model.config.max_positions)

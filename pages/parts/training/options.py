@@ -23,25 +23,17 @@ STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_mo
 TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, label="Task")
 
 
-def bounds(task: Task, option: str) -> tuple[float, float] | None:
-    """Return the smallest and largest value of an option; None if the task has no such thing."""
-    if option in BOUNDS:
-        return BOUNDS[option]
-    if task.length_name:
-        return (1 if option == "shortest" else task.lengths[0]), task.lengths[1]
-    return None
-
-
 def option_of(task: Task, option: str, value: float | str) -> Choice | None:
     """Return the choice of an option of a task, which keeps its own; None if it has no such."""
     key = f"toy_{task.name}_{option}"
     if option in SHAPES:
         names = {name: name for name in SHAPES[option]}
         return one_of(key, names, value, label=LABELS[option], help=HELP[option])
-    between = bounds(task, option)
-    if between is None:
+    if option not in BOUNDS and not task.length_name:
         return None
     length = task.length_name.split()[0] if task.length_name else ""
+    lowest, longest = task.lengths
+    between = BOUNDS.get(option, (1 if option == "shortest" else lowest, longest))
     label, step = LABELS[option].format(length=length), STEPS.get(option, 1)
     return number(key, value, between, label=label, step=step, help=HELP[option])
 
