@@ -72,7 +72,7 @@ def use(job: TrainingJob) -> None:
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     state = job.look()
-    about = "about " if state.status == "training" else ""  # it goes on meanwhile
+    about = "about " if state.status == "training" else ""  # it continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])

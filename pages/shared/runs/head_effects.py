@@ -13,7 +13,7 @@ from pages.shared.runs.door import model_call
 from pages.shared.runs.translator import TranslatorRun, translator
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
-Report = Callable[[Effects, float], None]  # told what is known so far, and the share of the work
+Report = Callable[[Effects, float], None]  # takes what is known, and the share of the work
 
 
 @model_call()
