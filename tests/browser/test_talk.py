@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+import pages.parts.pages  # noqa: F401 (lists the pages that a talk can be of)
 from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import read_talk
 from pages.shared.show.pictures import css_class
