@@ -16,8 +16,6 @@ from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.overview import (
     all_heads,
-    column_of,
-    head_at,
     one_in_large,
     selection,
     with_summaries,
@@ -27,13 +25,19 @@ from pages.shared.show.words import formula, reading_of
 from pages.shared.state import models
 from pages.shared.state.choices import HEAD, KINDS, LAYER, OWN_SCALE, PICTURE, put
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
+from pages.shared.widgets.choose import (
+    choose,
+    choose_head,
+    choose_kind,
+    choose_layer,
+    head_options,
+)
 
 
 def open_map(layer: int, column: int) -> None:
     """Choose the layer and head of the clicked map."""
     put(LAYER, layer)
-    put(HEAD, head_at(column, translator().model.config.heads))
+    put(HEAD, head_options(translator().model.config.heads)[column])
 
 
 def open_cell(
@@ -53,7 +57,7 @@ def detail(trace: Trace, kind: Kind, of: About) -> None:
         picture = choose(PICTURE)
     head = choose_head()
     model, config = models.chosen(), translator().model.config
-    place = layer, column_of(head, config.heads)
+    place = layer, head_options(config.heads).index(head)
     selection(place, open_map)
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
     shown, what = one_head(weights[layer], head), site_words(kind, layer, head)

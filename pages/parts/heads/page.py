@@ -87,7 +87,7 @@ def switched(sentence: str) -> None:
     with output:
         st.subheader("What it does to the output")
         translations = st.container()
-        compare_scores(before, after, edits != Edits())
+        compare_scores(before, after, changed=edits != Edits())
         compare_probabilities(before, after, of=of)
     with detail:
         head_in_detail(after, of)

@@ -107,7 +107,7 @@ def in_force(trained: TranslatorRun, site: Site, head: int) -> None:
     with output:
         st.subheader("What it does to the output")
         translations = st.container()
-        compare_scores(before, after, edits != Edits(), loss=True)
+        compare_scores(before, after, changed=edits != Edits(), loss=True)
         compare_probabilities(before, after, of=of)
         st.caption(MASK_WORDS["known target"])
     st.subheader("From scores to weights")

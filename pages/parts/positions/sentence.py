@@ -48,16 +48,12 @@ def shuffle_again() -> None:
 
 def position_edit(side: Side, tokens: int) -> PositionEdit:
     """Return the chosen change of a side with so many tokens; start and end keep their places."""
-    match chosen(SIDES[side]):
-        case "off":
-            return PositionEdit(off=True)
-        case "shifted":
-            return PositionEdit(shift=chosen(SHIFT))
-        case "shuffled":
-            first = 1 if side == "decoder" else 0
-            order = shuffled(tokens - 1, chosen(SEED))
-            return PositionEdit(order=(*range(first), *(first + place for place in order)))
-    return PositionEdit()
+    mode, order = chosen(SIDES[side]), ()
+    if mode == "shuffled":
+        first = 1 if side == "decoder" else 0
+        mixed = shuffled(tokens - 1, chosen(SEED))
+        order = (*range(first), *(first + place for place in mixed))
+    return PositionEdit(mode == "off", order, chosen(SHIFT) if mode == "shifted" else 0)
 
 
 def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
@@ -94,7 +90,7 @@ def sentence_section(sentence: str) -> None:
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
     of = about(sentence, target=translated(sentence).text, changes="; ".join(changes))
     compare_translations(translated(sentence), moved, of=of)
-    compare_scores(before, after, bool(changed))
+    compare_scores(before, after, changed=bool(changed))
     st.subheader("Attention before and after")
     before_and_after(before, after, of)
     st.subheader("Shuffle the words")

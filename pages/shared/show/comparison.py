@@ -33,7 +33,7 @@ def compare_translations(
         show(strip, key, of=of, what=f"Translation {label}")
 
 
-def compare_scores(before: Trace, after: Trace, changed: bool, loss: bool = False) -> None:
+def compare_scores(before: Trace, after: Trace, *, changed: bool, loss: bool = False) -> None:
     """Show how likely the whole target is with changes, if there are any, and as trained.
 
     That is the sum of its tokens' log-probabilities, or as a `loss` minus their mean.

@@ -11,7 +11,7 @@ from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state.choices import OWN_SCALE, SUMMARIES, Head, chosen
+from pages.shared.state.choices import OWN_SCALE, SUMMARIES, chosen
 from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, attention_lines, head_grid, selected_map
 
@@ -92,13 +92,3 @@ def one_in_large(
         lines = attention_lines(weights, query_tokens, key_tokens)
         show(lines, "lines", of=of, what=f"{what}, as lines")
     st.caption(reading)
-
-
-def column_of(head: Head, heads: int) -> int:
-    """Return the column of `all_heads` that shows a head, from 0, or a summary."""
-    return heads + SUMMARIES.index(head) if isinstance(head, str) else head
-
-
-def head_at(column: int, heads: int) -> Head:
-    """Return the head, from 0, or the summary that a column of `all_heads` shows."""
-    return column if column < heads else SUMMARIES[column - heads]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ from pages.shared.show.stage import place
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import Part, caption_html
-from viz.numbers import Numbers, from_chart, largest
+from viz.numbers import from_chart, largest
 from viz.tokens import aligned
+from viz.vectors.position_heatmap import numbers_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -65,10 +66,9 @@ def show(
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
 
 
-def show_plotly(
-    figure: go.Figure, key: str, *, of: About, what: str, numbers: Mapping[str, Numbers]
-) -> None:
-    """Draw a chart of Plotly's, which can be saved with its numbers; for `of` see `show`."""
+def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
+    """Draw a table of positions, which can be saved with its numbers; for `of` see `show`."""
+    numbers = numbers_of(figure)
     image = {"filename": of.file_name(what), "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": image}
 

@@ -111,7 +111,7 @@ def text(
     return Choice(key, default, read, label=label, bounds=longest)
 
 
-def like(key: str, default: str, pattern: str) -> Choice:
+def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
     """Return a choice of a text that is empty or follows a pattern."""
 
     def read(written: str, config: TransformerConfig) -> str:
@@ -119,7 +119,7 @@ def like(key: str, default: str, pattern: str) -> Choice:
             raise ValueError(f"{written} does not follow {pattern}.")
         return written
 
-    return Choice(key, default, read)
+    return Choice(key, default, read, label=label)
 
 
 def switch(key: str, default: bool = False, *, label: str = "", help: str | None = None) -> Choice:

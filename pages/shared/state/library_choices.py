@@ -31,3 +31,8 @@ BERT_HEAD = or_summary(counted("bert_head", 0, MOST_PLACES, label="Head"), "mean
 BERT_PICTURE = one_of("bert_picture", PICTURES, label="Picture")
 BERT_MASKED = like("bert_masked", "", PLACES)  # places of tokens, from 0
 BERT_EDITS = replace(like("bert_edits", "", GATES), room=LONGEST_EDITS, instead=TOO_MANY)
+
+LIBRARY_CHOICES = (
+    BERT_NAME, BERT_FIRST, BERT_SECOND, BERT_TARGET, BERT_KIND, BERT_LAYER, BERT_HEAD,
+    BERT_PICTURE, BERT_MASKED, BERT_EDITS,
+)  # fmt: skip

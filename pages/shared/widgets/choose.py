@@ -147,12 +147,12 @@ def head_options(heads: int) -> list[Head]:
     return [*range(heads), *SUMMARIES]
 
 
-def choose_token(choice: Choice, tokens: Sequence[str]) -> int:
-    """Draw the choice of a token and return its place, from 0."""
+def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1) -> int:
+    """Draw the choice of a token, shown as counted from `first`; return its place, from 0."""
     return choose(
         choice,
         range(len(tokens)),
         widget=st.selectbox,
-        format_func=lambda place: f"{place + 1}: {tokens[place]}",
+        format_func=lambda place: f"{place + first}: {tokens[place]}",
         width=240,
     )

@@ -13,7 +13,7 @@ from pages.shared.runs.positions import (
     learned_table,
     repositioned,
     retraced,
-    scores_by_shift,
+    shift_scores,
     shuffle,
 )
 from pages.shared.runs.translator import TranslatorRun, translated
@@ -48,10 +48,10 @@ def test_without_positions_shuffled_words_are_the_same_words(name):
 
 
 def test_a_shift_beyond_a_learned_table_has_no_score():
-    scores = dict(zip(SHIFTS, scores_by_shift(SENTENCE, LEARNED), strict=True))
+    scores = dict(zip(SHIFTS, shift_scores(SENTENCE, LEARNED), strict=True))
     assert -5 < scores[0] < 0
     assert isnan(scores[512])
-    assert not any(map(isnan, scores_by_shift(SENTENCE, "en-fr")))
+    assert not any(map(isnan, shift_scores(SENTENCE, "en-fr")))
 
 
 def test_the_learned_table_is_that_of_the_side():
