@@ -19,6 +19,7 @@ from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.state.choices import HEAD, LAYER, chosen
+from pages.shared.state.slide import slide
 from pages.shared.widgets.choose import choose_head, choose_layer
 
 Node = tuple[int, int]  # of the tree: a step and a place
