@@ -161,7 +161,6 @@ def library() -> None:
 
 BERT = Page(
     key="bert",
-    file="pages/bert.py",
     title="BERT and others",
     purpose="Other models' heads: a BERT to change, any to look at",
     body=library,

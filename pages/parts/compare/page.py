@@ -185,7 +185,6 @@ def compare() -> None:
 
 COMPARE = Page(
     key="compare",
-    file="pages/compare.py",
     title="Compare",
     purpose="Two sentences, heads, models or trainings, side by side",
     body=compare,

@@ -19,7 +19,7 @@ from pages.shared.runs.arrays import one_head, tokens_of, weights_of
 from pages.shared.runs.library import heads_of
 from pages.shared.runs.records import recorded_training
 from pages.shared.runs.shelf import Loaded, shelf, short
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.state import catalog, choices, library_choices, models
 from pages.shared.state.choice import Choice, like
@@ -154,7 +154,7 @@ class TranslatorSide(Side):
     @property
     def trace(self) -> Trace:
         """Everything recorded while it runs."""
-        return traced(self.text, self.target, self.changes, name=self.model)
+        return TranslatorRun(self.text, self.target, self.changes, model=self.model).trace
 
     @property
     def translation(self) -> Translation:

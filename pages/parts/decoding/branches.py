@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shared.link import address
 from pages.shared.state import models
+from pages.shared.state.slide import slide
 
 MOST = 6  # branches kept beside the original
 
@@ -44,7 +44,7 @@ class Branches:
 
 def branches_of(sentence: str) -> Branches:
     """Return the branches of a sentence; another sentence, model or slide starts anew."""
-    of = models.chosen().key, sentence, address.slide()
+    of = models.chosen().key, sentence, slide()
     if st.session_state.get("branches", (None,))[0] != of:
         st.session_state.branches = of, Branches()
     return st.session_state.branches[1]

@@ -14,7 +14,7 @@ from pages.parts.decoding.words import DECODING_WORDS, stopped
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array, following, tokens_of
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
 from pages.shared.state import edit_history
@@ -59,7 +59,7 @@ def teacher_forcing(sentence: str, score: float, edits: Edits) -> None:
     own = translated(sentence).text
     label = "Reference translation: type one, or leave the model's own"
     target = choose(TARGET, label=label, placeholder=own)
-    trace = traced(sentence, target, edits)
+    trace = TranslatorRun(sentence, target, edits).trace
     wanted, log_probabilities = following(trace), trace_log_probabilities(trace)
     likeliest, ids = most_likely_tokens(trace)
     picture = shifted_right(
@@ -105,7 +105,6 @@ def decoding_page() -> None:
 
 DECODING = Page(
     key="decoding",
-    file="pages/decoding.py",
     title="Decoding",
     purpose="How the output comes about, one token at a time",
     body=decoding_page,

@@ -13,13 +13,13 @@ from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.request import Request, refuse
 from pages.parts.decoding.steps import CANDIDATES, player_of, tree_of
 from pages.parts.decoding.words import DECODING_WORDS
-from pages.shared.link import address
 from pages.shared.runs.translator import translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.state.choices import HEAD, LAYER, chosen
+from pages.shared.state.slide import slide
 from pages.shared.widgets.choose import choose_head, choose_layer
 
 Node = tuple[int, int]  # of the tree: a step and a place
@@ -30,7 +30,7 @@ def node_of(request: Request) -> Node | None:
 
     Whatever changes the decoding, and another slide, leads back to that one.
     """
-    of = request, address.slide()
+    of = request, slide()
     if st.session_state.get("node", (None,))[0] != of:
         st.session_state.node = of, None
     return st.session_state.node[1]

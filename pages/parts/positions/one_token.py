@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.positions.words import TOKEN_WORDS, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.pictures import show_plotly
 from pages.shared.show.saving import about
 from pages.shared.state import models
@@ -26,7 +26,7 @@ CHOICES = (SIDE, *TOKENS.values())
 @section
 def token_section(sentence: str) -> None:
     """Draw the choice of a token, and the vectors that its input is the sum of."""
-    trace = traced(sentence)
+    trace = TranslatorRun(sentence).trace
     with st.container(horizontal=True, vertical_alignment="bottom"):
         side = choose(SIDE, format_func=side_words(models.chosen()).get)
         tokens = trace.source_tokens if side == "encoder" else trace.target_tokens

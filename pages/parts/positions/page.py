@@ -37,7 +37,6 @@ def positions() -> None:
 
 POSITIONS = Page(
     key="positions",
-    file="pages/positions.py",
     title="Positions",
     purpose="How a token knows its place, and what happens without",
     body=positions,

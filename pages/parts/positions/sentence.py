@@ -11,7 +11,7 @@ from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
 from pages.shared.runs.positions import repositioned, retraced, shuffle
-from pages.shared.runs.translator import traced, translated
+from pages.shared.runs.translator import TranslatorRun, translated
 from pages.shared.show.captions import site_words
 from pages.shared.show.comparison import (
     CHANGED,
@@ -77,7 +77,7 @@ def sentence_section(sentence: str) -> None:
     """Draw the model with its positions changed: translation and attention."""
     if edit_history.edits() != Edits():
         st.info(SENTENCE_WORDS["in force"])
-    before, name = traced(sentence), models.chosen().key
+    before, name = TranslatorRun(sentence).trace, models.chosen().key
     edits = choose_edits(before)
     st.caption(SENTENCE_WORDS["modes"])
     try:

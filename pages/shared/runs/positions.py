@@ -58,9 +58,6 @@ def library_tables(named: str = "") -> dict[str, np.ndarray]:
     Left out are those of an odd width: sinusoids, which they are compared with, come in pairs.
     """
     loaded = [*mine(), *filter(None, [shelf().get(named)])]
-    tables = {
-        one.name: as_array(one.model.model.positions.table)
-        for one in loaded
-        if isinstance(one.model, BertReader)
-    }
+    berts = [one for one in loaded if isinstance(one.model, BertReader)]
+    tables = {one.name: as_array(one.model.model.positions.table) for one in berts}
     return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}

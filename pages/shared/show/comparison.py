@@ -14,6 +14,8 @@ from viz import probability_bars, token_strip
 
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
+SCORE = "Score of the original translation", "nats"
+LOSS = "Loss on the known target", "nats a token"
 
 
 def compare_translations(
@@ -31,18 +33,17 @@ def compare_translations(
         show(strip, key, of=of, what=f"Translation {label}")
 
 
-def compare_numbers(
-    label: str, before: float, after: float, unit: str, *, changed: bool, **more: object
-) -> None:
-    """Draw a number of the later run, and if anything was changed, how far it moved."""
-    moved = f"{after - before:+.3f} against {before:.3f} {TRAINED}" if changed else None
-    st.metric(label, f"{after:.3f} {unit}", moved, **more)
+def compare_scores(before: Trace, after: Trace, *, changed: bool, loss: bool = False) -> None:
+    """Show how likely the whole target is with changes, if there are any, and as trained.
 
-
-def compare_scores(before: Trace, after: Trace, *, changed: bool) -> None:
-    """Draw how likely the model finds the original translation, in two runs over it."""
-    scores = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
-    compare_numbers("Score of the original translation", *scores, "nats", changed=changed)
+    That is the sum of its tokens' log-probabilities, or as a `loss` minus their mean.
+    """
+    found = (trace_log_probabilities(trace) for trace in (before, after))
+    trained, now = ((-each.mean() if loss else each.sum()).item() for each in found)
+    label, unit = LOSS if loss else SCORE
+    change = f"{now - trained:+.3f} against {trained:.3f} as trained" if changed else None
+    color = "inverse" if loss else "normal"
+    st.metric(label, f"{now:.3f} {unit}", change, delta_color=color)
 
 
 def compare_probabilities(

@@ -16,7 +16,7 @@ from pages.shared.runs.positions import (
     shift_scores,
     shuffle,
 )
-from pages.shared.runs.translator import traced, translated
+from pages.shared.runs.translator import TranslatorRun, translated
 
 pytestmark = pytest.mark.usefixtures("one_session")
 SENTENCE, TRAINED, OFF = "I love my cat.", PositionEdit(), PositionEdit(off=True)
@@ -28,13 +28,14 @@ def test_positions_left_alone_change_nothing():
         == translated(SENTENCE, name=LEARNED).text
     )
     torch.testing.assert_close(
-        retraced(SENTENCE, TRAINED, TRAINED, LEARNED).logits, traced(SENTENCE, name=LEARNED).logits
+        retraced(SENTENCE, TRAINED, TRAINED, LEARNED).logits,
+        TranslatorRun(SENTENCE, model=LEARNED).trace.logits,
     )
 
 
 def test_the_decoder_reads_what_the_same_model_wrote_as_trained():
     read = retraced(SENTENCE, OFF, TRAINED, LEARNED).target_tokens
-    assert read == traced(SENTENCE, name=LEARNED).target_tokens
+    assert read == TranslatorRun(SENTENCE, model=LEARNED).trace.target_tokens
 
 
 @pytest.mark.parametrize("name", ["en-fr", LEARNED])
