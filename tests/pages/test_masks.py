@@ -150,3 +150,8 @@ def test_a_row_of_edits_survives_another_sentence(app):
     app.text_input(key="sentence").set_value("Go.").run()
     assert not app.exception
     assert states(app)[1, 0] == 2
+
+
+def test_what_is_off_is_called_so(app):
+    boxes = {box.label: box.proto.placeholder for box in app.selectbox}
+    assert boxes["Pad both sides to"] == boxes["Local window"] == "off"

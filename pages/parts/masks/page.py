@@ -71,8 +71,9 @@ def switches(edits: Edits) -> None:
         width = edits.windows.get(kind)
         # A link may name a wider one.
         windows = {each: "off" if each is None else str(each) for each in (*WINDOWS, width)}
-        box = {"options": windows, "format_func": windows.get, "help": MASK_WORDS["window"]}
-        editor(st.selectbox, "Local window", width, set_window, "window", **box, width=140)
+        box = {"options": windows, "format_func": windows.get, "placeholder": windows[None]}
+        box |= {"help": MASK_WORDS["window"], "width": 140}
+        editor(st.selectbox, "Local window", width, set_window, "window", **box)
         st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
     address.note_too_many()

@@ -34,6 +34,8 @@ def choose(
     if offered:
         put(choice, nearest(chosen(choice), offered))
         more = {"options": offered, "format_func": lambda value: words(choice, value), **more}
+        if widget is st.selectbox and None in offered:
+            more["placeholder"] = words(choice, None)  # Streamlit takes None for no choice at all
     else:
         put(choice, chosen(choice))
     widget = widget or (st.segmented_control if offered else box(choice))
