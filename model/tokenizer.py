@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tokenizers
@@ -16,6 +18,11 @@ PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 
 SPACE = "▁"  # stands in the vocabulary for the space before a word
 VISIBLE_SPACE = "␣"  # shown for a token that is nothing but space
+
+# A character that has no piece of its own is written as the bytes of its UTF-8.
+BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+WHOLE_WORDS = 0.4  # of the vocabulary
+UNFINISHED = 0x10FF00  # stands, plus the byte, in a text whose last character lacks bytes
 
 # What a byte-pair token may span: an elided French word with its apostrophe (l', qu'), a word with
 # English contractions in one piece (don't), one digit, or a run of other signs.
@@ -31,7 +38,8 @@ PIECES = (
 class Token:
     """One token: its id, what to show for it, and its characters text[start:end].
 
-    A special token stands for no characters: its span is empty and it shows its name.
+    A special token stands for no characters: its span is empty and it shows its name. The bytes of
+    a character all have the character's span, and show their number.
     """
 
     id: int
@@ -60,10 +68,19 @@ class Tokenizer:
         # What a person types is text, also where it spells the name of a special token.
         backend.encode_special_tokens = True
         self.backend = backend
+        has_bytes = backend.token_to_id(next(iter(BYTES))) is not None
+        self.bytes = BYTES if has_bytes else {}
 
     @classmethod
-    def train_byte_pairs(cls, texts: Iterable[str], vocab_size: int) -> Tokenizer:
-        """Learn a byte-pair encoding; characters seen too rarely to matter become <unk>."""
+    def train_byte_pairs(
+        cls, texts: Iterable[str], vocab_size: int, *, whole_words: float | None = WHOLE_WORDS
+    ) -> Tokenizer:
+        """Learn a byte-pair encoding in which this part of the entries are the commonest words.
+
+        Those words are tokens of their own whatever the pairs are, and characters seen too rarely
+        to matter are spelled in bytes. With `whole_words` None there is neither, and such
+        characters all become <unk>.
+        """
         backend = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
         backend.normalizer = normalizers.Sequence(
             [
@@ -79,13 +96,22 @@ class Tokenizer:
                 pre_tokenizers.Split(Regex(PIECES), "isolated"),
             ]
         )
+        if whole_words is not None:
+            texts = list(texts)
         trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size,
-            special_tokens=list(SPECIAL_TOKENS),
+            vocab_size=round(vocab_size * (1 - (whole_words or 0))),
+            special_tokens=[*SPECIAL_TOKENS, *(BYTES if whole_words is not None else ())],
             limit_alphabet=120,
             show_progress=False,
         )
         backend.train_from_iterator(texts, trainer)
+        if whole_words is not None:
+            rules = json.loads(backend.to_str())
+            rules["model"] |= {"byte_fallback": True, "ignore_merges": True}
+            add_words(backend, rules["model"]["vocab"], texts, vocab_size)
+            # To the library, what was reserved is special; a byte is an ordinary piece.
+            rules["added_tokens"] = rules["added_tokens"][: len(SPECIAL_TOKENS)]
+            backend = tokenizers.Tokenizer.from_str(json.dumps(rules))
         return cls(backend)
 
     @classmethod
@@ -130,6 +156,9 @@ class Tokenizer:
             # Before the first word there may be no space, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
+            if piece in self.bytes:
+                tokens.append(Token(index, piece, start, end))
+                continue
             # Normalizing leaves the later parts of a decomposed letter without a token.
             while start < end < following and not text[end].isspace():
                 end += 1
@@ -147,9 +176,17 @@ class Tokenizer:
 
     def decode_tokens(self, ids: Sequence[int]) -> tuple[str, list[Token]]:
         """The text of ids, and each id's token with its span in that text."""
-        text, tokens = "", []
+        text = ""
+        tokens: list[Token] = []
         for index in ids:
             text, token = self.append(text, index)
+            # A byte that finishes a character gives it to the bytes before it, too.
+            for place in reversed(range(len(tokens))):
+                if token.text not in self.bytes or tokens[place].end <= token.start:
+                    break
+                start = min(tokens[place].start, token.start)
+                end = token.end if tokens[place].text in self.bytes else start
+                tokens[place] = replace(tokens[place], start=start, end=end)
             tokens.append(token)
         return text, tokens
 
@@ -158,6 +195,9 @@ class Tokenizer:
         if index < len(SPECIAL_TOKENS):
             return text, self.special_token(index, len(text))
         piece = self.backend.id_to_token(index)
+        if piece in self.bytes:
+            longer = append_byte(text, self.bytes[piece])
+            return longer, Token(index, piece, len(longer) - 1, len(longer))
         if not text:
             piece = piece.removeprefix(SPACE)
         longer = text + piece.replace(SPACE, " ")
@@ -173,3 +213,38 @@ class Tokenizer:
         if not written:
             return Token(index, VISIBLE_SPACE, start, end)
         return Token(index, written, end - len(written), end)
+
+
+def add_words(
+    backend: tokenizers.Tokenizer, vocabulary: dict[str, int], texts: Iterable[str], size: int
+) -> None:
+    """Fill a vocabulary up to `size` with the commonest words of the texts that it lacks.
+
+    Characters alone stay out: those it lacks are the ones that are spelled in bytes.
+    """
+    seen = Counter(texts)
+    counts: Counter[str] = Counter()
+    for text, times in seen.items():
+        normal = backend.normalizer.normalize_str(text)
+        for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal):
+            counts[word] += times
+    for word, count in counts.most_common():
+        if len(vocabulary) >= size or count == 1:
+            break
+        if len(word) > 2 and word not in vocabulary:
+            vocabulary[word] = len(vocabulary)
+
+
+def append_byte(text: str, byte: int) -> str:
+    """The text with one more byte of a character; what is still unfinished stands as it is."""
+    unfinished = text[-3:]
+    while unfinished and not 0 <= ord(unfinished[0]) - UNFINISHED < 256:
+        unfinished = unfinished[1:]
+    for start in range(len(unfinished) + 1):
+        held = unfinished[start:]
+        sequence = bytes([*(ord(character) - UNFINISHED for character in held), byte])
+        try:
+            return text[: len(text) - len(held)] + sequence.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+    return text + chr(UNFINISHED + byte)
