@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -149,19 +149,20 @@ class Tokenizer:
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
         starts = [start for start, _ in encoding.offsets[1:]]
-        tokens = []
+        tokens: list[Token] = []
         for index, piece, (start, end), following in zip(
             encoding.ids, encoding.tokens, encoding.offsets, [*starts, len(text)], strict=False
         ):
             # Before the first word there may be no space, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
-            if piece in self.bytes:
-                tokens.append(Token(index, piece, start, end))
-                continue
             # Normalizing leaves the later parts of a decomposed letter without a token.
             while start < end < following and not text[end].isspace():
                 end += 1
+            if piece in self.bytes:
+                tokens.append(Token(index, piece, start, end))
+                spread_over_bytes(tokens, start, end, self.bytes)
+                continue
             tokens.append(self.written_token(index, text, start, end))
         return tokens
 
@@ -180,13 +181,8 @@ class Tokenizer:
         tokens: list[Token] = []
         for index in ids:
             text, token = self.append(text, index)
-            # A byte that finishes a character gives it to the bytes before it, too.
-            for place in reversed(range(len(tokens))):
-                if token.text not in self.bytes or tokens[place].end <= token.start:
-                    break
-                start = min(tokens[place].start, token.start)
-                end = token.end if tokens[place].text in self.bytes else start
-                tokens[place] = replace(tokens[place], start=start, end=end)
+            if token.text in self.bytes:
+                spread_over_bytes(tokens, token.start, token.end, self.bytes)
             tokens.append(token)
         return text, tokens
 
@@ -235,16 +231,26 @@ def add_words(
             vocabulary[word] = len(vocabulary)
 
 
+def spread_over_bytes(tokens: list[Token], start: int, end: int, pieces: Container[str]) -> None:
+    """Give the span of a character to the last tokens as far as they are bytes of it."""
+    for place in reversed(range(len(tokens))):
+        token = tokens[place]
+        if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text, wherever it stands
+            at = min(token.start, start)
+            tokens[place] = replace(token, start=at, end=at)
+        elif token.text in pieces and token.end > start:
+            tokens[place] = replace(token, start=start, end=end)
+        else:
+            break
+
+
 def append_byte(text: str, byte: int) -> str:
     """The text with one more byte of a character; what is still unfinished stands as it is."""
-    unfinished = text[-3:]
-    while unfinished and not 0 <= ord(unfinished[0]) - UNFINISHED < 256:
-        unfinished = unfinished[1:]
-    for start in range(len(unfinished) + 1):
-        held = unfinished[start:]
-        sequence = bytes([*(ord(character) - UNFINISHED for character in held), byte])
-        try:
-            return text[: len(text) - len(held)] + sequence.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
+    for held in (3, 2, 1, 0):
+        numbers = [ord(character) - UNFINISHED for character in text[max(0, len(text) - held) :]]
+        if len(numbers) == held and all(0 <= number < 256 for number in numbers):
+            try:
+                return text[: len(text) - held] + bytes([*numbers, byte]).decode("utf-8")
+            except UnicodeDecodeError:
+                continue
     return text + chr(UNFINISHED + byte)

@@ -122,12 +122,11 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
             if step.number in arguments.snapshots:
                 name = f"step-{step.number:06d}"
                 save_checkpoint(folder / "snapshots" / name, model, tokenizer)
-            # What is scored below is saved there: before scoring, a resume would skip the scores.
-            if place.batch == len(batches) or step.number == settings.steps:
-                break
-            if arguments.score_every and step.number % arguments.score_every == 0:
+            ends = place.batch == len(batches) or step.number == settings.steps
+            if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
                 score_and_save()
-            elif step.number % arguments.checkpoint_every == 0:
+            # The last checkpoint is written below: before scoring, a resume would skip the scores.
+            elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
                 save_training(state, model, optimizer, place, settings)
         if place.batch == len(batches):
             place.epoch, place.batch = place.epoch + 1, 0
