@@ -6,6 +6,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	$$p -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	&& echo $$p && break; done)
 VENV ?= .venv
+# Tests that run side by side: half of a browser test's time is waiting.
+WORKERS ?= 3
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := run
@@ -15,11 +17,12 @@ run: $(VENV)/.installed ## start the app and open it in the browser
 	$(BIN)/python -m streamlit run app.py $(ARGS)
 
 test: lint browser ## run every check; ARGS="-k masks" passes options to pytest
-	$(BIN)/python -m pytest --timeout 600 $(ARGS)
+	$(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
-lint: $(VENV)/.installed-dev ## check the formatting and the code with ruff
+lint: $(VENV)/.installed-dev ## check the formatting and the code with ruff and oxlint
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
+	$(BIN)/oxlint viz pages/browser
 
 format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .

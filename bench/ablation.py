@@ -6,9 +6,9 @@ import torch
 
 from bench.report import compare_times, json_option, report
 from model import Run, Trace, load
-from model.ablation import head_removals
-from model.data import pad
-from model.tokenizer import END_ID, START_ID
+from model.insight.ablation import head_removals
+from model.sequences import pad
+from model.tokens import END_ID, START_ID
 
 TOKENS = 20
 SOURCE = (

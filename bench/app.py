@@ -49,7 +49,7 @@ SENTENCE = "My brother bought three old bicycles yesterday."
 # How many tokens the first heatmap on the page has.
 TOKENS = """(({ dataset, clientHeight }) =>
   Math.round((clientHeight - dataset.top) / dataset.side))(find(".heatmap canvas.map")[0])"""
-MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/components/mask_matrix.js
+MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/switches/mask_matrix.js
 
 # What a picture shows, as a text: its elements, and its canvases in small. A changed cell of a
 # canvas changes some of 128 x 128 points, since drawing it smaller takes means.

@@ -11,7 +11,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from bench.report import compare_times, json_option, report
-from model.bert import build_bert
+from model.library.bert import build_bert
 from model.trace import Run, Trace
 
 TOKENS = (16, 32, 64, 128, 256, 512)

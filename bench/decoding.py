@@ -13,10 +13,10 @@ from transformers import MarianConfig, MarianMTModel
 
 from bench.report import Case, compare_times, json_option, report
 from model import Transformer, TransformerConfig
-from model.decoding import NEVER_WRITTEN, Expansion, decode
-from model.layout import lay_out
-from model.strategies import Strategy
-from model.tokenizer import END_ID, PAD_ID, START_ID
+from model.decoding.search import NEVER_WRITTEN, Expansion, decode
+from model.decoding.strategies import Strategy
+from model.memory_layout import lay_out
+from model.tokens import END_ID, PAD_ID, START_ID
 
 VOCABULARY, D_MODEL, HEADS, LAYERS, D_FF = 8_000, 256, 8, 3, 1_024
 SOURCE_TOKENS, NEW_TOKENS = 20, 40

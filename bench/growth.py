@@ -22,10 +22,10 @@ import torch
 from bench.performance import DOCS, meaning, page_options, plot, publish
 from bench.report import Case
 from model import Transformer, TransformerConfig
-from model.decoding import NEVER_WRITTEN, decode
-from model.layout import lay_out
-from model.strategies import Strategy
-from model.tokenizer import END_ID
+from model.decoding.search import NEVER_WRITTEN, decode
+from model.decoding.strategies import Strategy
+from model.memory_layout import lay_out
+from model.tokens import END_ID
 from model.trace import Run, Trace
 from viz import head_grid
 

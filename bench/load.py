@@ -34,7 +34,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from model import Site, load
-from pages.shared.limits import RUNS
+from pages.shared.runs.limits import RUNS
 
 SESSIONS = (10, 25, 50)
 EVERY = 2.0  # seconds between a visitor's actions

@@ -16,11 +16,11 @@ from torch.nn import functional as F
 
 from bench.report import compare_times, json_option, report
 from model.config import TransformerConfig
-from model.data import Batch
 from model.positions import sinusoids
-from model.tasks import TASKS
-from model.toys import Toy, default_options
-from model.training import Settings, learning_rate, make_optimizer
+from model.training.data import Batch
+from model.training.loop import Settings, learning_rate, make_optimizer
+from model.training.small_models import SmallModel, default_options
+from model.training.tasks import TASKS
 
 ROUNDS = 60
 
@@ -68,7 +68,7 @@ class Peer(nn.Module):
 def peer_steps(
     peer: Peer, batches: Iterator[Batch], d_model: int, settings: Settings
 ) -> Iterator[float]:
-    """The steps of `model.training.train`, for the peer."""
+    """The steps of `model.training.loop.train`, for the peer."""
     optimizer = make_optimizer(peer)
     for number, batch in enumerate(batches, start=1):
         for group in optimizer.param_groups:
@@ -85,13 +85,13 @@ def peer_steps(
 def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
     """A function that trains our toy by one step, and one that does so with torch's."""
     options = replace(default_options(task), steps=10_000)
-    ours = Toy(options)
+    ours = SmallModel(options)
     # Without snapshots and counting, which the peer does not do.
     ours.snapshot = lambda step: None
     ours.exact_match = lambda: None
     steps = ours.train()
     peer = Peer(ours.model.config)
-    theirs = peer_steps(peer, Toy(options).batches(), options.d_model, options.settings)
+    theirs = peer_steps(peer, SmallModel(options).batches(), options.d_model, options.settings)
     return lambda: next(steps), lambda: next(theirs)
 
 

@@ -160,6 +160,8 @@ def heatmap(part: BidiComponent) -> np.ndarray:
 
 
 def unpack(part: BidiComponent) -> tuple[dict, bytes]:
-    """The JSON header and the array's bytes of a canvas picture."""
-    (length,) = struct.unpack_from("<I", part.bytes)
-    return json.loads(part.bytes[4 : 4 + length]), part.bytes[4 + length :]
+    """The JSON header and the array's bytes of a canvas picture, without the menu that saves it."""
+    data = part.bytes
+    (menu,) = struct.unpack("<I", data[-4:])
+    (length,) = struct.unpack_from("<I", data)
+    return json.loads(data[4 : 4 + length]), data[4 + length : -4 - menu]

@@ -9,7 +9,7 @@
 import torch
 
 from model import AttentionEdit, Site, load
-from model.steps import stack_rows
+from model.decoding.steps import stack_rows
 from viz import Bar, attention_heatmap, attention_lines, compared_maps, decoding_player, head_grid
 
 translator = load("en-fr")

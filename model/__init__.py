@@ -1,15 +1,23 @@
 """A Transformer from scratch, with every attention stage in the open.
 
-from model import load
-translator = load("en-fr")
-translator.translate("I love my cat.").text
+    from model import load
+    translator = load("en-fr")
+    translator.translate("I love my cat.").text
+
+To read the Transformer, take these files in this order: config.py (its shape), tokens.py and
+trace.py (what goes in, and what a call records), masks.py, positions.py, attention.py (the heart
+of it), layers.py, transformer.py. They need nothing but torch.
+
+Around it: tokenizer.py, checkpoint.py and translator.py make it read and write text, edits.py says
+what a visitor changed; decoding/ chooses the tokens, insight/ takes a run apart, training/ trains,
+and library/ reads other people's models.
 """
 
-from model.bert_reader import BertReader, load_bert
 from model.config import TransformerConfig
-from model.foreign import ForeignModel, load_foreign
-from model.hub import LoadingError
-from model.steps import Decoding, Translation
+from model.decoding.steps import Decoding, Translation
+from model.library.bert_reader import BertReader, load_bert
+from model.library.hub import LoadingError
+from model.library.transformers_model import TransformersModel, load_transformers_model
 from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from model.transformer import Transformer
 from model.translator import Translator, load
@@ -19,7 +27,6 @@ __all__ = [
     "AttentionRecord",
     "BertReader",
     "Decoding",
-    "ForeignModel",
     "LoadingError",
     "PositionEdit",
     "Run",
@@ -27,9 +34,10 @@ __all__ = [
     "Trace",
     "Transformer",
     "TransformerConfig",
+    "TransformersModel",
     "Translation",
     "Translator",
     "load",
     "load_bert",
-    "load_foreign",
+    "load_transformers_model",
 ]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from model.data import read_pairs
-from model.tokenizer import Token
+from model.tokens import Token
+from model.training.data import read_pairs
 from model.translator import Translator, load
 
 WORD = re.compile(r"[^\W_]+")
@@ -26,12 +26,12 @@ Links = set[tuple[int, int]]  # (target word, source word)
 
 
 def word_spans(text: str) -> list[Span]:
-    """Where the words of a text stand."""
+    """Return where the words of a text stand."""
     return [match.span() for match in WORD.finditer(text)]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in small letters."""
+    """Return the words of a text in small letters."""
     return [text[start:end].lower() for start, end in word_spans(text)]
 
 
@@ -60,7 +60,7 @@ class WordAligner:
             self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
 
     def links(self, givens: Sequence[str], made: Sequence[str]) -> Links:
-        """For each word of `made`, the likeliest of `givens`: pairs of (made, given) places."""
+        """Return the likeliest of `givens` for each word of `made`, as (made, given) places."""
         found = set()
         for place, word in enumerate(made):
             chances = [self.chances.get((given, word), 0.0) for given in givens]
@@ -72,13 +72,13 @@ class WordAligner:
 def both_ways(
     forward: WordAligner, backward: WordAligner, source: Sequence[str], target: Sequence[str]
 ) -> Links:
-    """The links (target word, source word) that both directions agree on."""
+    """Return the links (target word, source word) that both directions agree on."""
     reverse = {(made, given) for given, made in backward.links(target, source)}
     return forward.links(source, target) & reverse
 
 
 def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
-    """Which tokens belong to which words: (words, tokens) of 0 and 1."""
+    """Return which tokens belong to which words: (words, tokens) of 0 and 1."""
     belongs = np.zeros((len(spans), len(tokens)))
     for row, (start, end) in enumerate(spans):
         for column, token in enumerate(tokens):
@@ -100,7 +100,7 @@ class Agreement:
     links: int
 
     def best(self) -> tuple[int, ...]:
-        """The position, layer and head with the most hits."""
+        """Return the position, layer and head with the most hits."""
         return tuple(map(int, np.unravel_index(int(self.hits.argmax()), self.hits.shape)))
 
 
@@ -129,7 +129,7 @@ def agreement(
 
 
 def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
-    """At most so many of the pairs, always the same ones."""
+    """Return at most so many of the pairs, always the same ones."""
     return random.Random(0).sample(pairs, min(most, len(pairs)))
 
 

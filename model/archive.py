@@ -16,9 +16,10 @@ from safetensors.torch import load
 from torch import Tensor
 
 from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS, assemble, save_checkpoint
-from model.config import CHOICES, TransformerConfig, refuse_outside
-from model.layout import lay_out
-from model.tokenizer import SPECIAL_TOKENS, Tokenizer
+from model.config import TransformerConfig, refuse_outside
+from model.memory_layout import lay_out
+from model.tokenizer import Tokenizer
+from model.tokens import SPECIAL_TOKENS
 from model.transformer import Transformer
 from model.translator import Translator
 
@@ -28,7 +29,7 @@ LARGEST = {WEIGHTS: 64 * MEGABYTE, CONFIG: 16 * 1024, TOKENIZER: 4 * MEGABYTE}  
 LARGEST_DIRECTORY = 16 * 1024  # the list of files at the end of a zip file
 LARGEST_HEADER = MEGABYTE  # the list of tensors at the beginning of the weights
 
-BOUNDS: dict[str, tuple[float, float]] = {
+CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
     "source_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
     "target_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
     "d_model": (2, 1_024),
@@ -45,13 +46,11 @@ LONGEST_TOKEN = 100  # characters
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
-def pack_checkpoint(
-    model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype = torch.float32
-) -> bytes:
-    """A zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
+def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
+    """Return a zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
-        save_checkpoint(Path(folder), model, tokenizer, dtype)
+        save_checkpoint(Path(folder), model, tokenizer, torch.float32)
         for name in (WEIGHTS, CONFIG, TOKENIZER):
             # Without the time of day, so that the same model gives the same bytes.
             entry = zipfile.ZipInfo(name)
@@ -60,7 +59,7 @@ def pack_checkpoint(
 
 
 def unpack_checkpoint(data: bytes) -> Translator:
-    """A translator from a zip file of a checkpoint folder, whoever made it.
+    """Return a translator from a zip file of a checkpoint folder, whoever made it.
 
     Nothing is written to disk, and no memory is taken that the file has not been checked for.
     Raises ValueError with one sentence for anything but the three files of a checkpoint that fit
@@ -75,7 +74,7 @@ def unpack_checkpoint(data: bytes) -> Translator:
 
 
 def read_files(data: bytes) -> dict[str, bytes]:
-    """The three files of a zipped checkpoint; raises ValueError for any other zip file."""
+    """Return the three files of a zipped checkpoint; raises ValueError for any other zip file."""
     if len(data) > LARGEST_ARCHIVE:
         raise ValueError(f"The file is larger than {LARGEST_ARCHIVE // MEGABYTE} MB.")
     refuse_long_directory(data)
@@ -98,17 +97,17 @@ def read_files(data: bytes) -> dict[str, bytes]:
 
 
 def refuse_long_directory(data: bytes) -> None:
-    """Raise ValueError where a zip file lists so many files that the list alone is a burden."""
+    """Raise ValueError if a zip file lists so many files that the list alone is too large."""
     # The last record of a plain zip file: its mark, then at byte 12 the size of the list.
     if len(data) < 22 or data[-22:-18] != b"PK\5\6" or data[-2:] != b"\0\0":
-        raise ValueError("The file is not a zip file, or not a whole one.")
+        raise ValueError("The file is not a complete zip file.")
     (size,) = struct.unpack("<I", data[-10:-6])
     if size > LARGEST_DIRECTORY or data[-42:-38] == b"PK\6\7":
         raise ValueError("The zip file lists too many files.")
 
 
 def read_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> bytes:
-    """One file of an archive, no larger than allowed; raises ValueError where it cannot be read."""
+    """Return a file of an archive within its limit; raises ValueError if it cannot be read."""
     if entry.file_size > LARGEST[name]:
         raise ValueError(f"{name} is larger than {LARGEST[name] // 1024} KB when unpacked.")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -121,7 +120,7 @@ def read_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> by
 
 
 def read_json(data: bytes, name: str) -> dict:
-    """A JSON object; raises ValueError for anything else."""
+    """Return a JSON object; raises ValueError for anything else."""
     try:
         entries = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -132,15 +131,12 @@ def read_json(data: bytes, name: str) -> dict:
 
 
 def read_config(data: bytes) -> TransformerConfig:
-    """A config within bounds; raises ValueError for anything else."""
+    """Return a config within bounds; raises ValueError for anything else."""
     defaults = vars(TransformerConfig(0, 0))  # sizes that are out of bounds, so have to be given
     given = defaults | read_json(data, CONFIG)
     if given.keys() != defaults.keys():
         raise ValueError(f"{CONFIG} may hold only the entries {', '.join(defaults)}.")
-    refuse_outside(given, BOUNDS)
-    for name, choices in CHOICES.items():
-        if given[name] not in choices:
-            raise ValueError(f"{name} has to be one of {', '.join(choices)}.")
+    refuse_outside(given, CONFIG_BOUNDS)
     for name in ("tie_embeddings", "look_ahead_mask"):
         if not isinstance(given[name], bool):
             raise ValueError(f"{name} has to be true or false.")
@@ -148,7 +144,7 @@ def read_config(data: bytes) -> TransformerConfig:
 
 
 def read_tokenizer(data: bytes) -> Tokenizer:
-    """A tokenizer of one of our three kinds, with another vocabulary; ValueError for anything else.
+    """Return a tokenizer of one of our three kinds; raises ValueError for anything else.
 
     Only vocabulary and merges are taken from the file: rules for splitting text are programs of
     their own, which can be made to run for ever.
@@ -182,7 +178,7 @@ def read_tokenizer(data: bytes) -> Tokenizer:
 
 def refuse_vocabulary(vocabulary: object) -> None:
     """Raise ValueError for anything but tokens numbered from 0, the special ones first."""
-    if not isinstance(vocabulary, dict) or len(vocabulary) > BOUNDS["source_vocab_size"][1]:
+    if not isinstance(vocabulary, dict) or len(vocabulary) > CONFIG_BOUNDS["source_vocab_size"][1]:
         raise ValueError(f"{TOKENIZER} has no vocabulary, or one that is too large.")
     ids = list(vocabulary.values())
     if any(type(index) is not int for index in ids) or sorted(ids) != list(range(len(ids))):
@@ -190,7 +186,7 @@ def refuse_vocabulary(vocabulary: object) -> None:
     if any(vocabulary.get(token) != index for index, token in enumerate(SPECIAL_TOKENS)):
         raise ValueError(f"The first tokens of {TOKENIZER} are not {', '.join(SPECIAL_TOKENS)}.")
     for token in vocabulary:
-        # Control characters and halves of a character are no text that could be shown.
+        # Control characters and halves of a character cannot be shown.
         shown = all(unicodedata.category(character) not in ("Cc", "Cs") for character in token)
         if not 0 < len(token) <= LONGEST_TOKEN or not shown:
             raise ValueError(f"{TOKENIZER} has a token that is empty, too long or not text.")
@@ -211,7 +207,7 @@ def refuse_merges(merges: object, vocabulary: dict[str, int]) -> None:
 
 
 def read_weights(data: bytes) -> dict[str, Tensor]:
-    """Tensors of finite floats from a safetensors file; raises ValueError for anything else."""
+    """Return the finite floats of a safetensors file; raises ValueError for anything else."""
     if int.from_bytes(data[:8], "little") > LARGEST_HEADER:
         raise ValueError(f"{WEIGHTS} is not a safetensors file, or lists too many tensors.")
     try:
@@ -228,7 +224,7 @@ def read_weights(data: bytes) -> dict[str, Tensor]:
 
 @torch.inference_mode()
 def refuse_overflow(model: Transformer) -> None:
-    """Raise ValueError where weights are so large that what the model computes is no number."""
+    """Raise ValueError if weights are so large that what the model computes overflows."""
     read = min(model.config.source_vocab_size, model.config.max_positions)
     ids = torch.arange(read)[None, -64:]
     if not model(ids, ids).isfinite().all():

@@ -52,7 +52,7 @@ def attend(
 def edited_mask(
     mask: Tensor | None, edit: AttentionEdit, first_query: int, queries: int, keys: int
 ) -> Tensor | None:
-    """The mask after a visitor's edit: opened cells are visible, closed ones are not."""
+    """Return the mask after a visitor's edit: opened cells are visible, closed ones are not."""
     if edit.open is not None and mask is not None:
         mask = mask | fit_cells(edit.open.to(mask.device), first_query, queries, keys)
     if edit.block is not None:
@@ -62,7 +62,7 @@ def edited_mask(
 
 
 def fit_cells(cells: Tensor, first_query: int, queries: int, keys: int) -> Tensor:
-    """The cells of an edit (..., Q, K) for these queries and keys; False beyond its size.
+    """Return the cells of an edit (..., Q, K) for these queries and keys; False beyond its size.
 
     An edit is made on one sentence, and meets shorter prefixes and other lengths in decoding.
     """
@@ -83,7 +83,7 @@ class MultiHeadAttention(nn.Module):
         self.key = Linear(d_model, d_model)
         self.value = Linear(d_model, d_model)
         self.output = Linear(d_model, d_model)
-        # All three in one product, for self-attention in a model that model/layout.py finished.
+        # All three in one product, for self-attention in a model that memory_layout.py finished.
         self.fused: Linear | None = None
 
     def forward(
@@ -104,9 +104,9 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, states: Tensor, memory: Tensor, site: Site, run: Run
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D) to look at.
+        """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
 
-        Those go on from the cache, where there is one.
+        With a cache, those continue what it holds.
         """
         cached = run.cache.entries.get(site) if run.cache is not None else None
         if cached is not None and site.kind == "cross":

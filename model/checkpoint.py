@@ -31,7 +31,7 @@ def save_checkpoint(
 def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
     """Read a model from a folder, as float32 and ready for inference.
 
-    Raises FileNotFoundError where a file is missing, ValueError where files do not fit each other.
+    Raises FileNotFoundError if a file is missing, ValueError if files do not fit each other.
     """
     for name in (WEIGHTS, CONFIG, TOKENIZER):
         if not (folder / name).is_file():
@@ -52,9 +52,9 @@ def assemble(
     *,
     trusted: bool = True,
 ) -> Transformer:
-    """A model of this shape with these weights, as float32 and ready for inference.
+    """Return a model of this shape with these weights, as float32 and ready for inference.
 
-    Raises ValueError where the three do not fit each other; where they are not trusted, before it
+    Raises ValueError if the three do not fit each other; if they are not trusted, before it
     takes memory for the model.
     """
     for asked in (config.source_vocab_size, config.target_vocab_size):
@@ -71,7 +71,7 @@ def assemble(
 
 
 def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copy named weights into a model; raises ValueError where a name or a shape does not fit."""
+    """Copy named weights into a model; raises ValueError if a name or a shape does not fit."""
     parameters = dict(model.named_parameters())
     if missing := sorted(parameters.keys() - weights.keys()):
         raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")

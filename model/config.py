@@ -16,9 +16,9 @@ CHOICES = {
 
 
 def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
-    """Raise ValueError where a named value is no number within its bounds, both included.
+    """Raise ValueError for any value outside its (inclusive) bounds.
 
-    It has to be a whole number where both bounds are.
+    It has to be a whole number if both bounds are.
     """
     for name, (least, most) in bounds.items():
         value = values[name]
@@ -38,7 +38,7 @@ class TransformerConfig:
     matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
     `look_ahead_mask` the decoder sees the tokens it is to predict, which serves to show why not.
 
-    Raises ValueError where the numbers do not fit each other.
+    Raises ValueError if the numbers do not fit each other.
     """
 
     source_vocab_size: int
@@ -59,6 +59,9 @@ class TransformerConfig:
     pad_id: int = 0
 
     def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")
         if self.d_model % self.heads:
             raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}.")
         if self.positions == "sinusoidal" and self.d_model % 2:
@@ -68,9 +71,6 @@ class TransformerConfig:
                 "Tied embeddings need one shared vocabulary, but the source has "
                 f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
             )
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {allowed}.")
 
     @property
     def head_width(self) -> int:
@@ -78,7 +78,7 @@ class TransformerConfig:
         return self.d_model // self.heads
 
     def layers(self, kind: str) -> int:
-        """How many layers have an attention block of this kind: encoder, decoder or cross."""
+        """Return how many layers have a kind of attention: encoder, decoder or cross."""
         return self.encoder_layers if kind == "encoder" else self.decoder_layers
 
     def save(self, path: Path) -> None:

@@ -1,16 +1,74 @@
-"""What a visitor changed, as plain values that can be kept, undone and put in force."""
+"""What a visitor changed, as plain values that can be kept, undone and put in force.
+
+As one readable text, such as a link can hold:
+
+    look-ahead.off~gate.cross.2.8.0~close.decoder.all.all.5.3-4
+
+switches the look-ahead mask off, removes head 8 of the cross-attention's layer 2, and closes the
+cells of query 5 with the keys 3 and 4 everywhere. All counts begin at 1, as on screen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from model.config import TransformerConfig
+from model.edit_text import (
+    read_head,
+    read_kind,
+    read_layer,
+    read_number,
+    read_span,
+    rectangles,
+    span_text,
+)
 from model.masks import window_mask
-from model.trace import KINDS, AttentionEdit, Changes, Kind, Site
+from model.trace import KINDS, AttentionEdit, Kind, RunEdits, Site
+
+MOST_CELLS = 5_000  # that a text may close or open
+MOST_HEADS = 6  # that are named one by one
+
+Head = tuple[Kind, int, int]  # kind, layer, head
+Place = TypeVar("Place", Kind, Head)
+Value = TypeVar("Value")
+
+
+class ByPlace(Mapping[Place, Value]):
+    """A read-only mapping from kinds or heads, in the order of the model; equal ones hash alike."""
+
+    def __init__(self, values: Mapping[Place, Value]) -> None:
+        self._values = {place: values[place] for place in sorted(values, key=in_model_order)}
+
+    def __getitem__(self, place: Place) -> Value:
+        return self._values[place]
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def __reduce__(self) -> tuple:
+        # Plain values: what caches by value, as Streamlit does, reads an object by this.
+        return ByPlace, (self._values,)
+
+
+def in_model_order(place: Kind | Head) -> tuple[int, ...]:
+    """Return what sorts kinds and heads from the encoder to the cross-attention."""
+    kind, *numbers = (place,) if isinstance(place, str) else place
+    return KINDS.index(kind), *numbers
 
 
 @dataclass(frozen=True)
@@ -29,16 +87,20 @@ class CellEdit:
 class Edits:
     """Everything a visitor changed; `Edits()` leaves the model as trained.
 
-    Of two edits of one cell the later wins, and a cell edit wins over the switches.
+    Of two edits of one cell the later wins, and a cell edit wins over the switches. Edits are plain
+    values: equal ones hash alike, so that they can be part of a key. Any mappings may be given.
     """
 
     look_ahead: bool = True  # False lets the decoder see later positions
     padding: bool = True  # False lets every query see padding
-    windows: Mapping[Kind, int] = field(default_factory=dict)  # farther cells are closed
+    windows: Mapping[Kind, int] = ByPlace({})  # farther cells are closed
     cells: tuple[CellEdit, ...] = ()
-    gates: Mapping[tuple[Kind, int, int], float] = field(
-        default_factory=dict
-    )  # (kind, layer, head)
+    gates: Mapping[Head, float] = ByPlace({})
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "windows", ByPlace(self.windows))
+        object.__setattr__(self, "cells", tuple(self.cells))
+        object.__setattr__(self, "gates", ByPlace(self.gates))
 
     @property
     def changes_masks(self) -> bool:
@@ -48,9 +110,9 @@ class Edits:
     def at_sites(
         self, config: TransformerConfig, positions: int, target_length: int | None = None
     ) -> dict[Site, AttentionEdit]:
-        """The edits as the model takes them, for up to `positions` queries and keys.
+        """Return the edits as the model takes them, for up to `positions` queries and keys.
 
-        Where the target is padded, `target_length` counts its tokens before the padding.
+        If the target is padded, `target_length` counts its tokens before the padding.
         """
         sites = [Site(kind, layer) for kind in KINDS for layer in range(config.layers(kind))]
         edits = {site: self.at_site(site, config.heads, positions, target_length) for site in sites}
@@ -63,7 +125,7 @@ class Edits:
     def at_site(
         self, site: Site, heads: int, positions: int, target_length: int | None = None
     ) -> AttentionEdit:
-        """The edit of one site; see `at_sites`. Gates of heads beyond these have no effect."""
+        """Return the edit of one site; see `at_sites`. Gates of further heads have no effect."""
         opened = self.opened_by_switches(site, positions, target_length)
         block = torch.zeros(positions, positions, dtype=torch.bool)
         if site.kind in self.windows:
@@ -80,7 +142,7 @@ class Edits:
         )
 
     def opened_by_switches(self, site: Site, positions: int, target_length: int | None) -> Tensor:
-        """The cells (Q, K) that are visible because a whole mask is off."""
+        """Return the cells (Q, K) that are visible because a whole mask is off."""
         everything = torch.ones(positions, positions, dtype=torch.bool)
         if site.kind != "decoder":
             return everything & (not self.padding)  # nothing else hides a key of the source
@@ -94,7 +156,7 @@ class Edits:
     def with_cells(
         self, site: Site, heads: int, block: Tensor, opened: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Closed and opened cells after the cell edits: (Q, K), or (H, Q, K) if heads differ.
+        """Return closed and opened cells after cell edits: (Q, K), or (H, Q, K) if heads differ.
 
         Cells beyond these positions, edited on a longer sentence, wait for one.
         """
@@ -115,10 +177,98 @@ class Edits:
         return block, opened
 
 
-def opens_the_future(edits: Changes) -> bool:
-    """Whether a decoder position may see a later one, so that what it computes changes with it."""
+def opens_the_future(edits: RunEdits) -> bool:
+    """Return whether a decoder position may see a later one, which changes what it computes."""
     return any(
         edit.open is not None and bool(edit.open.triu(diagonal=1).any())
         for site, edit in edits.items()
         if isinstance(site, Site) and site.kind == "decoder"
     )
+
+
+def write_edits(edits: Edits) -> str:
+    """Return the text of edits; empty if nothing was changed. Gates are written in percent."""
+    switches = {"look-ahead": edits.look_ahead, "padding": edits.padding}
+    parts = [f"{name}.off" for name, on in switches.items() if not on]
+    parts += [f"window.{kind}.{width}" for kind, width in edits.windows.items()]
+    parts += [
+        f"gate.{kind}.{layer + 1}.{head + 1}.{gate:.0%}".rstrip("%")
+        for (kind, layer, head), gate in edits.gates.items()
+    ]
+    return "~".join([*parts, *cell_texts(edits.cells)])
+
+
+def cell_texts(cells: Sequence[CellEdit]) -> Iterator[str]:
+    """Yield cells as rectangles, each in one text, in an order that has the same effect."""
+    last: dict[CellEdit, CellEdit] = {}
+    for cell in cells:
+        place = replace(cell, opened=False)
+        last.pop(place, None)
+        last[place] = cell
+    by_scope = groupby(last.values(), lambda cell: (cell.opened, cell.kind, cell.layer, cell.head))
+    for (opened, kind, layer, head), group in by_scope:
+        places = ["all" if place is None else str(place + 1) for place in (layer, head)]
+        for queries, keys in rectangles({(cell.query, cell.key) for cell in group}):
+            verb = "open" if opened else "close"
+            yield ".".join([verb, kind, *places, span_text(queries), span_text(keys)])
+
+
+def read_edits(text: str, config: TransformerConfig) -> Edits:
+    """Return the edits of a text for a model of this shape.
+
+    Raises ValueError if `write_edits` does not write such a text, or the model lacks a part of it.
+    """
+    switches: dict[str, bool] = {}
+    windows: dict[Kind, int] = {}
+    gates: dict[tuple[Kind, int, int], float] = {}
+    cells: list[CellEdit] = []
+    for part in text.split("~") if text else []:
+        match part.split("."):
+            case ["look-ahead" | "padding" as name, "off"]:
+                switches[name.replace("-", "_")] = False
+            case ["window", kind, width]:
+                windows[read_kind(kind)] = read_number(width, 0, config.max_positions)
+            case ["gate", kind, layer, head, percent]:
+                site = read_kind(kind), read_layer(layer, kind, config), read_head(head, config)
+                gates[site] = read_number(percent, 0, 100) / 100
+            case ["open" | "close" as verb, kind, layer, head, queries, keys]:
+                scope = (
+                    None if layer == "all" else read_layer(layer, read_kind(kind), config),
+                    None if head == "all" else read_head(head, config),
+                )
+                rows, columns = (read_span(span, config.max_positions) for span in (queries, keys))
+                if len(cells) + len(rows) * len(columns) > MOST_CELLS:
+                    raise ValueError(f"More than {MOST_CELLS} cells are changed.")
+                cells += [
+                    CellEdit(read_kind(kind), query, key, verb == "open", *scope)
+                    for query in rows
+                    for key in columns
+                ]
+            case _:
+                raise ValueError(f"This is not a valid edit: {part}")
+    return Edits(**switches, windows=windows, gates=gates, cells=tuple(cells))
+
+
+def describe(edits: Edits, kinds: Mapping[Kind, str]) -> list[str]:
+    """Return what was changed, in words that count from 1; `kinds` names the kinds of attention."""
+    words = [] if edits.look_ahead else ["look-ahead mask off"]
+    words += [] if edits.padding else ["padding mask off"]
+    words += [
+        f"{kinds[kind]} within {width} positions of the diagonal"
+        for kind, width in edits.windows.items()
+    ]
+    heads = [
+        f"{kinds[kind]}, layer {layer + 1}, head {head + 1} "
+        + ("off" if gate == 0 else f"faded to {gate:.2f}")
+        for (kind, layer, head), gate in edits.gates.items()
+        if gate != 1
+    ]
+    words += heads[:MOST_HEADS]
+    if len(heads) > MOST_HEADS:
+        words.append(f"{len(heads) - MOST_HEADS} more heads off or faded")
+    last = {replace(cell, opened=False): cell.opened for cell in edits.cells}
+    opened = sum(last.values())
+    for count, verb in ((len(last) - opened, "closed"), (opened, "opened")):
+        if count:
+            words.append(f"{count} cell{'s' if count > 1 else ''} of the masks {verb}")
+    return words

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import sacrebleu
 from tqdm import tqdm
 
-from model.data import group_references, pad, read_pairs, source_sequence
-from model.decoding import decode
+from model.decoding.search import decode
+from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
+from model.training.data import group_references, read_pairs
 from model.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def translate_all(
     batch_size: int = 128,
     progress: bool = False,
 ) -> list[str]:
-    """Greedy translations of many sentences, sentences of like length decoded together."""
+    """Return greedy translations of many sentences, sentences of like length decoded together."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
@@ -55,7 +56,7 @@ def translate_all(
 
 
 def translate_by_beam(translator: Translator, sentences: Sequence[str], width: int) -> list[str]:
-    """Translations of many sentences by beam search, one after the other."""
+    """Translate many sentences by beam search, one after the other."""
     limit = translator.max_tokens
     return [
         translator.translate(

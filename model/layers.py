@@ -15,7 +15,7 @@ from model.trace import Block, ResidualRecord, Run, Site
 
 
 def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:
-    """The function between two linear layers; GELU is the exact one, with the error function."""
+    """Return the function between two linear layers; GELU is exact, by the error function."""
     return F.relu if config.activation == "relu" else F.gelu
 
 

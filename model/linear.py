@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-# torch's compiler calls it for the same purpose; it has no public name.
-ONEDNN = (
-    torch.ops.mkldnn._linear_pointwise.default if torch.backends.mkldnn.is_available() else None
-)
-
+TRIED = ("2.13",)  # versions of torch whose private operator was tried
 WIDE = 4_000
+
+
+def onednn_linear(version: str = torch.__version__) -> Callable[..., Tensor] | None:
+    """Return torch's linear layer by oneDNN, or None if this torch may not have it.
+
+    torch's compiler calls it for the same purpose; it has no public name, so that another version
+    may change it.
+    """
+    tried = ".".join(version.split(".")[:2]) in TRIED
+    if not (tried and torch.backends.mkldnn.is_available()):
+        return None
+    return torch.ops.mkldnn._linear_pointwise.default
+
+
+ONEDNN = onednn_linear()
 
 
 class Linear(nn.Linear):

@@ -23,16 +23,16 @@ def look_ahead_mask(queries: int, earlier: int = 0, device: torch.device | None 
     """Hide later keys from earlier queries -> (1, 1, Q, earlier + Q).
 
     `earlier` counts the positions before the first query whose keys are visible to all queries,
-    as when decoding goes on from a cache.
+    as when decoding continues from a cache.
     """
     visible = torch.ones(queries, earlier + queries, dtype=torch.bool, device=device)
     return visible.tril(diagonal=earlier)[None, None]
 
 
-def window_mask(queries: int, keys: int, width: int, device: torch.device | None = None) -> Tensor:
+def window_mask(queries: int, keys: int, width: int) -> Tensor:
     """Hide keys farther than `width` positions from the query -> (1, 1, Q, K)."""
-    query_positions = torch.arange(queries, device=device)[:, None]
-    key_positions = torch.arange(keys, device=device)[None, :]
+    query_positions = torch.arange(queries)[:, None]
+    key_positions = torch.arange(keys)[None, :]
     return ((query_positions - key_positions).abs() <= width)[None, None]
 
 

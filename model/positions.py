@@ -10,7 +10,7 @@ from model.trace import PositionEdit
 
 
 def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
-    """How far each pair of dimensions turns from one position to the next, in radians.
+    """Return how far each pair of dimensions turns from one position to the next, in radians.
 
     Pair i, of the dimensions 2i and 2i + 1, turns by 1 / base^(2i / d_model): (d_model / 2,) as
     float64. Its wavelength in positions is 2 pi over that.
@@ -20,7 +20,7 @@ def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def sinusoids(positions: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """The sinusoidal table (positions, d_model).
+    """Return the sinusoidal table (positions, d_model).
 
     Dimensions 2i and 2i + 1 are the sine and cosine of position / base^(2i / d_model).
     Source: "Attention Is All You Need", section 3.5.
@@ -33,7 +33,7 @@ def sinusoids(positions: int, d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """The map (d_model, d_model) that takes every sinusoidal position to that `offset` later.
+    """Return the map (d_model, d_model) from every sinusoidal position to that `offset` later.
 
     It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A block
     for each pair turns it by offset times its frequency, and everything else is 0.
@@ -46,18 +46,18 @@ def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
-    """How far `rotation` is from the rows of a table (positions, d_model), at worst.
+    """Return how far `rotation` is from the rows of a table (positions, d_model), at worst.
 
-    Raises ValueError where the table has no two rows so far apart.
+    Raises ValueError if no two rows of the table are that far apart.
     """
     if not 0 <= offset < len(table):
-        raise ValueError(f"A table of {len(table)} positions has none that are {offset} apart.")
+        raise ValueError(f"A table of {len(table)} positions has no two that are {offset} apart.")
     turned = table[: len(table) - offset] @ rotation(offset, table.size(1), base).T
     return (turned - table[offset:]).abs().max().item()
 
 
 def by_offset(similarities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The least, mean and largest of similarities (P, P) of positions so far apart: (P,) each."""
+    """Return the least, mean and largest similarity (P, P) at every distance: (P,) each."""
     diagonals = [similarities.diagonal(offset) for offset in range(len(similarities))]
     return (
         torch.stack([diagonal.min() for diagonal in diagonals]),
@@ -90,10 +90,10 @@ class Positions(nn.Module):
             nn.init.normal_(self.table, std=self.table.size(1) ** -0.5, generator=generator)
 
     def forward(self, start: int, end: int, edit: PositionEdit = UNMOVED) -> Tensor:
-        """The vectors (end - start, d_model) of the tokens start to end - 1.
+        """Return the vectors (end - start, d_model) of the tokens start to end - 1.
 
-        An edit may put tokens at positions beyond the table: a sinusoid goes on there. Raises
-        ValueError for more tokens than the model takes, and where a learned table has ended.
+        An edit may put tokens at positions beyond the table: a sinusoid continues there. Raises
+        ValueError for more tokens than the model takes, or past the end of a learned table.
         """
         if end > self.max_positions:
             raise ValueError(f"{end} tokens are more than the {self.max_positions} positions.")

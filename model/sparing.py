@@ -9,7 +9,7 @@ ROWS = 256  # of the logits at a time, so that they stay in the processor's cach
 
 
 def is_sparing(device: torch.device) -> bool:
-    """Whether a training step in bfloat16 on a processor is under way."""
+    """Return whether a training step in bfloat16 on a processor is under way."""
     return device.type == "cpu" and torch.is_grad_enabled() and torch.is_autocast_enabled("cpu")
 
 
@@ -63,7 +63,7 @@ class _SmoothedLoss(torch.autograd.Function):
 
 
 def smoothed_loss(states: Tensor, weight: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    """Cross-entropy in nats a token of states (N, d_model), output weight (V, d_model), ids (N,).
+    """Return the cross-entropy in nats a token of states (N, d_model), output weight (V, d_model), ids (N,).
 
     Equal to F.cross_entropy of the logits up to the rounding of bfloat16.
     """

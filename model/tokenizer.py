@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from model.texts import check_characters
-
-SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
-PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
+from model.tokens import SPECIAL_TOKENS, Token, check_characters
 
 SPACE = "▁"  # stands in the vocabulary for the space before a word
 VISIBLE_SPACE = "␣"  # shown for a token that is nothing but space
@@ -32,30 +29,6 @@ PIECES = (
     rf"|{SPACE}?\p{{N}}"
     rf"|{SPACE}?[^\s\p{{L}}\p{{M}}\p{{N}}{SPACE}]+"
 )
-
-
-@dataclass(frozen=True)
-class Token:
-    """One token: its id, what to show for it, and its characters text[start:end].
-
-    A special token stands for no characters: its span is empty and it shows its name. The bytes of
-    a character all have the character's span, and show their number.
-    """
-
-    id: int
-    text: str
-    start: int
-    end: int
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether the vocabulary has no piece for these characters."""
-        return self.id == UNKNOWN_ID
-
-    @property
-    def is_special(self) -> bool:
-        """Whether this is padding, start or end, and stands for nothing that was written."""
-        return self.id in (PAD_ID, START_ID, END_ID)
 
 
 class Tokenizer:
@@ -245,7 +218,7 @@ def spread_over_bytes(tokens: list[Token], start: int, end: int, pieces: Contain
 
 
 def append_byte(text: str, byte: int) -> str:
-    """The text with one more byte of a character; what is still unfinished stands as it is."""
+    """Return the text with one more byte of a character; an unfinished one stands as it is."""
     for held in (3, 2, 1, 0):
         numbers = [ord(character) - UNFINISHED for character in text[max(0, len(text) - held) :]]
         if len(numbers) == held and all(0 <= number < 256 for number in numbers):

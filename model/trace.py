@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from model.tokenizer import PAD_ID, Token
+from model.tokens import PAD_ID, Token
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -28,7 +28,7 @@ class AttentionRecord:
     """One attention call, fields in the order computed.
 
     `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look;
-    rows of `weights` sum to 1, or are all 0 where every key is blocked; `heads` is
+    rows of `weights` sum to 1, or are all 0 if every key is blocked; `heads` is
     weights @ value, after the head gate.
     """
 
@@ -56,7 +56,7 @@ class PositionEdit:
     """Where the tokens of one side are said to stand; `PositionEdit()` leaves them as trained.
 
     `off` adds no positions at all. `order` gives the first tokens these positions, and leaves those
-    after them at their own; `shift` moves all of them on. Raises ValueError where a position
+    after them at their own; `shift` moves all of them on. Raises ValueError if a position
     would be negative.
     """
 
@@ -69,7 +69,7 @@ class PositionEdit:
             raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
 
     def places(self, start: int, end: int) -> list[int]:
-        """The positions of the tokens start to end - 1."""
+        """Return the positions of the tokens start to end - 1."""
         return [
             self.shift + (self.order[token] if token < len(self.order) else token)
             for token in range(start, end)
@@ -113,7 +113,7 @@ class ResidualRecord:
 
 
 # What a visitor changed: the attention at a site, and the positions of a side.
-Changes = Mapping[Site | Side, AttentionEdit | PositionEdit]
+RunEdits = Mapping[Site | Side, AttentionEdit | PositionEdit]
 
 
 @dataclass
@@ -133,21 +133,21 @@ class Trace:
     logits: Tensor | None = None  # (B, T, V)
 
     def following_tokens(self, end: Token) -> list[Token]:
-        """What the decoder is to write after each token it reads, padding left out."""
+        """Return what the decoder is to write after each token it reads, padding left out."""
         read = [token for token in self.target_tokens if token.id != PAD_ID]
         return [*read[1:], end]
 
     def weights(self, kind: Kind) -> Tensor:
-        """The weights of every head of a kind of attention: (layers, H, Q, K)."""
+        """Return the weights of every head of a kind of attention: (layers, H, Q, K)."""
         sites = sorted(site for site in self.attention if site.kind == kind)
         return torch.stack([self.attention[site].weights[0] for site in sites])
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
-        """The tokens whose queries are the rows of this site's weights."""
+        """Return the tokens whose queries are the rows of this site's weights."""
         return self.source_tokens if site.kind == "encoder" else self.target_tokens
 
     def key_tokens(self, site: Site) -> Sequence[Token]:
-        """The tokens whose keys are the columns of this site's weights."""
+        """Return the tokens whose keys are the columns of this site's weights."""
         return self.target_tokens if site.kind == "decoder" else self.source_tokens
 
 
@@ -159,7 +159,7 @@ class KeyValueCache:
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch, in this order; one memory serves all rows."""
+        """Keep these rows of the batch, in this order; one memory serves all rows."""
         self.entries = {
             site: (key, value)
             if site.kind == "cross" and len(key) == 1
@@ -172,6 +172,6 @@ class KeyValueCache:
 class Run:
     """What travels with one call of the model; `Run()` is plain inference or training."""
 
-    edits: Changes = field(default_factory=dict)
+    edits: RunEdits = field(default_factory=dict)
     trace: Trace | None = None
     cache: KeyValueCache | None = None

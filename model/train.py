@@ -14,10 +14,17 @@ from tqdm import tqdm
 
 from model.checkpoint import save_checkpoint
 from model.config import TransformerConfig
-from model.data import bucketed_batches, bucketed_pairs, collate, encode_pairs, read_pairs
+from model.device import best_device
 from model.evaluate import score
 from model.tokenizer import Tokenizer
-from model.training import (
+from model.training.data import (
+    bucketed_batches,
+    bucketed_pairs,
+    collate,
+    encode_pairs,
+    read_pairs,
+)
+from model.training.loop import (
     OPTIMIZERS,
     PRECISIONS,
     Place,
@@ -61,7 +68,7 @@ class Log:
 def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
     """Train as the command line says, writing checkpoints, snapshots and the log to a folder.
 
-    Raises ValueError where the folder and `--resume` do not fit.
+    Raises ValueError if the folder and `--resume` do not fit.
     """
     folder: Path = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +89,7 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
         tokenizer = Tokenizer.train_byte_pairs(texts, arguments.vocabulary)
     tokenizer.save(folder / "tokenizer.json")
     config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape)
-    model = Transformer(config).to("cuda" if torch.cuda.is_available() else "cpu")
+    model = Transformer(config).to(best_device())
     optimizer = make_optimizer(model, settings.optimizer)
     place = load_training(state, model, optimizer, settings) if arguments.resume else Place()
     encoded = encode_pairs(pairs, tokenizer, config.max_positions)

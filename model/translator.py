@@ -9,15 +9,16 @@ import torch
 from torch import Tensor
 
 from model.checkpoint import load_checkpoint
-from model.data import pad
-from model.decoding import Expansion, decode
-from model.layout import lay_out
+from model.decoding.search import Expansion, decode
+from model.decoding.steps import Decoding, Translation
+from model.decoding.strategies import Strategy, StrategyName
+from model.device import best_device
 from model.masks import look_ahead_mask
-from model.steps import Decoding, Translation
-from model.strategies import Name as StrategyName
-from model.strategies import Strategy
-from model.tokenizer import END_ID, PAD_ID, START_ID, Token, Tokenizer
-from model.trace import Changes, Run, Trace
+from model.memory_layout import lay_out
+from model.sequences import token_ids
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, PAD_ID, START_ID, Token
+from model.trace import Run, RunEdits, Trace
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -32,7 +33,7 @@ class Translator:
 
     @property
     def default_new_tokens(self) -> int:
-        """How long a translation may become where nothing else is asked for."""
+        """How long a translation may become if nothing else is asked for."""
         return min(64, self.max_tokens)
 
     @property
@@ -41,9 +42,9 @@ class Translator:
         return self.model.config.max_positions - 1
 
     def read(self, source: str, pad_to: int | None = None) -> list[Token]:
-        """The tokens the encoder reads: the sentence, cut at `max_tokens`, and the end token.
+        """Return what the encoder reads: the sentence, cut at `max_tokens`, and the end token.
 
-        `pad_to` appends padding until there are that many tokens. Raises ValueError where the
+        `pad_to` appends padding until there are that many tokens. Raises ValueError if the
         sentence has nothing to read, or `pad_to` is more than the model's positions.
         """
         if pad_to is not None and pad_to > self.model.config.max_positions:
@@ -63,7 +64,7 @@ class Translator:
         strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Translation:
@@ -82,7 +83,7 @@ class Translator:
         strategy: StrategyName = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Decoding:
@@ -98,7 +99,7 @@ class Translator:
         strategy: Strategy,
         max_new_tokens: int | None,
         prefix: str | Sequence[int],
-        edits: Changes | None,
+        edits: RunEdits | None,
         pad_to: int | None,
         record: list[Expansion] | None = None,
     ) -> Translation:
@@ -120,9 +121,9 @@ class Translator:
         return Translation(source, text, tokens, target_tokens, decoded.log_probability)
 
     def write(self, text: str) -> list[Token]:
-        """The tokens that a translation can be made to begin with.
+        """Return the tokens that a translation can be made to begin with.
 
-        Raises ValueError where the model has no token for some of the text.
+        Raises ValueError if the model has no token for some of the text.
         """
         tokens = self.tokenizer.encode(text)
         unknown = [token.text for token in tokens if token.is_unknown]
@@ -136,7 +137,7 @@ class Translator:
         source: str,
         target: str | Translation | None = None,
         *,
-        edits: Changes | None = None,
+        edits: RunEdits | None = None,
         pad_to: int | None = None,
     ) -> Trace:
         """Record every attention block while the decoder reads `target`.
@@ -161,12 +162,12 @@ class Translator:
         return trace
 
     def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
-        """Tokens with padding appended until there are `length`."""
+        """Return tokens with padding appended until there are `length`."""
         padding = self.tokenizer.special_token(PAD_ID, tokens[-1].end)
         return tokens + [padding] * ((length or 0) - len(tokens))
 
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
-        """The masks as trained for the tokens of a trace.
+        """Return the masks as trained for the tokens of a trace.
 
         Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
         """
@@ -179,13 +180,13 @@ class Translator:
 
     def ids(self, tokens: Sequence[Token]) -> Tensor:
         """Tokens -> (1, T) ids on the model's device."""
-        return pad([[token.id for token in tokens]]).to(self.model.device)
+        return token_ids(tokens, self.model.device)
 
 
 def load(name: str | Path) -> Translator:
     """Load a shipped model by name, such as "en-fr", or a checkpoint folder; on the GPU if any.
 
-    Raises FileNotFoundError or ValueError where there is no usable checkpoint.
+    Raises FileNotFoundError or ValueError if there is no usable checkpoint.
     """
     shipped = sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
     folder = PRETRAINED / name if str(name) in shipped else Path(name)
@@ -194,5 +195,4 @@ def load(name: str | Path) -> Translator:
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    model.to("cuda" if torch.cuda.is_available() else "cpu")
-    return Translator(lay_out(model), tokenizer)
+    return Translator(lay_out(model.to(best_device())), tokenizer)

@@ -2,21 +2,24 @@
 
 import importlib.metadata
 import itertools
+import os
 
 import hypothesis
 import pytest
 import torch
 
 from model.config import TransformerConfig
-from model.data import bucketed_batches, encode_pairs
 from model.tokenizer import Tokenizer
-from model.training import Settings, make_optimizer, train
+from model.training.data import bucketed_batches, encode_pairs
+from model.training.loop import Settings, make_optimizer, train
 from model.transformer import Transformer
 from model.translator import Translator
 
 # A busy machine must not fail a property for being slow.
 hypothesis.settings.register_profile("headlight", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("headlight")
+if "PYTEST_XDIST_WORKER" in os.environ:  # threads of several processes would wait for each other
+    torch.set_num_threads(1)
 
 PAIRS = [
     ("I love my cat.", "J'aime mon chat."),

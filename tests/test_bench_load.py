@@ -10,6 +10,7 @@ from bench.performance import machine, plot, share, table, write_section
 from bench.report import Case
 from bench.visitors import Rerun, Visitor, heatmap
 from model import load
+from pages.browser.library import mounted
 from viz import attention_heatmap
 
 
@@ -71,7 +72,7 @@ def test_a_visitor_reads_elements_by_key_and_stops_at_an_error():
 
 def test_the_numbers_of_a_heatmap_are_read():
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
-    part = BidiComponent(bytes=attention_heatmap(values, ["a", "b"], ["c", "d", "e"]).data)
+    part = BidiComponent(bytes=mounted(attention_heatmap(values, ["a", "b"], ["c", "d", "e"])))
     assert (heatmap(part) == values).all()
 
 

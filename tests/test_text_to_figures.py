@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from model import load
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
 from model.trace import KINDS, Site
 from tests.odd_texts import ODD_TEXTS, texts
 from viz import (

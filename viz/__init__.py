@@ -1,29 +1,28 @@
-"""Pictures of attention: arrays and tokens in, figures out."""
+"""Pictures of attention: arrays and tokens in, figures out.
 
-from viz.attention_film import attention_film
-from viz.attention_lines import attention_lines
-from viz.beam_tree import Leaf, beam_tree
+The ground is arrays, tokens, numbers, colors and canvas; on it stand families of pictures, each
+picture with its Python, its JavaScript and its CSS side by side.
+"""
+
 from viz.canvas import CanvasPicture
-from viz.compared_maps import Change, compared_maps, largest_changes
-from viz.copy_link import copy_link
-from viz.decoding_player import Bar, decoding_player
-from viz.head_effects import head_effects
-from viz.head_grid import head_grid
-from viz.heatmap import attention_heatmap, word_heatmap
-from viz.kept_text import kept_text
-from viz.keyboard import keyboard
-from viz.mask_matrix import mask_matrix
-from viz.position_clocks import position_clocks
-from viz.position_heatmap import position_heatmap, vector_strips
-from viz.position_lines import position_lines, wavelengths
-from viz.probability_bars import probability_bars
-from viz.selected_map import selected_map
-from viz.shifted_right import shifted_right
-from viz.slide import slide
-from viz.switchboard import switchboard
-from viz.token_strip import Chip, token_strip
-from viz.training_curves import training_curves
-from viz.vector_rows import Row, vector_rows
+from viz.curves.position_lines import position_lines, wavelengths
+from viz.curves.training_curves import training_curves
+from viz.maps.attention_film import attention_film
+from viz.maps.attention_lines import attention_lines
+from viz.maps.compared_maps import Change, compared_maps, largest_changes
+from viz.maps.head_grid import head_grid, selected_map
+from viz.maps.heatmap import attention_heatmap, word_heatmap
+from viz.switches.head_effects import head_effects
+from viz.switches.mask_matrix import mask_matrix
+from viz.switches.switchboard import switchboard
+from viz.vectors.position_clocks import position_clocks
+from viz.vectors.position_heatmap import position_heatmap, vector_strips
+from viz.vectors.vector_rows import Row, vector_rows
+from viz.writing.beam_tree import Leaf, beam_tree
+from viz.writing.decoding_player import Bar, decoding_player
+from viz.writing.probability_bars import probability_bars
+from viz.writing.shifted_right import shifted_right
+from viz.writing.token_strip import Chip, token_strip
 
 __all__ = [
     "Bar",
@@ -37,12 +36,9 @@ __all__ = [
     "attention_lines",
     "beam_tree",
     "compared_maps",
-    "copy_link",
     "decoding_player",
     "head_effects",
     "head_grid",
-    "kept_text",
-    "keyboard",
     "largest_changes",
     "mask_matrix",
     "position_clocks",
@@ -51,7 +47,6 @@ __all__ = [
     "probability_bars",
     "selected_map",
     "shifted_right",
-    "slide",
     "switchboard",
     "token_strip",
     "training_curves",

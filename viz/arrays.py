@@ -10,7 +10,7 @@ import numpy as np
 def head_weights(weights: Any) -> np.ndarray:
     """One head's weights [query, key] as an array, whatever library holds them.
 
-    Raises ValueError where there are other axes, such as those of all heads.
+    Raises ValueError if there are other axes, such as those of all heads.
     """
     array = as_array(weights)
     if array.ndim != 2:
@@ -25,7 +25,7 @@ def layer_weights(weights: Any) -> np.ndarray:
     """The weights of all heads [layer, head, query, key] as an array.
 
     They may also be the attentions that transformers returns for one text: a tuple with a tensor
-    [1, head, query, key] a layer. Raises ValueError where they are neither.
+    [1, head, query, key] a layer. Raises ValueError if they are neither.
     """
     if isinstance(weights, list | tuple):
         if any(isinstance(layer, list | tuple) for layer in weights):

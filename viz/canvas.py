@@ -10,29 +10,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from viz import modules
 from viz.numbers import Numbers
 
-COMPONENTS = Path(__file__).parent / "components"
-LIBRARIES = {  # what a browser part has besides its own files
-    "attention_film": ("maps.css", "maps.js"),
-    "compared_maps": ("maps.css", "maps.js"),
-    "heatmap": ("maps.css", "maps.js"),
-    "save_menu": ("to_svg.js",),
-}
+
+@dataclass(frozen=True)
+class Part:
+    """What draws in a browser: a script that exports `draw`, with its stylesheet beside it.
+
+    `label` says what the picture is to those who cannot see it, if its elements do not.
+    """
+
+    script: Path
+    label: str = ""
+
+    @classmethod
+    def beside(cls, file: str, label: str = "") -> Part:
+        """The part whose script stands beside a Python file, under the same name."""
+        return cls(Path(file).with_suffix(".js"), label)
+
+    @property
+    def name(self) -> str:
+        """The name of the script."""
+        return self.script.stem
+
+    def markup(self) -> str:
+        """The element that it draws in."""
+        label = f' role="group" aria-label="{html.escape(self.label)}"' if self.label else ""
+        return f'<div class="picture {self.name.replace("_", "-")}"{label}></div>'
+
+    @cache  # noqa: B019 - there are as many parts as files
+    def stylesheet(self) -> str:
+        """Its CSS, after that of all it imports."""
+        return modules.stylesheet(modules.in_order([self.script]))
+
+    @cache  # noqa: B019
+    def code(self) -> str:
+        """Its JavaScript, after that of all it imports."""
+        return modules.script(modules.in_order([self.script]))
 
 
 @dataclass(frozen=True)
 class CanvasPicture:
-    """A browser part's name and its data; shows itself in notebooks.
+    """A browser part and its data; shows itself in notebooks.
 
-    `data` is what `unpack` in components/picture.js reads: the length of a JSON header as four
-    little-endian bytes, the header, and the bytes of an array.
+    `data` is what `unpack` in canvas.js reads: the length of a JSON header as four little-endian
+    bytes, the header, and the bytes of an array.
     """
 
-    name: str
+    part: Part
     data: bytes
     height: int  # in pixels, for a notebook's frame
     numbers: Mapping[str, Numbers] = field(default_factory=dict, compare=False, repr=False)
@@ -40,8 +70,8 @@ class CanvasPicture:
     @classmethod
     def pack(
         cls,
-        name: str,
-        header: dict,
+        part: Part,
+        header: Mapping[str, Any],
         array: np.ndarray | None = None,
         *,
         height: int,
@@ -50,18 +80,23 @@ class CanvasPicture:
         """Join a header and an array into one picture of some `numbers`, which are not packed."""
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
-        return cls(name, struct.pack("<I", len(text)) + text + body, height, numbers or {})
+        return cls(part, struct.pack("<I", len(text)) + text + body, height, numbers or {})
+
+    @property
+    def name(self) -> str:
+        """The name of its part."""
+        return self.part.name
 
     def to_html(self, title: str = "", caption: str = "") -> str:
         """A page of its own that needs no network; the caption stands below the picture."""
         data = base64.b64encode(self.data).decode("ascii")
         return (
             f'<!doctype html><meta charset="utf-8"><title>{html.escape(title)}</title><style>'
-            f"body{{margin:0;font:14px system-ui,sans-serif}}\n{stylesheet(self.name)}</style>"
-            f'<div id="picture">{markup(self.name)}</div>{caption_html(caption)}'
-            f'<script type="module">\n{script(self.name).replace("export default ", "")}\n'
+            f"body{{margin:0;font:14px system-ui,sans-serif}}\n{self.part.stylesheet()}</style>"
+            f'<div id="picture">{self.part.markup()}</div>{caption_html(caption)}'
+            f'<script type="module">\n{self.part.code()}\n'
             f'const data = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));\n'
-            'draw({ data, parentElement: document.getElementById("picture"),'
+            f'${self.name}.draw({{ data, parentElement: document.getElementById("picture"),'
             " setTriggerValue() {} });\n</script>"
         )
 
@@ -73,33 +108,5 @@ class CanvasPicture:
 
 
 def caption_html(caption: str) -> str:
-    """A caption as HTML; nothing where there is none."""
+    """A caption as HTML; nothing if there is none."""
     return f'<p style="margin:8px 2px">{html.escape(caption)}</p>' if caption else ""
-
-
-@cache
-def markup(name: str) -> str:
-    """The HTML a browser part starts from."""
-    return (COMPONENTS / f"{name}.html").read_text(encoding="utf-8")
-
-
-@cache
-def stylesheet(name: str) -> str:
-    """The CSS of a browser part, after what all parts share."""
-    return joined("picture.css", *libraries(name, ".css"), f"{name}.css")
-
-
-@cache
-def script(name: str) -> str:
-    """The JavaScript of a browser part, after what all parts share."""
-    return joined("picture.js", *libraries(name, ".js"), f"{name}.js")
-
-
-def libraries(name: str, suffix: str) -> list[str]:
-    """The files of one type that a browser part has besides its own and those of all parts."""
-    return [file for file in LIBRARIES.get(name, ()) if file.endswith(suffix)]
-
-
-def joined(*files: str) -> str:
-    """The text of some files of the browser parts, one after the other."""
-    return "\n".join((COMPONENTS / file).read_text(encoding="utf-8") for file in files)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
 MOST_NUMBERS = 16_000_000  # of an NPZ file: 64 MB of float32
-# A spreadsheet takes a cell that begins so for a formula; the sign ' says that it is a text.
+MOST_TOLD = 3  # of the largest numbers, in words
+# Spreadsheets read a cell that begins so as a formula; a leading ' marks it as text.
 FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
 
@@ -27,7 +28,7 @@ class Numbers:
     axes: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
-        """Raise ValueError where the texts do not fit the array."""
+        """Raise ValueError if the texts do not fit the array."""
         lengths = tuple(len(texts) for texts in self.axes.values())
         if lengths != np.shape(self.values):
             raise ValueError(f"The numbers are {np.shape(self.values)} and their texts {lengths}.")
@@ -38,13 +39,13 @@ def count(numbers: Mapping[str, Numbers]) -> int:
     return sum(part.values.size for part in numbers.values())
 
 
-def largest(numbers: Mapping[str, Numbers], most: int = 3) -> str:
+def largest(numbers: Mapping[str, Numbers]) -> str:
     """The largest numbers of the first map of two axes in words, for those who cannot see it."""
     part = next((part for part in numbers.values() if len(part.axes) == 2), None)
     if part is None:
         return ""
     values = np.nan_to_num(np.asarray(part.values, dtype=np.float32), nan=-np.inf)
-    places = np.argsort(-values, axis=None, kind="stable")[:most]
+    places = np.argsort(-values, axis=None, kind="stable")[:MOST_TOLD]
     (rows, columns) = part.axes.items()
     told = []
     for row, column in zip(*np.unravel_index(places, values.shape), strict=True):

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-Pair = tuple[int | None, int | None]  # a place in either of two lists; None where it has none
+Pair = tuple[int | None, int | None]  # a place in either of two lists; None if it has none
 
 LONGEST_LABEL = 16
 WORD_JOINER = "\u2060"
@@ -17,7 +17,7 @@ WORD_JOINER = "\u2060"
 def check_sizes(
     weights: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> None:
-    """Raise ValueError, with both numbers, where [..., query, key] does not fit its tokens."""
+    """Raise ValueError, with both numbers, if [..., query, key] does not fit its tokens."""
     for axis, name, tokens in ((-2, "queries", query_tokens), (-1, "keys", key_tokens)):
         if weights.shape[axis] != len(tokens):
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bench.random_heads import names, random_weights
-from pages.shared.pictures import load_library, picked, show
+from pages.shared.show.pictures import load_library, picked, show
 from viz import attention_lines, head_grid, selected_map
 
 random_weights = st.cache_resource(random_weights, show_spinner=False)

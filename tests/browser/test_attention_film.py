@@ -19,16 +19,17 @@ def weights():
 def feed(page, picture):
     """Draw again with other data, as Streamlit does."""
     page.evaluate(
-        """(text) => {
+        f"""(text) => {{
             const data = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-            draw({ data, parentElement: document.getElementById("picture"), setTriggerValue() {} });
-        }""",
+            const parentElement = document.getElementById("picture");
+            ${picture.name}.draw({{ data, parentElement, setTriggerValue() {{}} }});
+        }}""",
         base64.b64encode(picture.data).decode(),
     )
 
 
 def open_picture(page, picture):
-    # A module keeps its functions to itself; a plain script shares `draw` with the test.
+    # A module keeps its functions to itself; a plain script shares them with the test.
     page.set_content(picture.to_html().replace('<script type="module">', "<script>"))
 
 

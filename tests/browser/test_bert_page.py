@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from model import Site, load_bert
 from model.edits import Edits
-from model.pieces import merge_words, whole_words
+from model.library.pieces import merge_words, whole_words
 from tests.browser.heatmaps import expect_cell
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"

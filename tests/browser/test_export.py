@@ -12,6 +12,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from model import Site
+from tests.browser.rest import box_at_rest
 
 SENTENCE = "I love my cat."
 LAYER, HEAD = 2, 3  # from 1, as on screen
@@ -32,7 +33,7 @@ def open_picture(page, server, key):
     opener = page.get_by_role("button", name=f"Save: {what}", exact=True)
     opener.focus()
     page.keyboard.press("Enter")
-    menu = page.locator(f".st-key-save-{key}")
+    menu = page.locator(f".st-key-{key} .save-menu")
     expect(opener).to_have_attribute("aria-expanded", "true")
     return page.locator(selector), menu
 
@@ -127,7 +128,7 @@ def test_saving_leaves_the_picture_as_it_was(page, server):
 def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_path):
     page.goto(f"{server}/?sentence=%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E %3D1%2B1")
     page.locator(".heatmap").wait_for()
-    menu = page.locator(".st-key-save-heatmap")
+    menu = page.locator(".st-key-heatmap .save-menu")
     data, name = save(page, menu, "html")
     (tmp_path / name).write_bytes(data)
     context = browser.new_context(offline=True)
@@ -139,3 +140,21 @@ def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_
     assert "</script><script>alert(1)" in other.locator("body").inner_text()
     context.close()
     ElementTree.fromstring(save(page, menu, "svg")[0])
+
+
+@pytest.mark.parametrize("label", ["Sinusoids", "Wavelengths"])
+def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, server, label):
+    page.goto(f"{server}/positions")
+    opener = page.get_by_role("button", name=re.compile(f"^Save: {label}")).first
+    opener.wait_for()
+    chart = page.locator("[class*=st-key-chart-]").filter(has=opener)
+    drawn = chart.locator(".svg-container, .vega-embed").first
+    box = box_at_rest(drawn)
+    drawn.hover()
+    expect(chart.locator(".save-menu")).to_have_css("opacity", "1")
+    opener.click()
+    data, name = save(page, chart, "svg")
+    root = ElementTree.fromstring(data)
+    assert f"_{label.lower()}" in name
+    assert float(root.get("width")) >= box["width"]
+    assert list(root.iter(f"{SVG}path"))

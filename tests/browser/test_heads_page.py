@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from model.edits import Edits
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.answers import noting, picked
 from tests.browser.heatmaps import expect_cell, point_of
 from viz import attention_heatmap
 
@@ -15,8 +16,7 @@ def open_map(page, weights, *options, **more):
     tokens = [f"token{place}" for place in range(max(weights.shape))]
     axes = tokens[: weights.shape[0]], tokens[: weights.shape[1]]
     picture = attention_heatmap(weights, *axes, *options, **more)
-    noting = "setTriggerValue(name, value) { window.picked = [name, value]; }"
-    page.set_content(picture.to_html().replace("setTriggerValue() {}", noting))
+    page.set_content(noting(picture.to_html()))
     heatmap = page.locator(".heatmap")
     heatmap.locator("canvas.map").wait_for()
     return heatmap, *axes
@@ -61,22 +61,22 @@ def test_blocked_cells_are_told_apart_and_not_read_as_numbers(page):
 def test_a_click_answers_with_the_cell_where_cells_are_large_enough(page):
     heatmap, *_ = open_map(page, np.eye(12, dtype=np.float32), clickable=True)
     page.mouse.click(*point_of(heatmap, 3, 7))
-    assert page.evaluate("picked") == ["picked", [3, 7]]
+    assert picked(page) == [3, 7]
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    assert page.evaluate("picked") == ["picked", [4, 6]]
+    assert picked(page) == [4, 6]
 
 
 def test_a_click_zooms_in_where_cells_are_small_and_then_answers(page):
     weights = np.random.default_rng(0).dirichlet(np.ones(300), 300).astype(np.float32)
     heatmap, *axes = open_map(page, weights, clickable=True)
     page.mouse.click(*point_of(heatmap, 100, 150))
-    assert page.evaluate("window.picked") is None
+    assert picked(page) is None
     caption = heatmap.locator("figcaption").text_content()
     assert caption.endswith("Shown: rows 89 to 113 of 300, columns 139 to 163 of 300")
     page.mouse.click(*point_of(heatmap, 12, 12))  # of those shown
-    assert page.evaluate("picked") == ["picked", [100, 150]]
+    assert picked(page) == [100, 150]
     shown = heatmap.locator(".reading").text_content()
     assert shown == f"“token100” looks at “token150”: weight {weights[100, 150]:.4f}"
     page.get_by_role("button", name="Show all").click()
@@ -92,7 +92,7 @@ def test_a_drag_zooms_into_what_it_covers_and_escape_goes_back(page):
     page.mouse.up()
     caption = heatmap.locator("figcaption").text_content()
     assert caption.endswith("Shown: rows 5 to 10 of 30, columns 11 to 13 of 30")
-    assert page.evaluate("window.picked") is None
+    assert picked(page) is None
     page.keyboard.press("Escape")
     assert "Shown" not in heatmap.locator("figcaption").text_content()
 

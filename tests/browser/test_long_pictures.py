@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.browser.answers import noting, picked
 from viz import attention_lines, head_grid
 
 TOKENS = [f"token{place}" for place in range(512)]
@@ -47,11 +48,9 @@ def test_the_one_bright_cell_of_a_large_map_is_seen_where_it_is(page, grid):
 
 
 def test_a_click_on_a_large_map_picks_it_and_pointing_reads_it(page, grid):
-    noting = "setTriggerValue(name, value) { window.picked = [name, value]; }"
-    assert "setTriggerValue() {}" in grid
-    page.set_content(grid.replace("setTriggerValue() {}", noting))
+    page.set_content(noting(grid))
     page.locator(".map").nth(12 * 8 + 4).click()
-    assert page.evaluate("picked") == ["picked", [8, 4]]
+    assert picked(page) == [8, 4]
     query, key = PLACES[8, 4]
     assert page.locator(".reading").text_content() == (
         f"layer 9, head 5: largest weight 1.000, from “token{query}” to “token{key}”"

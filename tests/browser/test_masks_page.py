@@ -12,7 +12,7 @@ from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import box_at_rest
 
 SENTENCE = "My brother bought three old bicycles yesterday."
-LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/components/mask_matrix.js
+LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/switches/mask_matrix.js
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ def positions(page, server):
 
 
 def open_tab(page, name):
-    page.get_by_role("tab", name=name).click()
+    page.get_by_role("radio", name=name, exact=True).click()
 
 
 def strip(page, label):
@@ -53,9 +53,9 @@ def test_the_clocks_turn_by_hand_and_by_themselves(positions):
     positions.keyboard.press("ArrowRight")
     clocks.get_by_text("Hands at position 1, and 4 later at 5.").wait_for()
     assert drawn(positions) != before
-    clocks.get_by_role("button", name="Turn").click()
+    clocks.get_by_role("button", name="Play").click()
     clocks.get_by_text(re.compile(r"Hands at position ([3-9]|\d\d+),")).wait_for()
-    clocks.get_by_role("button", name="Stop").click()
+    clocks.get_by_role("button", name="Pause").click()
     reading = clocks.locator(".reading").text_content()
     positions.wait_for_timeout(500)
     assert clocks.locator(".reading").text_content() == reading

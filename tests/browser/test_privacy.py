@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from pages.shared.frame import PAGES
+from pages.shared.frame.frame import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"

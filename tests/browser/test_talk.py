@@ -6,9 +6,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.shared.presenter import css_class
-from pages.shared.slides import read_talk
-from pages.shared.talk import SHIPPED
+from pages.shared.frame.talk import SHIPPED
+from pages.shared.link.slides import read_talk
+from pages.shared.show.pictures import css_class
 from tests.browser.rest import RUNNING, box_at_rest
 
 TALK, _ = read_talk(SHIPPED.read_bytes())

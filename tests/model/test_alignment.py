@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 import model.alignment
-from model.alignment import WordAligner, agreement, both_ways, token_words, word_spans, words
+from model.alignment import (
+    WordAligner,
+    agreement,
+    both_ways,
+    token_words,
+    word_spans,
+    words,
+)
 from model.checkpoint import save_checkpoint
 
 PAIRS = [

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
-from model.archive import BOUNDS, pack_checkpoint, unpack_checkpoint
+from model.archive import CONFIG_BOUNDS, pack_checkpoint, unpack_checkpoint
 from model.checkpoint import load_checkpoint
-from model.layout import lay_out
-from model.toys import Toy, ToyOptions
+from model.memory_layout import lay_out
+from model.training.small_models import SmallModel, TrainingOptions
 from model.translator import PRETRAINED, Translator
 
 NAMES = ("weights.safetensors", "config.json", "tokenizer.json")
-TOY = Toy(ToyOptions(shortest=2, longest=3, layers=1, heads=2, d_model=8, d_ff=8))
+TOY = SmallModel(TrainingOptions(shortest=2, longest=3, layers=1, heads=2, d_model=8, d_ff=8))
 PACKED = pack_checkpoint(TOY.model, TOY.tokenizer)
 
 
@@ -110,7 +110,7 @@ def test_what_is_no_zip_file_is_refused():
         PACKED + b"\0",
         PACKED[: len(PACKED) // 2],
     ):
-        refused(data, "not a zip file|damaged")
+        refused(data, "not a complete zip file|damaged")
     refused(bytes(25 * 1024**2 + 1), "larger than 25 MB")
 
 
@@ -151,7 +151,7 @@ def test_what_is_no_json_object_is_refused(data):
         refused(pack({**files_of(), name: data}), f"{name} is not")
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", CONFIG_BOUNDS)
 @pytest.mark.parametrize("value", [10**400, -1, None, "8", True, [8], float("nan"), float("inf")])
 def test_configs_out_of_bounds_are_refused(name, value):
     refused(with_config(**{name: value}), name)

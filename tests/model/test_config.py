@@ -20,11 +20,11 @@ def test_the_head_width_divides_the_model_width():
             "Tied embeddings need one shared vocabulary, but the source has 10 tokens and the "
             "target 11.",
         ),
-        ({"norm": "sandwich"}, "norm is 'sandwich'; choose one of ('pre', 'post')."),
-        ({"activation": "tanh"}, "activation is 'tanh'; choose one of ('relu', 'gelu')."),
+        ({"norm": "sandwich"}, "norm has to be one of pre, post."),
+        ({"activation": "tanh"}, "activation has to be one of relu, gelu."),
         (
             {"positions": "rotary"},
-            "positions is 'rotary'; choose one of ('sinusoidal', 'learned', 'none').",
+            "positions has to be one of sinusoidal, learned, none.",
         ),
     ],
 )

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from model.config import TransformerConfig
-from model.edit_text import MOST_CELLS, read_edits, write_edits
-from model.edits import CellEdit, Edits
+from model.edits import MOST_CELLS, CellEdit, Edits, read_edits, write_edits
 from model.trace import KINDS
 
 CONFIG = TransformerConfig(
@@ -92,7 +91,7 @@ def test_the_example_of_the_docstring():
     ],
 )
 def test_what_is_no_edit_is_refused(text):
-    with pytest.raises(ValueError, match="no "):
+    with pytest.raises(ValueError, match=r"^This is not a "):
         read_edits(text, CONFIG)
 
 

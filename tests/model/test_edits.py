@@ -1,10 +1,13 @@
+import copy
+import pickle
 import threading
+from dataclasses import fields, replace
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from model.edits import CellEdit, Edits, opens_the_future
+from model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
 from model.trace import AttentionEdit, Run, Site, Trace
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3, 0, 0]])
@@ -30,6 +33,47 @@ def model(make_model):
 def test_no_edit_changes_nothing(model):
     assert Edits().at_sites(model.config, 12) == {}
     assert not Edits().changes_masks
+
+
+CHANGED = {
+    "look_ahead": False,
+    "padding": False,
+    "windows": {"cross": 2, "encoder": 1},
+    "cells": (CellEdit("decoder", 2, 1, opened=False),),
+    "gates": {("cross", 0, 3): 0.5, ("encoder", 1, 2): 0.0},
+}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Edits)])
+def test_every_field_takes_part_in_hash_and_equality(name):
+    edits, same = (Edits(**{name: CHANGED[name]}) for _ in range(2))
+    assert edits == same
+    assert hash(edits) == hash(same)
+    assert edits != Edits()
+    assert len({edits, same, Edits(), replace(edits, **{name: getattr(Edits(), name)})}) == 2
+
+
+def test_the_order_in_which_heads_were_changed_does_not_matter():
+    edits = Edits(**CHANGED)
+    other = Edits(**CHANGED | {name: reverse(CHANGED[name]) for name in ("windows", "gates")})
+    assert edits == other
+    assert hash(edits) == hash(other)
+    assert list(edits.windows) == list(other.windows) == ["encoder", "cross"]
+    assert list(edits.gates) == [("encoder", 1, 2), ("cross", 0, 3)]
+
+
+def reverse(values):
+    return dict(reversed(values.items()))
+
+
+def test_edits_are_values_that_nobody_changes_afterwards():
+    gates = {("cross", 0, 3): 0.5}
+    edits = Edits(gates=gates)
+    gates["cross", 0, 1] = 0.0
+    assert edits.gates == {("cross", 0, 3): 0.5}
+    with pytest.raises(TypeError):
+        edits.gates["cross", 0, 1] = 0.0
+    assert pickle.loads(pickle.dumps(edits)) == copy.deepcopy(edits) == edits
 
 
 def test_without_look_ahead_mask_the_decoder_sees_everything(model):
@@ -183,3 +227,20 @@ def test_visitors_with_different_edits_at_one_time_get_their_own_results(transla
     for lone, shared in zip(alone, together, strict=True):
         assert_close(shared, lone, atol=1e-5, rtol=0)
     assert not torch.equal(alone[0], alone[1])
+
+
+def test_edits_are_described_in_words_that_count_from_one():
+    kinds = {"encoder": "Self", "decoder": "Masked", "cross": "Cross"}
+    assert describe(Edits(), kinds) == []
+    edits = Edits(**CHANGED | {"cells": [CellEdit("decoder", 2, 1, opened) for opened in (0, 1)]})
+    assert describe(edits, kinds) == [
+        "look-ahead mask off",
+        "padding mask off",
+        "Self within 1 positions of the diagonal",
+        "Cross within 2 positions of the diagonal",
+        "Self, layer 2, head 3 off",
+        "Cross, layer 1, head 4 faded to 0.50",
+        "1 cell of the masks opened",
+    ]
+    many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
+    assert describe(many, kinds)[-1] == "2 more heads off or faded"

@@ -95,7 +95,7 @@ def test_no_rotation_fits_a_table_that_is_not_sinusoidal():
 
 @pytest.mark.parametrize("offset", [-1, 20])
 def test_an_offset_longer_than_the_table_is_refused(offset):
-    with pytest.raises(ValueError, match=rf"20 positions has none that are {offset} apart"):
+    with pytest.raises(ValueError, match=rf"20 positions has no two that are {offset} apart"):
         rotation_error(sinusoids(20, 8), offset)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from model import Site, load
 from model.positions import rotation_error
-from model.reach import load_reach
+from model.training.position_counts import load_position_counts
 from model.translator import PRETRAINED
 
 TRANSLATIONS = {
@@ -64,7 +64,7 @@ def test_weights_of_a_trained_model_differ_from_head_to_head(translator):
 def test_learned_positions_are_trained_where_sentences_reach_and_random_beyond(side):
     model = load("en-fr-learned").model
     table = getattr(model, side).embedding.positions.table
-    counts = load_reach(PRETRAINED / "en-fr-learned" / "reach.csv")[side]
+    counts = load_position_counts(PRETRAINED / "en-fr-learned" / "reach.csv")[side]
     assert len(counts) == len(table) == 256
     assert counts == sorted(counts, reverse=True)
     norms, reached = table.norm(dim=1), sum(count > 0 for count in counts)

@@ -7,16 +7,9 @@ import tokenizers
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from model.tokenizer import (
-    BYTES,
-    END_ID,
-    PAD_ID,
-    SPECIAL_TOKENS,
-    START_ID,
-    UNKNOWN_ID,
-    Tokenizer,
-)
+from model.tokenizer import BYTES, Tokenizer
 from model.tokenizer import VISIBLE_SPACE as SPACE_SHOWN
+from model.tokens import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID
 
 AWKWARD = [
     "I don't know.",

@@ -7,8 +7,8 @@ from torch.testing import assert_close
 
 import model.translator
 from model.checkpoint import save_checkpoint
-from model.decoding import NEVER_WRITTEN
-from model.tokenizer import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from model.decoding.search import NEVER_WRITTEN
+from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from model.trace import AttentionEdit, Site
 from model.translator import Translator, load
 

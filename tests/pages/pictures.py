@@ -6,36 +6,38 @@ import struct
 
 import numpy as np
 
-SAVE_MENU = "headlight_save_menu"
-NO_PICTURES = (SAVE_MENU, "headlight_library")
+from tests.viz.unpacking import split
+
+SAVE_MENU, LIBRARY = "headlight_save_menu", "headlight_library"
 
 
 def canvas_pictures(app):
     """The header and the bytes of each canvas picture on the page, in order."""
-    return bidi_parts(app, lambda name: name not in NO_PICTURES)
+    return [split(picture) for name, picture, _ in mounted(app) if name != SAVE_MENU]
 
 
 def save_menus(app):
     """The header and the bytes of each picture's menu that saves it, in order."""
-    return bidi_parts(app, lambda name: name == SAVE_MENU)
+    menus = [picture if name == SAVE_MENU else menu for name, picture, menu in mounted(app)]
+    return [split(menu) for menu in menus if menu]
 
 
-def bidi_parts(app, wanted):
-    """The header and the bytes of each browser part with a wanted name."""
-    found = []
+def mounted(app):
+    """The name of each browser part, its picture's bytes, and those of the menu that saves it."""
     for part in app.get("bidi_component"):
-        if not wanted(part.proto.component_name):
-            continue
-        data = part.proto.bytes
-        (length,) = struct.unpack("<I", data[:4])
-        found.append((json.loads(data[4 : 4 + length]), data[4 + length :]))
-    return found
+        if part.proto.component_name != LIBRARY:
+            data = part.proto.bytes
+            (length,) = struct.unpack("<I", data[-4:])
+            yield part.proto.component_name, data[: -4 - length], data[-4 - length : -4]
 
 
 def heatmaps(app):
     """The values and the header of each heatmap of the project's own on the page, in order."""
     found = []
-    for header, data in bidi_parts(app, lambda name: name == "headlight_heatmap"):
+    for name, picture, _ in mounted(app):
+        if name != "headlight_heatmap":
+            continue
+        header, data = split(picture)
         shape = len(header["rows"]), len(header["columns"])
         found.append((np.frombuffer(data, "<f4").reshape(shape), header))
     return found

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Site
-from pages.shared.models import EXAMPLES
+from pages.shared.state.catalog import EXAMPLES
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -40,8 +40,8 @@ def test_the_first_page_shows_the_translation_of_the_first_example(app, shipped)
 def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
     app.text_input(key="sentence").set_value("My sister sold seven boats.").run()
     app.segmented_control(key="kind").set_value("cross").run()
-    app.segmented_control(key="layer").set_value(3).run()
-    app.segmented_control(key="head").set_value("5").run()
+    app.segmented_control(key="layer").set_value(2).run()
+    app.segmented_control(key="head").set_value(4).run()
     translation = shipped.translate("My sister sold seven boats.")
     trace = shipped.trace("My sister sold seven boats.", translation)
     expected = trace.attention[Site("cross", 2)].weights[0, 4].numpy()
@@ -54,7 +54,7 @@ def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
 @pytest.mark.parametrize(("head", "reduce"), [("mean", np.mean), ("max", np.max)])
 def test_mean_and_max_are_taken_over_the_heads_of_the_layer(app, shipped, head, reduce):
     app.segmented_control(key="kind").set_value("encoder").run()
-    app.segmented_control(key="layer").set_value(1).run()
+    app.segmented_control(key="layer").set_value(0).run()
     app.segmented_control(key="head").set_value(head).run()
     weights = shipped.trace(EXAMPLES[0]).attention[Site("encoder", 0)].weights[0].numpy()
     np.testing.assert_allclose(heatmaps(app)[0][0], reduce(weights, axis=0), atol=1e-5)
@@ -119,8 +119,8 @@ def test_a_link_restores_the_scene():
     app.run()
     assert app.text_input(key="sentence").value == "Go on."
     assert app.segmented_control(key="kind").value == "decoder"
-    assert app.segmented_control(key="layer").value == 1
-    assert app.segmented_control(key="head").value == "2"
+    assert app.segmented_control(key="layer").value == 0
+    assert app.segmented_control(key="head").value == 1
 
 
 def test_blocked_cells_of_the_decoder_are_crossed_out(app):

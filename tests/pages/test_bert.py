@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site, load_bert
 from model.edits import Edits
-from model.foreign import WHY_NOT, load_foreign
-from model.pieces import merge_words
-from pages.shared import limits
-from tests.model.test_foreign import KINDS, save_tokenizer
+from model.library.pieces import merge_words
+from model.library.transformers_model import WHY_NOT, load_transformers_model
+from pages.shared.runs import limits
+from tests.model.library.test_transformers_model import KINDS, save_tokenizer
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -268,7 +268,7 @@ def test_long_text_and_unknown_pieces_are_told(folder):
 
 @pytest.mark.parametrize("name", ["T5", "GPT-2"])
 def test_other_models_show_their_own_weights(name, foreign_folders):
-    model = load_foreign(foreign_folders[name])
+    model = load_transformers_model(foreign_folders[name])
     app = open_page(foreign_folders[name], bert_first="I love my cat.", bert_head=2)
     found = model.attentions("I love my cat.")
     assert any(WHY_NOT in info.value for info in app.info)
@@ -283,7 +283,7 @@ def test_other_models_show_their_own_weights(name, foreign_folders):
 
 
 def test_the_decoder_reads_the_text_it_is_given(foreign_folders):
-    model = load_foreign(foreign_folders["T5"])
+    model = load_transformers_model(foreign_folders["T5"])
     app = open_page(foreign_folders["T5"], bert_first="I love my cat.")
     app.text_input(key="bert_target").set_value("J'aime mon chat.").run()
     found = model.attentions("I love my cat.", "J'aime mon chat.")

@@ -1,5 +1,7 @@
 """Two scenes side by side: every number shown is of the model's own runs of both."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -10,22 +12,23 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from model import Site, load
-from model.edit_text import write_edits
-from model.edits import Edits
-from model.history import History
-from model.scoring import trace_log_probabilities
+from model.edits import Edits, write_edits
+from model.insight.scoring import trace_log_probabilities
+from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
-from pages.shared import comparison, scene
-from pages.shared.compare_sides import WIDE, only, read_side, side_text
-from pages.shared.models import EXAMPLES
-from pages.shared.scene import Scene, read_scene
+from pages.parts.compare import links
+from pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
+from pages.parts.compare.page import COMPARE
+from pages.parts.compare.sides import SnapshotSide, TranslatorSide
+from pages.shared.link import link
+from pages.shared.show import comparison
+from pages.shared.state.catalog import EXAMPLES
 from tests.pages.pictures import canvas_pictures
-from tests.viz.test_compared_maps import unpack
+from tests.viz.maps.test_compared_maps import maps_of, read
 from viz import compared_maps, largest_changes
 
 ROOT = Path(__file__).parents[2]
-CONFIG = load("en-fr").model.config
-TIRED = EXAMPLES[0]
+TIRED, WIDE = EXAMPLES[0], links.WIDE.text
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
 
 
@@ -43,13 +46,17 @@ def click(app, label):
     return app
 
 
+def widget(kind, key):
+    """The widget of a side with this key; another one has a number behind it."""
+    (found,) = [one for one in kind if re.fullmatch(rf"{key}(_\d+)?( \d+)?", one.key)]
+    return found
+
+
 def maps(app):
     """Both maps and their difference, and the tokens of both."""
-    for part in app.get("bidi_component"):
-        if b'"titles"' in part.proto.bytes[:200]:
-            header, numbers = unpack(type("Picture", (), {"data": part.proto.bytes}))
-            return header, numbers
-    raise AssertionError("There are no maps.")
+    (found,) = [picture for picture in canvas_pictures(app) if "titles" in picture[0]]
+    header, body = found
+    return header, maps_of(header, np.frombuffer(body, "<f4"))
 
 
 def texts(tokens):
@@ -65,7 +72,7 @@ def expect_sides(app, first, second):
         np.testing.assert_allclose(drawn, weights, atol=1e-5)
         assert axes == (texts(trace.query_tokens(site)), texts(trace.key_tokens(site)))
     # Each difference is that of the two weights drawn.
-    _, (*_, difference) = unpack(compared_maps(*numbers[:2], *tokens))
+    _, (*_, difference) = read(compared_maps(*numbers[:2], *tokens))
     np.testing.assert_array_equal(numbers[2], difference)
     changes = largest_changes(*numbers[:2], *tokens)
     if not changes:
@@ -117,7 +124,7 @@ def test_what_is_said_of_them_is_so(shipped):
         assert "il" not in texts(trace.target_tokens)
     assert on_street[1] > on_street[0]
     assert {"w", "ide"} <= set(texts(traces[1].source_tokens))
-    app.text_input(key="side_b_sentence").set_value("It was too wide.").run()
+    widget(app.text_input, "side_b_sentence").set_value("It was too wide.").run()
     assert not any("writes “elle” for both" in caption.value for caption in app.caption)
 
 
@@ -125,7 +132,7 @@ def test_two_sentences_are_each_read_with_their_own_translation(shipped):
     app = click(open_page(sentence="I love my cat."), "Two sentences")
     other = EXAMPLES[0]
     expect_sides(app, mean(shipped.trace("I love my cat.")), mean(shipped.trace(other)))
-    app.text_input(key="side_b_sentence").set_value("I love my dog.").run()
+    widget(app.text_input, "side_b_sentence").set_value("I love my dog.").run()
     expect_sides(app, mean(shipped.trace("I love my cat.")), mean(shipped.trace("I love my dog.")))
 
 
@@ -165,7 +172,7 @@ def test_before_and_after_changes(shipped):
     assert strips(app) == [original.text, changed.text]
     app.toggle(key="compare_own").set_value(True).run()
     expect_sides(app, mean(before), mean(shipped.trace(TIRED, changed.text, edits=sites)))
-    app.toggle(key="side_b_changed").set_value(False).run()
+    widget(app.toggle, "side_b_changed").set_value(False).run()
     assert app.session_state["compare_b_edits"] == ""
 
 
@@ -186,7 +193,7 @@ def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
 
 def test_two_snapshots_are_those_recorded():
     app = click(open_page(sentence="I love my cat.", head="4"), "Two snapshots")
-    history = History.from_file(PRETRAINED / "en-fr" / "history.safetensors")
+    history = Snapshots.from_file(PRETRAINED / "en-fr" / "history.safetensors")
     number = history.sentences.index("I love my cat.")
     header, (first, second, difference) = maps(app)
     weights = history.weights[number]["cross"][:, 1, 3].numpy()
@@ -195,7 +202,7 @@ def test_two_snapshots_are_those_recorded():
     np.testing.assert_array_equal(second, weights[-1])
     np.testing.assert_allclose(difference, weights[-1] - weights[middle], atol=1e-7)
     assert f"step {history.steps[middle]:,}" in header["titles"][0]
-    app.select_slider(key="side_a_step").set_value(history.steps[1]).run()
+    widget(app.select_slider, "side_a_step").set_value(history.steps[1]).run()
     header, (first, *_) = maps(app)
     np.testing.assert_array_equal(first, weights[1])
     assert f"step {history.steps[1]:,}" in header["titles"][0]
@@ -209,12 +216,12 @@ def test_two_snapshots_of_a_training_of_ones_own():
     app.run()
     app.button(key="toy_start").click().run()
     job = app.session_state["workshop"].run.job
-    job.thread.join(60)
+    job.queued.join()
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")
-    history = job.look().history
-    app.selectbox(key="side_b_layer").set_value(4).run()
-    app.selectbox(key="side_b_head").set_value("2").run()
+    history = job.look().snapshots
+    widget(app.selectbox, "side_b_layer").set_value(3).run()
+    widget(app.selectbox, "side_b_head").set_value(1).run()
     header, (_, second, _) = maps(app)
     np.testing.assert_array_equal(second, history.weights[0]["cross"][-1, 3, 1].numpy())
     assert f"step {history.steps[-1]:,}" in header["titles"][1]
@@ -225,8 +232,8 @@ def test_two_snapshots_of_a_training_of_ones_own():
     mine, sentence = app.session_state["model"], history.sentences[0]
     model = app.session_state["workshop"].models[mine][1]
     app.switch_page("pages/compare.py").run()
-    app.session_state["compare_a"] = f"compare_snapshot=toy.20&sentence={sentence}"
-    app.session_state["compare_b"] = f"model={mine}&sentence={sentence}"
+    app.session_state["compare_a"] = SnapshotSide(snapshot="toy.20", text=sentence)
+    app.session_state["compare_b"] = TranslatorSide(model=mine, text=sentence)
     app.run()
     reads = " ".join(texts(model.trace(sentence).target_tokens))
     assert f"B's decoder reads: {reads}" in told(app)
@@ -239,7 +246,7 @@ def test_a_side_taken_from_the_other_pages_stays_while_they_go_on(shipped):
     app = open_page(sentence="I love my cat.", kind="encoder", layer="1", head="2")
     app.button(key="side_a_take").click().run()
     app.session_state["sentence"] = "Who is that?"
-    app.session_state["kind"], app.session_state["head"] = "decoder", "5"
+    app.session_state["kind"], app.session_state["head"] = "decoder", 4
     app.button(key="side_b_take").click().run()
     cat, who = shipped.trace("I love my cat."), shipped.trace("Who is that?")
     expect_sides(app, head(cat, "encoder", 1, 2), head(who, "decoder", 1, 5))
@@ -266,7 +273,7 @@ def test_a_pasted_link_is_read_and_a_damaged_one_is_told(shipped):
     before = app.session_state["compare_a"]
     for nothing in ("not a link", "https://[", "?"):
         app.text_input(key="side_a_link").set_value(nothing).run()
-        assert any("no link of a scene" in info.value for info in app.info)
+        assert any("not a Headlight link" in info.value for info in app.info)
         assert app.session_state["compare_a"] == before
 
 
@@ -274,21 +281,21 @@ def test_a_link_of_this_page_gives_its_same_side():
     app = open_page()
     link = "/compare?" + urlencode({"compare_b": "head=5&layer=1", "sentence": "Who is that?"})
     app.text_input(key="side_b_link").set_value(link).run()
-    assert app.session_state["compare_b"] == "layer=1&head=5"
+    assert app.session_state["compare_b"] == TranslatorSide(layer=0, head=4)
 
 
 def test_a_damaged_side_in_the_address_is_told_and_the_rest_is_shown(shipped):
     app = open_page(compare_a="head=99&layer=1&colour=red", compare_b="%%%&sentence=+")
     assert any("too old, damaged or too long" in info.value for info in app.info)
     expect_sides(app, mean(shipped.trace(TIRED), layer=1), mean(shipped.trace(TIRED)))
-    assert app.session_state["compare_a"] == "layer=1"
+    assert app.session_state["compare_a"] == TranslatorSide(layer=0)
 
 
 def test_a_side_at_its_default_is_read_from_a_link_of_this_page():
     app = open_page(compare_a="head=6")
     link = "http://localhost:8501/compare?compare_b=head%3D2"
     app.text_input(key="side_a_link").set_value(link).run()
-    assert app.session_state["compare_a"] == side_text(read_side(scene.COMPARED[0])[0])
+    assert app.session_state["compare_a"] == SIDES["a"].default == links.TIRED
 
 
 @pytest.mark.parametrize(
@@ -299,16 +306,16 @@ def test_a_model_that_went_meanwhile_is_told(key, words):
     app = AppTest.from_string(
         """
 import streamlit as st
-from pages.shared.compare_changes import change_model
-change_model("a", "model")
+from pages.parts.compare.choosers import change_model
+change_model("a", st.session_state.chosen_model)
 """
     )
-    app.session_state["side_a_model"] = key
-    app.session_state["compare_a"], app.session_state["compare_a_edits"] = "head=6", ""
+    app.session_state["chosen_model"] = key
+    app.session_state["compare_a"] = TranslatorSide(head=5)
     app.run()
     assert not app.exception
     assert words in app.session_state["compare_told"]
-    assert app.session_state["compare_a"] == "head=6"
+    assert app.session_state["compare_a"] == TranslatorSide(head=5)
 
 
 def test_a_sentence_that_cannot_be_read_is_not_taken_over(shipped):
@@ -318,34 +325,34 @@ def test_a_sentence_that_cannot_be_read_is_not_taken_over(shipped):
     app.text_input(key="sentence").set_value(" ").run()
     app.switch_page("pages/compare.py").run()
     click(app, "Two heads")
-    assert app.text_input(key="side_a_sentence").value == "I love my cat."
+    assert widget(app.text_input, "side_a_sentence").value == "I love my cat."
     assert not any("link" in info.value for info in app.info)
 
 
 def test_an_empty_sentence_leaves_the_last_one():
     app = open_page()
-    app.text_input(key="side_a_sentence").set_value("  ").run()
+    widget(app.text_input, "side_a_sentence").set_value("  ").run()
     assert any("nothing to read" in info.value for info in app.info)
-    assert app.text_input(key="side_a_sentence").value == TIRED
+    assert widget(app.text_input, "side_a_sentence").value == TIRED
 
 
 def test_another_model_keeps_to_the_heads_that_it_has():
     app = open_page(compare_a="kind=encoder&layer=3&head=8")
-    app.selectbox(key="side_a_model").set_value("en-fr-learned").run()
+    widget(app.selectbox, "side_a_model").set_value("en-fr-learned").run()
     assert not app.exception
-    assert app.selectbox(key="side_a_layer").value == 2
-    assert app.selectbox(key="side_a_head").value == "mean"
-    app.selectbox(key="side_a_model").set_value("snapshots of en-fr").run()
-    assert app.selectbox(key="side_a_sentence").value == TIRED
-    app.selectbox(key="side_a_model").set_value("en-fr").run()
-    assert app.session_state["compare_a"] == "kind=encoder"
+    assert widget(app.selectbox, "side_a_layer").value == 1
+    assert widget(app.selectbox, "side_a_head").value == "mean"
+    widget(app.selectbox, "side_a_model").set_value("snapshots of en-fr").run()
+    assert widget(app.selectbox, "side_a_sentence").value == TIRED
+    widget(app.selectbox, "side_a_model").set_value("en-fr").run()
+    assert app.session_state["compare_a"] == TranslatorSide(kind="encoder")
 
 
 def test_the_address_holds_both_sides_and_restores_them():
     app = open_page(sentence="I love my cat.", head="6")
     click(app, "Two heads")
     written = dict(app.session_state["address"][0])
-    assert written["compare_a"] == "head=6&sentence=I+love+my+cat."
+    assert written["compare_a"] == "v=2&head=6&sentence=I+love+my+cat."
     again = open_page(**written)
     for name in ("compare_a", "compare_b"):
         assert again.session_state[name] == app.session_state[name]
@@ -355,35 +362,41 @@ def test_the_address_holds_both_sides_and_restores_them():
 @given(
     st.text(min_size=1, max_size=80).filter(str.strip),
     st.sampled_from(["encoder", "decoder", "cross"]),
-    st.integers(1, 3),
-    st.sampled_from(["1", "8", "mean", "max"]),
+    st.integers(0, 2),
+    st.sampled_from([0, 7, "mean", "max"]),
     st.text(max_size=40),
 )
 def test_a_side_is_read_back_as_it_was_written(sentence, kind, layer, head, target):
-    chosen = Scene(sentence=sentence, kind=kind, layer=layer, head=head, target=target)
-    parameters = dict(parse_qsl(side_text(chosen), keep_blank_values=True))
-    read, refused = read_scene(parameters, CONFIG)
-    assert (only(read), refused) == (chosen, ())
+    chosen = TranslatorSide(text=sentence, kind=kind, layer=layer, head=head, target=target)
+    read = read_text(write_text(chosen))
+    assert (read, read.refused) == (chosen, ())
+    # A link of version 1 has no version, and the same words.
+    first = dict(parse_qsl(write_text(chosen), keep_blank_values=True))
+    first.pop("v", None)
+    assert read_text(urlencode(first)) == chosen
 
 
 def test_a_link_with_two_long_sentences_and_changes_stays_short():
     sentence = " ".join(["several", "rather", "unusual", "sentences", "require", "patience"] * 5)
     edits = "~".join(f"gate.cross.{layer}.{head}.0" for layer in (1, 2) for head in range(1, 9))
-    assert len(edits) <= scene.LONGEST_SIDE_EDITS
-    side = Scene(sentence=sentence, kind="encoder", layer=3, head="8", model="en-fr-learned")
-    text = side_text(side)
-    whole = Scene(
-        sentence=sentence, edits=edits, kind="encoder", layer=3, head="8", compare_own=True,
-        compare_a=text, compare_a_edits=edits, compare_b=text + "x", compare_b_edits=edits,
-    )  # fmt: skip
-    parameters = whole.parameters("Compare")
+    assert len(edits) <= LONGEST_EDITS
+    first = TranslatorSide(text=sentence, kind="encoder", layer=2, head=7, model="en-fr-learned")
+    second = replace(first, text=sentence + "x")
+    values = {choice.key: choice.default for choice in COMPARE.linked}
+    values |= {"sentence": sentence, "edits": edits, "kind": "encoder", "layer": 2, "head": 7}
+    values |= {"compare_a": first, "compare_a_edits": edits, "compare_own": True}
+    values |= {"compare_b": second, "compare_b_edits": edits}
+    parameters = link.write(COMPARE.linked, values)
     assert {"compare_a", "compare_b", "compare_a_edits", "compare_b_edits"} <= set(parameters)
     assert len(f"http://headlight.example/compare?{urlencode(parameters)}") < 2_000
 
 
 def test_edits_too_long_for_a_link_are_left_out_and_told():
     edits = "~".join(f"close.encoder.{1 + place % 3}.all.{place}.1" for place in range(1, 40))
-    assert "compare_a_edits" not in Scene(compare_a_edits=edits).parameters("Compare")
+    values = {choice.key: choice.default for choice in COMPARE.linked}
+    values["compare_a_edits"] = edits
+    assert "compare_a_edits" not in link.write(COMPARE.linked, values)
+    assert link.write(COMPARE.linked, values, whole=True)["compare_a_edits"] == edits
     app = open_page()
     app.session_state["compare_a_edits"] = edits
     app.run()
@@ -392,5 +405,18 @@ def test_edits_too_long_for_a_link_are_left_out_and_told():
 
 def test_reading_a_side_never_fails():
     for text in ("", "&&&", "=", "model=&layer=&head=", "compare_snapshot=toy.1&layer=4", "\x00=1"):
-        side, _ = read_side(text, "nonsense~~")
-        assert side.edits == ""
+        side = replace(read_text(text), edits="nonsense~~").fitted()
+        assert side.edits == ("nonsense~~" if "toy" in text else "")
+
+
+def test_edits_that_a_link_had_no_room_for_are_told():
+    side = read_text("head=3&edits=too-many")
+    assert (side.edits, side.refused) == ("", ("edits",))
+
+
+def test_choices_of_other_pages_in_a_pasted_link_are_no_fault_of_it():
+    app = open_page()
+    pasted = "http://localhost/masks?mask_kind=cross&sentence=Who+is+that%3F&v=2"
+    widget(app.text_input, "side_a_link").set_value(pasted).run()
+    assert app.session_state["compare_a"].text == "Who is that?"
+    assert not any("too old, damaged or too long" in info.value for info in app.info)

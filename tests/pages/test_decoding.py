@@ -5,9 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.edits import Edits
-from model.scoring import trace_log_probabilities
-from model.tokenizer import START_ID
-from pages.shared.branches import Branch
+from model.insight.scoring import trace_log_probabilities
+from model.tokens import START_ID
+from pages.parts.decoding.branches import Branch
+from pages.shared.link.slides import Slide
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
@@ -44,9 +45,15 @@ def player(app):
 
 def branch_to(app, *branches):
     """Put branches in force, the last of them shown."""
-    app.session_state["branches"] = [Branch(), *branches]
-    app.session_state["branch"] = len(branches)
+    _, kept = app.session_state["branches"]
+    for branch in branches:
+        kept.add(branch)
     return app.run()
+
+
+def branches_in(app):
+    """The original and the branches made from it."""
+    return app.session_state["branches"][1].kept
 
 
 def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
@@ -106,7 +113,8 @@ def test_a_node_of_the_tree_shows_its_own_steps(shipped):
     step, place = 4, 6
     node = decoding.tree[step][place]
     assert not node.kept
-    app.session_state["node"] = (step, place)
+    of, _ = app.session_state["node"]
+    app.session_state["node"] = of, (step, place)
     app.run()
     header, _, cross, _ = player(app)
     assert header["texts"][-1] == node.text
@@ -138,7 +146,7 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     assert player(app)[0]["texts"][-1] == decoding.translation.text
     app.button(key="remove-1").click().run()
     assert not app.exception
-    assert app.session_state["branches"] == [Branch()]
+    assert branches_in(app) == [Branch()]
 
 
 def test_another_sentence_starts_without_branches(app, shipped):
@@ -146,7 +154,23 @@ def test_another_sentence_starts_without_branches(app, shipped):
     app.text_input(key="sentence").set_value(OTHER).run()
     assert not app.exception
     assert player(app)[0]["texts"][-1] == shipped.translate(OTHER).text
-    assert app.session_state["branches"] == [Branch()]
+    assert branches_in(app) == [Branch()]
+
+
+def test_branches_made_on_a_slide_stay_there(shipped):
+    slides = [Slide("decoding", {"sentence": SENTENCE}, pictures=("player",)) for _ in range(2)]
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.session_state["talk"] = tuple(slides)
+    app.query_params["talk"] = "1"
+    app.switch_page("pages/decoding.py").run()
+    plain = shipped.translate(SENTENCE).text
+    assert player(app)[0]["texts"][-1] == plain
+    branch_to(app, Branch((40,), 0, "x at step 1"))
+    assert player(app)[0]["texts"][-1] != plain
+    app.session_state["slide"] = 2
+    app.run()
+    assert not app.exception
+    assert player(app)[0]["texts"][-1] == plain
 
 
 def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site
 from model.edits import CellEdit, Edits
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]

@@ -5,11 +5,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Site
-from model.edit_text import write_edits
-from model.edits import CellEdit, Edits
-from model.explain import explain
-from model.similarity import word_similarity
-from tests.pages.pictures import canvas_pictures, heatmaps
+from model.edits import CellEdit, Edits, write_edits
+from model.insight.explain import choose_objective, explain
+from model.insight.similarity import word_similarity
+from tests.model.insight.recording import weight_of
+from tests.pages.pictures import canvas_pictures, heatmaps, save_menus
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
@@ -80,7 +80,9 @@ def test_what_is_shown_adds_up(shipped):
 
 def test_other_tabs_show_what_the_model_says(shipped):
     app = open_page(inside_tab="Beyond the weight")
-    found = explain(shipped.model, shipped.trace(SENTENCE), Site("cross", LAYER), HEAD, QUERY)
+    trace, site = shipped.trace(SENTENCE), Site("cross", LAYER)
+    weight = weight_of(shipped.model, trace, site, HEAD, QUERY)
+    found = explain(weight, choose_objective(trace, site, QUERY))
     shown = rows(app)
     np.testing.assert_allclose(shown["Rollout"][1], found.rollout, atol=1e-5)
     np.testing.assert_allclose(shown["Effect of closing the cell"][1], found.removals, atol=1e-4)
@@ -104,6 +106,36 @@ def test_at_temperature_one_the_weights_are_those_of_the_run():
     app.toggle(key="scale_on").set_value(False).run()
     sharper = next(n for label, (_, n, _) in rows(app).items() if label.startswith("with q·k"))
     assert sharper.max() >= run.max()
+
+
+def test_a_link_holds_the_scale_and_the_temperature(shipped):
+    app = open_page("decoder", inside_tab="Switches")
+    app.toggle(key="scale_on").set_value(False).run()
+    app.slider(key="softmax_temperature").set_value(2.5).run()
+    link = dict(app.query_params)
+    assert link["inside_tab"] == "switches"
+    again = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    again.query_params.update(link)
+    again.switch_page("pages/inside.py").run()
+    assert not again.exception
+    record = shipped.trace(SENTENCE).attention[Site("decoder", LAYER)]
+    scores = record.query[0, HEAD, QUERY] @ record.key[0, HEAD, : QUERY + 1].T / 2.5
+    shown = next(n for label, (_, n, _) in rows(again).items() if label.startswith("with q·k"))
+    np.testing.assert_allclose(shown[: QUERY + 1], scores.softmax(dim=-1), atol=1e-5)
+    assert not shown[QUERY + 1 :].any()
+
+
+def test_a_link_holds_the_words():
+    app = open_page(inside_tab="words", words="one, two")
+    assert heatmaps(app)[0][1]["rows"] == ["one", "two"]
+    assert app.query_params["words"] == "one, two"
+
+
+def test_the_widths_of_heads_are_of_no_model(shipped):
+    app = open_page(inside_tab="switches")
+    captions = {header["what"]: header["caption"] for header, _ in save_menus(app)}
+    assert "Model" not in captions["Entropy and largest weight by the width of a head"]
+    assert "query 4, key 3" in captions["ReLU and GELU"]
 
 
 def test_the_lens_ends_with_what_is_written(shipped):
@@ -140,5 +172,5 @@ def test_a_place_beyond_the_sentence_is_brought_back_into_it():
     app.query_params.update({"sentence": "Go.", "query": "200", "key": "200", "head": "max"})
     app.switch_page("pages/inside.py").run()
     assert not app.exception
-    assert app.session_state["query"] <= 5
-    assert app.session_state["head"] in [str(head) for head in range(1, 9)]
+    assert app.session_state["query"] < 5
+    assert app.session_state["head"] in range(8)

@@ -6,7 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site, load
 from model.edits import CellEdit, Edits
-from model.scoring import trace_log_probabilities
+from model.insight.scoring import trace_log_probabilities
+from tests.pages.apps import button, edited
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +77,13 @@ def test_padding_is_there_and_can_be_opened(app, shipped):
     np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
 
 
+def test_a_padding_that_another_sentence_does_not_take_is_off(app):
+    tokens = max(len(load("en-fr").read(SENTENCE)), 10)
+    app.selectbox(key="pad_to").set_value(tokens + 5).run()
+    app.text_input(key="sentence").set_value("Go.").run()
+    assert app.selectbox(key="pad_to").value is None
+
+
 def test_a_window_closes_far_cells_of_its_kind_only(app):
     app.selectbox(key="window").set_value(1).run()
     rows = np.arange(len(states(app)))
@@ -85,14 +93,21 @@ def test_a_window_closes_far_cells_of_its_kind_only(app):
     assert (states(app) == 1).all()
 
 
+def test_a_wider_window_of_a_link_is_shown(app):
+    app.query_params["edits"] = "window.decoder.7"
+    app.session_state["address"] = {}, 0.0  # as though the browser went there by itself
+    app.run()
+    assert edited(app.selectbox, "window").value == 7
+
+
 def test_undo_and_reset_take_changes_back(app):
     app.selectbox(key="window").set_value(1).run()
     app.toggle(key="look_ahead").set_value(False).run()
-    app.button[0].click().run()
-    assert app.toggle(key="look_ahead").value
+    button(app, "Undo").click().run()
+    assert edited(app.toggle, "look_ahead").value
     assert app.selectbox(key="window").value == 1
-    app.button[1].click().run()
-    assert app.selectbox(key="window").value == "off"
+    button(app, "Reset masks").click().run()
+    assert edited(app.selectbox, "window").value is None
     assert set(np.unique(states(app))) == {0, 1}
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.history import History
+from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
 from tests.pages.pictures import canvas_pictures
 
@@ -43,7 +43,7 @@ def test_the_curves_are_those_of_the_log(app):
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_film_holds_every_head_at_every_step(app, kind):
-    recorded = History.from_file(PRETRAINED / "en-fr" / "history.safetensors")
+    recorded = Snapshots.from_file(PRETRAINED / "en-fr" / "history.safetensors")
     app.segmented_control(key="history_kind").set_value(kind).run()
     header, body = picture_with(app, "steps")
     expected = recorded.weights[0][kind].numpy()

@@ -6,10 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import PositionEdit, Site, load
-from model.permutation import permutation_differences, shuffled
+from model.insight.permutation import permutation_differences, shuffled
+from model.insight.scoring import trace_log_probabilities
 from model.positions import rotation, sinusoids
-from model.scoring import trace_log_probabilities
-from pages.shared.bert_models import shelf
+from pages.shared.runs.shelf import shelf
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,13 @@ def texts(app):
     return {header["label"]: header["text"] for header in headers if "chips" in header}
 
 
+def lists(parameters):
+    """The parameters of an address, each as a list of its values."""
+    return {
+        name: [value] if isinstance(value, str) else value for name, value in parameters.items()
+    }
+
+
 def metrics(app):
     return {metric.label: metric.value for metric in app.metric}
 
@@ -60,7 +67,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
     app.select_slider(key="positions_width").set_value(8).run()
     app.number_input(key="positions_base").set_value(100.0).run()
     app.slider(key="positions_count").set_value(512).run()
-    app.slider(key="offset of 512").set_value(9).run()
+    app.slider(key="positions_offset").set_value(9).run()
     assert not app.exception
     (table, *_), _, (matrix, *_) = plotly_heatmaps(app)
     np.testing.assert_allclose(table, sinusoids(512, 8, 100.0), atol=1e-6)
@@ -73,6 +80,50 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
         np.frombuffer(hands, "<f4").reshape(512, 8), sinusoids(512, 8, 100.0), atol=1e-6
     )
     assert float(metrics(app)["Largest error of the map over all 503 positions"]) < 1e-5
+
+
+def test_what_is_chosen_about_sinusoids_is_in_the_link(open_tab):
+    app = open_tab("Sinusoids")
+    app.select_slider(key="positions_width").set_value(8).run()
+    app.number_input(key="positions_base").set_value(100.0).run()
+    app.slider(key="positions_count").set_value(512).run()
+    app.slider(key="positions_offset").set_value(200).run()
+    app.multiselect[0].set_value([5, 2]).run()
+    link = {name: value for name, (value,) in lists(app.query_params).items()}
+    assert link["positions_dimensions"] == "5,2"
+    link.pop("positions_tab", None)
+    again = open_tab("Sinusoids", **link)
+    assert again.multiselect[0].value == [5, 2]
+    ((header, _),) = [part for part in canvas_pictures(again) if "turns" in part[0]]
+    assert (header["pairs"], header["positions"]) == ([0, 1, 2, 3], 512 - 200)
+    assert "100^{\\,2i/8}" in again.latex[0].value
+
+
+def test_an_offset_longer_than_half_the_table_gives_way(open_tab):
+    app = open_tab("Sinusoids", positions_count="64", positions_offset="200")
+    assert app.slider(key="positions_offset").value == 32
+
+
+def test_dimensions_that_a_width_does_not_have_are_not_drawn(open_tab):
+    app = open_tab("Sinusoids", positions_width="8", positions_dimensions="1,7,200")
+    assert app.multiselect[0].value == [1, 7]
+    app.multiselect[0].set_value([]).run()
+    assert not app.exception
+    assert app.multiselect[0].value == []
+    assert "none" in app.query_params["positions_dimensions"]
+
+
+@pytest.mark.parametrize("name", ["token", "One token"])
+def test_a_token_of_a_link_is_shown_by_old_and_new_names_of_the_tab(open_tab, name):
+    app = open_tab(name, positions_token_side="decoder", positions_token_decoder="3")
+    assert app.segmented_control(key="positions_tab").value == "token"
+    assert metrics(app)["Length: position 2"] == "11.314"
+
+
+def test_a_link_of_version_1_says_as_trained_by_its_old_name(open_tab):
+    app = open_tab("Your sentence", positions_encoder="as trained", positions_decoder="shifted")
+    assert app.segmented_control(key="positions_encoder").value == "trained"
+    assert app.segmented_control(key="positions_decoder").value == "shifted"
 
 
 def test_the_learned_table_has_the_sinusoids_axes(open_tab):
@@ -99,7 +150,7 @@ def test_tables_of_unit_rows_have_cosines(open_tab):
 
 
 @pytest.mark.parametrize(
-    ("encoder", "decoder"), [("off", "as trained"), ("shifted", "off"), ("shuffled", "shuffled")]
+    ("encoder", "decoder"), [("off", "trained"), ("shifted", "off"), ("shuffled", "shuffled")]
 )
 def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder):
     app = open_tab("Your sentence")
@@ -117,7 +168,7 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
     for side, mode in (("encoder", encoder), ("decoder", decoder)):
         mixed = (len(start[side]) + place for place in shuffled(words[side], 0))
         edits[side] = {
-            "as trained": PositionEdit(),
+            "trained": PositionEdit(),
             "off": PositionEdit(off=True),
             "shifted": PositionEdit(shift=3),
             "shuffled": PositionEdit(order=(*start[side], *mixed)),
@@ -201,15 +252,17 @@ def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
 
 
 def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
-    shelf().loaded.values.clear()
+    shelf().loaded.clear()
     assert [link.proto.page for link in open_tab("Learned").main.get("page_link")] == ["bert"]
 
 
 def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_bert_folder):
     name = str(make_bert_folder())
     reader = shelf().ask(name).result.result().model
-    app = open_tab("Learned", bert_name=name)
-    app.selectbox(key="positions_side").set_value(f"BERT: {name}").run()
+    app = open_tab("Learned")
+    app.session_state["bert_names"] = [name]
+    app.run()
+    app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
     assert not app.exception
     table = reader.model.positions.table.detach().numpy()
     found = [values for values, *_ in plotly_heatmaps(app)]
@@ -218,3 +271,13 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_b
     np.testing.assert_allclose(found[2], table, atol=1e-6)
     np.testing.assert_allclose(found[3], table @ table.T, atol=1e-4)
     assert "does not say how often" in " ".join(caption.value for caption in app.caption)
+
+
+def test_a_link_names_the_table_of_a_bert(open_tab, make_bert_folder):
+    name = str(make_bert_folder())
+    shelf().ask(name).result.result()
+    app = open_tab("Learned", positions_side=f"bert:{name}")
+    assert app.selectbox(key="positions_side").value == f"bert:{name}"
+    shelf().loaded.clear()
+    app = open_tab("Learned", positions_side=f"bert:{name}")
+    assert app.selectbox(key="positions_side").value == "encoder"

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.toys import default_options
-from pages.shared.training_run import MOST_RUNS
-from pages.shared.training_use import packed
+from model.training.small_models import default_options
+from pages.parts.training.run import MOST_RUNS
+from pages.parts.training.use import packed
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def wait_until(app, reached):
 
 def train(app):
     click(app, "start")
-    wait_until(app, lambda state: state.name == "finished")
+    wait_until(app, lambda state: state.status == "finished")
 
 
 def pictures(app):
@@ -76,12 +76,12 @@ def test_a_training_is_drawn_as_it_was(app):
     measured = [state.losses, state.matches, state.learning_rates]
     for line, values in zip(drawn[:3], measured, strict=True):
         np.testing.assert_allclose(line[len(line) // 2 :], values, rtol=1e-6)
-    expected = state.history.weights[0]["cross"].numpy()
+    expected = state.snapshots.weights[0]["cross"].numpy()
     levels = np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535
     np.testing.assert_allclose(levels, expected, atol=8e-6)
-    assert film["steps"] == state.history.steps
+    assert film["steps"] == state.snapshots.steps
     assert (film["steps"][0], film["steps"][-1]) == (0, TINY["steps"])
-    assert (film["queries"], film["keys"]) == state.history.tokens(0, "cross")
+    assert (film["queries"], film["keys"]) == state.snapshots.tokens(0, "cross")
     assert enabled(app) == {"start", "reset"}
 
 
@@ -90,7 +90,7 @@ def test_the_film_shows_the_kind_that_is_chosen(app, kind):
     train(app)
     app.segmented_control(key="toy_kind").set_value(kind).run()
     _, (film, weights) = pictures(app)
-    history = app.session_state["workshop"].run.job.look().history
+    history = app.session_state["workshop"].run.job.look().snapshots
     expected = history.weights[0][kind].numpy()
     np.testing.assert_allclose(
         np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535, expected, atol=8e-6
@@ -112,7 +112,7 @@ def test_pause_go_on_stop_and_reset(app):
     wait_until(app, lambda state: state.step > paused)
     click(app, "stop")
     job = app.session_state["workshop"].run.job
-    assert job.look().name == "stopped"
+    assert job.look().status == "stopped"
     assert pictures(app)[1][0]["steps"][-1] == job.look().step
     click(app, "reset")
     assert enabled(app) == {"start"}

@@ -1,40 +1,68 @@
 import base64
-import json
 import re
-import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import viz
+from tests.viz.unpacking import split, unpack
 from viz import CanvasPicture, Chip, attention_lines, head_grid, token_strip
-from viz.canvas import COMPONENTS, markup, script, stylesheet
+from viz.canvas import Part
+from viz.modules import read
 
-ALL_NAMES = sorted(path.stem for path in COMPONENTS.glob("*.html"))
+PARTS = [
+    Part(path)
+    for path in sorted(Path(viz.__file__).parent.glob("*/*.js"))
+    if "draw" in read(path).exports
+]
 
 
-def unpack(picture):
-    (length,) = struct.unpack("<I", picture.data[:4])
-    return json.loads(picture.data[4 : 4 + length]), picture.data[4 + length :]
+def test_the_parts_are_found():
+    assert {"heatmap", "switchboard", "token_strip", "vector_rows", "training_curves"} < {
+        part.name for part in PARTS
+    }
 
 
 def test_a_packed_picture_unpacks_to_what_went_in():
     array = np.arange(6, dtype=np.uint8).reshape(2, 3)
-    header, body = unpack(CanvasPicture.pack("head_grid", {"é": "\ud800"}, array, height=9))
+    picture = CanvasPicture.pack(PARTS[0], {"é": "\ud800"}, array, height=9)
+    header, body = split(picture.data)
     assert header == {"é": "\ud800"}
     assert body == bytes(range(6))
 
 
-@pytest.mark.parametrize("name", ALL_NAMES)
-def test_every_part_has_its_three_files_and_draws(name):
-    assert markup(name).strip()
-    assert stylesheet(name).strip()
-    assert script(name).count("export default function draw(") == 1
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_every_part_has_an_element_a_style_and_draws(part):
+    assert f'class="picture {part.name.replace("_", "-")}"' in part.markup()
+    assert part.script.with_suffix(".css").exists()
+    assert part.code().rstrip().endswith("})();")
+    assert f"\nconst ${part.name} = (() => {{" in part.code()
 
 
-@pytest.mark.parametrize("name", ALL_NAMES)
-def test_no_part_loads_anything_or_reads_text_as_markup(name):
-    text = markup(name) + stylesheet(name) + script(name)
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_no_part_loads_anything_or_reads_text_as_markup(part):
+    text = part.markup() + part.stylesheet() + part.code()
     assert not re.search(r"https?:|//cdn|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_pictures_know_nothing_of_the_page_that_they_are_on(part):
+    text = part.markup() + part.stylesheet() + part.code()
+    assert not re.search(r"--st-|\.st[A-Z]|st-key|data-testid|headlight|window\.(?!device)", text)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_colours_are_named_in_one_place(part):
+    style = part.script.with_suffix(".css").read_text()
+    assert not re.search(r"var\(--\w+, *#", style)
+
+
+def test_a_label_is_what_screen_readers_say_and_never_markup():
+    markup = Part(Path("some_part.js"), 'a "b" <c>').markup()
+    assert markup == (
+        '<div class="picture some-part" role="group" aria-label="a &quot;b&quot; &lt;c&gt;"></div>'
+    )
 
 
 def test_a_notebook_page_carries_its_data_and_no_raw_token():

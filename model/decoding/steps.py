@@ -1,0 +1,215 @@
+"""What a decoding wrote, and how it came to write it, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.decoding.search import Expansion
+from model.decoding.strategies import Strategy
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, START_ID, Token
+from model.trace import Kind, Site
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A source sentence, its translation, and the tokens of both.
+
+    `source_tokens` is what the encoder read; `target_tokens` is what the decoder wrote, with the
+    end token if it came. Spans count characters of `source` and `text`.
+    """
+
+    source: str
+    text: str
+    source_tokens: list[Token]
+    target_tokens: list[Token]
+    score: float  # log-probability of the target tokens, in nats
+
+    @property
+    def unread(self) -> str:
+        """The end of a sentence that was longer than the model can take."""
+        end = next(token for token in self.source_tokens if token.id == END_ID)
+        return self.source[end.start :].strip()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end token came before the limit."""
+        return bool(self.target_tokens) and self.target_tokens[-1].id == END_ID
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A token that could be written next."""
+
+    token: Token
+    probability: float
+    drawn: float | None  # the probability it was drawn with; None if nothing is drawn
+
+
+@dataclass(frozen=True)
+class DecodingStep:
+    """One step on the way to a text: what the decoder had read, saw, thought and wrote."""
+
+    read: list[Token]  # the start token first; the last one's query looks
+    text: str  # that was read
+    token: Token  # that was written
+    log_probabilities: Tensor  # (V,) of the next token
+    weights: dict[Site, Tensor]  # (H, K) of the newest query
+    visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
+    strategy: Strategy
+    tokenizer: Tokenizer
+
+    @property
+    def log_probability(self) -> float:
+        """Of the token that was written, in nats."""
+        return self.log_probabilities[self.token.id].item()
+
+    def top(self, count: int) -> list[Candidate]:
+        """Return the most likely next tokens, best first."""
+        best = self.log_probabilities.topk(min(count, len(self.log_probabilities)))
+        return [self.candidate(index) for index in best.indices.tolist()]
+
+    def candidate(self, index: int) -> Candidate:
+        """Return a token by its id, as it would stand after what was read."""
+        drawn = None if self.drawn_from is None else self.drawn_from[index].item()
+        _, token = self.tokenizer.append(self.text, index)
+        return Candidate(token, self.log_probabilities[index].exp().item(), drawn)
+
+    @cached_property
+    def drawn_from(self) -> Tensor | None:
+        """The probabilities (V,) that a sample was drawn from; None for the other strategies."""
+        if self.strategy.strategy != "sample":
+            return None
+        return self.strategy.drawn_from(self.log_probabilities[None])[0]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A text that was considered at a step: kept and extended, or dropped."""
+
+    parent: int | None  # its place among the nodes of the previous step
+    row: int  # the prefix it extends, among those of its step
+    token: Token
+    text: str
+    log_probability: float  # of the whole text, in nats
+    score: float  # that the finished text would be ranked by
+    kept: bool
+
+
+class Decoding:
+    """A translation and all steps of its decoding; iterates over the steps that led to it."""
+
+    def __init__(
+        self,
+        translation: Translation,
+        strategy: Strategy,
+        tokenizer: Tokenizer,
+        expansions: Sequence[Expansion],
+    ) -> None:
+        self.translation = translation
+        self.strategy = strategy
+        self.tokenizer = tokenizer
+        self.expansions = expansions
+        self.tree = self._tree()
+
+    def __iter__(self) -> Iterator[DecodingStep]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, index: int) -> DecodingStep:
+        return self.steps[index]
+
+    @cached_property
+    def steps(self) -> list[DecodingStep]:
+        """The steps that led to the translation."""
+        return self.steps_to(self.path) if self.path else []
+
+    @cached_property
+    def path(self) -> list[int]:
+        """The places in the tree of the nodes that led to the translation, step by step."""
+        written = [token.id for token in self.translation.target_tokens]
+        ends = self.tree[len(written) - 1] if written else []
+        paths = [self.path_to(len(written) - 1, place) for place, n in enumerate(ends) if n.kept]
+        return next((path for path in paths if self.ids_of(path) == written), [])
+
+    def ids_of(self, path: Sequence[int]) -> list[int]:
+        """Return the ids that a path wrote."""
+        return [nodes[place].token.id for nodes, place in zip(self.tree, path, strict=False)]
+
+    def path_to(self, step: int, place: int) -> list[int]:
+        """Return the places of the nodes that led to one, itself the last."""
+        path = [place]
+        for nodes in reversed(self.tree[1 : step + 1]):
+            path.append(nodes[path[-1]].parent)
+        return path[::-1]
+
+    def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
+        """Return the steps that a path of nodes went through."""
+        read, text, steps = [self.tokenizer.special_token(START_ID)], "", []
+        for expansion, nodes, place in zip(self.expansions, self.tree, path, strict=False):
+            node = nodes[place]
+            steps.append(
+                DecodingStep(
+                    read=list(read),
+                    text=text,
+                    token=node.token,
+                    log_probabilities=expansion.log_probabilities[node.row],
+                    weights={
+                        site: rows[node.row, :, -1] for site, rows in expansion.weights.items()
+                    },
+                    visible={
+                        site: rows[node.row, :, -1].isfinite()
+                        for site, rows in expansion.masked_scores.items()
+                    },
+                    strategy=self.strategy,
+                    tokenizer=self.tokenizer,
+                )
+            )
+            read.append(node.token)
+            text = node.text
+        return steps
+
+    def _tree(self) -> list[list[Node]]:
+        """Return every text considered at every step, best first."""
+        tree: list[list[Node]] = []
+        prefixes: list[int] = []  # the places, in the previous step, of what each row extends
+        for length, expansion in enumerate(self.expansions, start=1):
+            nodes = []
+            candidates = zip(
+                expansion.rows.tolist(),
+                expansion.ids.tolist(),
+                expansion.totals.tolist(),
+                strict=True,
+            )
+            for place, (row, index, total) in enumerate(candidates):
+                parent = prefixes[row] if tree else None
+                before = tree[-1][parent].text if tree else ""
+                text, token = self.tokenizer.append(before, index)
+                score, kept = self.strategy.score(total, length), place < expansion.kept
+                nodes.append(Node(parent, row, token, text, total, score, kept))
+            tree.append(nodes)
+            prefixes = [
+                place for place, node in enumerate(nodes) if node.kept and node.token.id != END_ID
+            ]
+        return tree
+
+
+def stack_rows(steps: Sequence[Mapping[Site, Tensor]], kind: Kind) -> Tensor:
+    """Return the weights or visible keys of all steps as one (layers, H, T, K).
+
+    Keys that came after a step are 0, or False.
+    """
+    sites = sorted(site for site in steps[0] if site.kind == kind)
+    keys = steps[-1][sites[0]].size(-1)
+    rows = [
+        [F.pad(step[site], (0, keys - step[site].size(-1))) for step in steps] for site in sites
+    ]
+    return torch.stack([torch.stack(layer, dim=1) for layer in rows])

@@ -1,0 +1,86 @@
+"""One weight of one head in one run: what is taken apart and explained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED, MultiHeadAttention
+from model.library.bert import Bert
+from model.trace import AttentionEdit, AttentionRecord, RunEdits, Site, Trace
+from model.transformer import Transformer
+
+
+class TracedRun(Protocol):
+    """A run of a network: what it recorded, with the changes that it was made with."""
+
+    @property
+    def network(self) -> Transformer | Bert:
+        """The network that can be run again."""
+
+    @property
+    def trace(self) -> Trace:
+        """What was recorded."""
+
+    @property
+    def changes(self) -> RunEdits:
+        """What a visitor changed."""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """The weight of a query of one head on a key, in a traced run; everything counts from 0."""
+
+    run: TracedRun
+    site: Site
+    head: int
+    query: int
+    key: int = 0
+
+    @property
+    def key_tokens(self) -> list[str]:
+        """The texts of the tokens looked at."""
+        return [token.text for token in self.run.trace.key_tokens(self.site)]
+
+    @property
+    def record(self) -> AttentionRecord:
+        """What the trace recorded at the site."""
+        return self.run.trace.attention[self.site]
+
+    @property
+    def edit(self) -> AttentionEdit:
+        """What a visitor changed at the site."""
+        return self.run.changes.get(self.site, UNCHANGED)
+
+    @property
+    def attention(self) -> MultiHeadAttention:
+        """The module that computes the site."""
+        return attention_of(self.run.network, self.site)
+
+    @property
+    def row(self) -> Tensor:
+        """The weights of the query on every key: (K,)."""
+        return self.record.weights[0, self.head, self.query]
+
+    @property
+    def gates(self) -> Tensor:
+        """The gates of the site's heads (1, H); 1 for a head that is neither off nor faded."""
+        heads = self.record.weights.size(1)
+        gate = self.edit.gate
+        return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
+
+    @property
+    def gate(self) -> float:
+        """The gate of the head."""
+        return self.gates[0, self.head].item()
+
+
+def attention_of(model: Transformer | Bert, site: Site) -> MultiHeadAttention:
+    """Return the module that computes a site."""
+    if site.kind == "encoder":
+        return model.encoder.layers[site.layer].attention
+    layer = model.decoder.layers[site.layer]
+    return layer.self_attention if site.kind == "decoder" else layer.cross_attention

@@ -1,0 +1,94 @@
+"""Work for many visitors: a few jobs at once, each in a thread of its own, the others in line."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+class QueueFullError(ValueError):
+    """Too many jobs wait already; `waiting` is how many."""
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(f"{waiting} jobs are waiting already: try again in a few minutes.")
+        self.waiting = waiting
+
+
+class Job(Future[Result]):
+    """A piece of work in a queue; like every future, it can be cancelled while it waits."""
+
+    def __init__(self, work: Callable[[], Result]) -> None:
+        super().__init__()
+        self.work: Callable[[], Result] | None = work  # None once it is done
+        self.thread: threading.Thread | None = None
+
+    def join(self) -> None:
+        """Wait until a job that is running has left its thread."""
+        if self.thread is not None:
+            self.thread.join()
+
+
+class JobQueue:
+    """Runs `at_once` jobs at a time, while at most `waiting` wait, first come, first served.
+
+    What a job raises is its own and stops no other. The threads are daemons, so that a process can
+    end before they do, and bear the name of the queue.
+    """
+
+    def __init__(self, name: str, at_once: int, waiting: int) -> None:
+        self.name = name
+        self.at_once = at_once
+        self.waiting = waiting
+        self._lock = threading.Lock()
+        self._line: deque[Job] = deque()
+        self._running = 0
+
+    def submit(self, work: Callable[[], Result]) -> Job[Result]:
+        """Put work at the end of the line, or start it if there is room.
+
+        Raises QueueFullError if too many jobs wait.
+        """
+        with self._lock:
+            self._drop_cancelled()
+            if len(self._line) >= self.waiting:
+                raise QueueFullError(len(self._line))
+            job = Job(work)
+            self._line.append(job)
+            self._start_next()
+            return job
+
+    def place(self, job: Job) -> int:
+        """Return a job's place in line, from 1; 0 if it is not waiting."""
+        with self._lock:
+            self._drop_cancelled()
+            return self._line.index(job) + 1 if job in self._line else 0
+
+    def _drop_cancelled(self) -> None:
+        self._line = deque(job for job in self._line if not job.cancelled())
+
+    def _start_next(self) -> None:
+        while self._line and self._running < self.at_once:
+            job = self._line.popleft()
+            if job.set_running_or_notify_cancel():
+                self._running += 1
+                job.thread = threading.Thread(
+                    target=self._run, args=(job,), name=self.name, daemon=True
+                )
+                job.thread.start()
+
+    def _run(self, job: Job) -> None:
+        try:
+            report = partial(job.set_result, job.work())
+        except BaseException as error:
+            report = partial(job.set_exception, error)
+        job.work = None
+        with self._lock:
+            self._running -= 1
+            self._start_next()
+        report()

@@ -1,0 +1,195 @@
+"""BERT in the layers of this project, with the weights of any checkpoint of the type bert.
+
+Source: "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from model.checkpoint import copy_weights
+from model.config import TransformerConfig
+from model.layers import EncoderLayer, activation
+from model.library.hub import LoadingError
+from model.library.pieces import Piece
+from model.linear import Linear
+from model.masks import padding_mask
+from model.positions import Positions
+from model.sequences import token_ids
+from model.trace import EmbeddingRecord, PositionEdit, Run
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+
+class Bert(nn.Module):
+    """Embeddings of tokens, positions and segments, then encoder layers in post-norm.
+
+    `segments` is how many kinds of sentence there are; `predicts` adds the masked-word head.
+    """
+
+    def __init__(self, config: TransformerConfig, segments: int = 2, predicts: bool = True) -> None:
+        super().__init__()
+        self.config = config
+        self.tokens = nn.Embedding(config.source_vocab_size, config.d_model)
+        self.segments = nn.Embedding(segments, config.d_model)
+        self.positions = Positions(config)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.layers = nn.ModuleList(
+            EncoderLayer(config, layer) for layer in range(config.encoder_layers)
+        )
+        self.head = MaskedWordHead(config, self.tokens) if predicts else None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.tokens.weight.device
+
+    @property
+    def encoder(self) -> Bert:
+        """Itself: all of it is an encoder, which in a Transformer has this name."""
+        return self
+
+    def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
+        """Return the ids and segments (1, S) of pieces, on the model's device."""
+        ids = token_ids(pieces, self.device)
+        segments = torch.tensor([[piece.segment for piece in pieces]], device=self.device)
+        return ids, segments
+
+    def forward(self, ids: Tensor, segments: Tensor, run: Run = Run()) -> Tensor:
+        """Ids and segments (B, S) -> the last hidden states (B, S, d_model)."""
+        padded = (ids == self.config.pad_id).any()
+        mask = padding_mask(ids, self.config.pad_id) if padded else None
+        positions = self.positions(0, ids.size(1), run.edits.get("encoder", PositionEdit()))
+        tokens, kinds = self.tokens(ids), self.segments(segments)
+        states = self.norm(tokens + kinds + positions)
+        if run.trace is not None:
+            record = EmbeddingRecord(tokens, tokens, positions, states, kinds)
+            run.trace.embedding["encoder"] = record
+        for layer in self.layers:
+            states = layer(states, mask, run)
+        return states
+
+
+class MaskedWordHead(nn.Module):
+    """From the last hidden state of a masked token to the logits of what stood there."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.inner = Linear(config.d_model, config.d_model)
+        self.activation = activation(config)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.output = Linear(config.d_model, config.target_vocab_size)
+        if config.tie_embeddings:
+            self.output.weight = tokens.weight
+
+    def forward(self, states: Tensor) -> Tensor:
+        """(..., d_model) -> (..., V)."""
+        return self.output(self.norm(self.activation(self.inner(states))))
+
+
+def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
+    """Return the shape of a checkpoint's BERT; raises LoadingError if our layers do not fit it."""
+    if config.model_type != "bert":
+        raise LoadingError(
+            f"{name} is of the type {config.model_type}, and only weights of the type bert fit the "
+            "layers here. Choose a BERT, such as google-bert/bert-base-uncased."
+        )
+    activations = {"gelu": "gelu", "gelu_python": "gelu", "relu": "relu"}
+    unlike = {
+        f"the activation {config.hidden_act}": config.hidden_act not in activations,
+        "a decoder's mask": config.is_decoder,
+        "attention to another model": config.add_cross_attention,
+        "relative positions": getattr(config, "position_embedding_type", None)
+        not in (None, "absolute"),
+    }
+    if parts := [part for part, found in unlike.items() if found]:
+        raise LoadingError(
+            f"{name} is a BERT with {' and '.join(parts)}, which the layers here do not have. "
+            "Choose another BERT, such as google-bert/bert-base-uncased."
+        )
+    try:
+        return TransformerConfig(
+            source_vocab_size=config.vocab_size,
+            target_vocab_size=config.vocab_size,
+            d_model=config.hidden_size,
+            heads=config.num_attention_heads,
+            encoder_layers=config.num_hidden_layers,
+            decoder_layers=0,
+            d_ff=config.intermediate_size,
+            dropout=config.hidden_dropout_prob,
+            norm="post",
+            norm_epsilon=config.layer_norm_eps,
+            activation=activations[config.hidden_act],
+            positions="learned",
+            max_positions=config.max_position_embeddings,
+            tie_embeddings=config.tie_word_embeddings,
+            pad_id=-1 if config.pad_token_id is None else config.pad_token_id,
+        )
+    except ValueError as error:
+        raise LoadingError(f"The config of {name} does not fit together: {error}") from error
+
+
+# Names of a checkpoint and ours. Of checkpoints before 2019, norms have gamma and beta.
+NAMES = {
+    r"^bert\.": "",
+    r"\.gamma$": ".weight",
+    r"\.beta$": ".bias",
+    r"^embeddings\.word_embeddings\.": "tokens.",
+    r"^embeddings\.token_type_embeddings\.": "segments.",
+    r"^embeddings\.position_embeddings\.weight$": "positions.table",
+    r"^embeddings\.LayerNorm\.": "norm.",
+    r"^encoder\.layer\.(\d+)\.attention\.self\.(query|key|value)\.": r"layers.\1.attention.\2.",
+    r"^encoder\.layer\.(\d+)\.attention\.output\.dense\.": r"layers.\1.attention.output.",
+    r"^encoder\.layer\.(\d+)\.attention\.output\.LayerNorm\.": (
+        r"layers.\1.attention_residual.norm."
+    ),
+    r"^encoder\.layer\.(\d+)\.intermediate\.dense\.": r"layers.\1.feed_forward.inner.",
+    r"^encoder\.layer\.(\d+)\.output\.dense\.": r"layers.\1.feed_forward.output.",
+    r"^encoder\.layer\.(\d+)\.output\.LayerNorm\.": r"layers.\1.feed_forward_residual.norm.",
+    r"^cls\.predictions\.transform\.dense\.": "head.inner.",
+    r"^cls\.predictions\.transform\.LayerNorm\.": "head.norm.",
+    r"^cls\.predictions\.decoder\.": "head.output.",
+    r"^cls\.predictions\.bias$": "head.output.bias",
+}
+OURS = ("tokens.", "segments.", "positions.", "norm.", "layers.", "head.")
+
+
+def renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return a checkpoint's tensors under our names, without those of other heads."""
+    ours = {}
+    for name, tensor in weights.items():
+        for theirs, our in NAMES.items():
+            name = re.sub(theirs, our, name)
+        if name.startswith(OURS):
+            ours[name] = tensor
+    return ours
+
+
+def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) -> Bert:
+    """Return a BERT with a checkpoint's weights, as float32 and ready for inference.
+
+    Without the weights of a masked-word head it has none. Raises LoadingError if tensors are
+    missing or have other shapes than the config says.
+    """
+    ours = renamed(weights)
+    shape = bert_config(config, name)
+    if shape.tie_embeddings:
+        ours.pop("head.output.weight", None)
+    predicts = any(part.startswith("head.inner.") for part in ours)
+    if not predicts:
+        ours = {part: tensor for part, tensor in ours.items() if not part.startswith("head.")}
+    bert = Bert(shape, config.type_vocab_size, predicts)
+    try:
+        copy_weights(bert, ours)
+    except ValueError as error:
+        raise LoadingError(
+            f"The weights of {name} do not fit its config. {error} Download or save it again, or "
+            "choose another model."
+        ) from error
+    return bert.eval()

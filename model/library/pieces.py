@@ -1,0 +1,74 @@
+"""Tokens of models from the transformers library, and how word pieces merge to words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal
+
+import numpy as np
+
+from model.tokens import Token
+
+Role = Literal["written", "unknown", "mask", "special"]
+CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
+
+
+@dataclass(frozen=True)
+class Piece(Token):
+    """A token that says itself what it is, since every vocabulary has its own special ids.
+
+    Pieces of one word share its number, which counts from 0 along the line; a special token is a
+    word of its own. A segment is the first sentence, 0, or the second, 1, with its separator; the
+    characters start:end are those of the segment's own text.
+    """
+
+    word: int = 0
+    segment: int = 0
+    role: Role = "written"
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the vocabulary has no piece for these characters."""
+        return self.role == "unknown"
+
+    @property
+    def is_special(self) -> bool:
+        """Whether this stands for nothing that was written; a mask stands for a written word."""
+        return self.role == "special"
+
+
+def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the words as one piece each, with the first piece's id, for axes of merged weights."""
+    words = [list(word) for _, word in groupby(pieces, key=lambda piece: piece.word)]
+    return [
+        replace(
+            word[0],
+            text=word[0].text + "".join(piece.text.removeprefix(CONTINUES) for piece in word[1:]),
+            end=word[-1].end,
+        )
+        for word in words
+    ]
+
+
+def merge_words(
+    weights: np.ndarray, words: Sequence[int], key_words: Sequence[int] | None = None
+) -> np.ndarray:
+    """Weights (..., Q, K) of pieces to weights of words: a sum over keys, a mean over queries.
+
+    A query's weights on the pieces of a word add up to its weight on the word, and a word looks
+    where its pieces look on average, so that rows still sum to 1. `words` numbers the word of each
+    query, and of each key unless `key_words` does; pieces of one word stand side by side.
+    """
+    query_starts, counts = word_starts(words)
+    key_starts, _ = word_starts(words if key_words is None else key_words)
+    summed = np.add.reduceat(np.asarray(weights), key_starts, axis=-1)
+    return np.add.reduceat(summed, query_starts, axis=-2) / counts[:, None].astype(summed.dtype)
+
+
+def word_starts(words: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each word's first piece stands, and how many pieces the word has."""
+    changes = np.flatnonzero(np.diff(np.asarray(words))) + 1
+    starts = np.concatenate([[0], changes])
+    return starts, np.diff(np.concatenate([starts, [len(words)]]))

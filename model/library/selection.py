@@ -1,0 +1,127 @@
+"""Which tokens of a run a picture shows, and whether as pieces or as whole words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from model.library.pieces import Piece, merge_words, whole_words, word_starts
+
+# Of two sentences: which one looks, and which one is looked at.
+Between = Literal["all", "first", "second", "first to second", "second to first"]
+BETWEEN: tuple[Between, ...] = get_args(Between)
+SEGMENTS: dict[Between, tuple[int, int]] = {
+    "first": (0, 0),
+    "second": (1, 1),
+    "first to second": (0, 1),
+    "second to first": (1, 0),
+}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows and columns of a run's weights, and what is made of them to draw.
+
+    `rows` and `columns` are places of the pieces that are kept; `scaled` divides every row that is
+    drawn by its sum.
+    """
+
+    queries: Sequence[Piece]  # all that the run read
+    keys: Sequence[Piece]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    words: bool = False
+    scaled: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to draw."""
+        return not self.rows or not self.columns
+
+    @property
+    def hides(self) -> bool:
+        """Whether any token is left out."""
+        return len(self.rows) < len(self.queries) or len(self.columns) < len(self.keys)
+
+    @property
+    def shown_queries(self) -> list[Piece]:
+        """The tokens, or words, of the rows that are drawn."""
+        return self.shown(self.queries, self.rows)
+
+    @property
+    def shown_keys(self) -> list[Piece]:
+        """The tokens, or words, of the columns that are drawn."""
+        return self.shown(self.keys, self.columns)
+
+    def shown(self, pieces: Sequence[Piece], places: Sequence[int]) -> list[Piece]:
+        """Return the pieces at these places, or the words they make."""
+        kept = [pieces[place] for place in places]
+        return whole_words(kept) if self.words else kept
+
+    def of(self, weights: np.ndarray) -> np.ndarray:
+        """Return a run's weights (..., Q, K) as they are drawn; a row that sums to 0 stays so."""
+        chosen = weights[..., as_slice(self.rows), :][..., as_slice(self.columns)]
+        if self.words:
+            chosen = merge_words(
+                chosen,
+                [self.queries[row].word for row in self.rows],
+                [self.keys[column].word for column in self.columns],
+            )
+        if self.scaled:
+            sums = chosen.sum(axis=-1, keepdims=True)
+            chosen = chosen / np.where(sums == 0, 1, sums)
+        return chosen
+
+    def places(self, row: int, column: int) -> tuple[list[int], list[int]]:
+        """Return the places of the query's and of the key's pieces that a drawn cell stands for."""
+        return (
+            self.behind(self.queries, self.rows, row),
+            self.behind(self.keys, self.columns, column),
+        )
+
+    def behind(self, pieces: Sequence[Piece], places: Sequence[int], drawn: int) -> list[int]:
+        """Return the places of the pieces that one drawn row or column stands for."""
+        if not self.words:
+            return [places[drawn]]
+        starts, counts = word_starts([pieces[place].word for place in places])
+        return list(places[starts[drawn] : starts[drawn] + counts[drawn]])
+
+
+def select(
+    queries: Sequence[Piece],
+    keys: Sequence[Piece],
+    *,
+    between: Between = "all",
+    special: bool = True,
+    words: bool = False,
+    scaled: bool = False,
+) -> Selection:
+    """Return the tokens of one sentence or both, with their `special` tokens or without."""
+    looking, looked_at = SEGMENTS.get(between, (None, None))
+    return Selection(
+        queries,
+        keys,
+        kept(queries, looking, special),
+        kept(keys, looked_at, special),
+        words,
+        scaled,
+    )
+
+
+def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[int, ...]:
+    """Return the places of a sentence's pieces, or of both sentences', special tokens if wanted."""
+    return tuple(
+        place
+        for place, piece in enumerate(pieces)
+        if segment in (None, piece.segment) and (special or not piece.is_special)
+    )
+
+
+def as_slice(places: Sequence[int]) -> slice | list[int]:
+    """Return places as a slice if they stand side by side, so that no copy is made."""
+    if places and places[-1] - places[0] == len(places) - 1:
+        return slice(places[0], places[-1] + 1)
+    return list(places)

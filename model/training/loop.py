@@ -1,0 +1,196 @@
+"""How a Transformer is trained: the loss, the schedule, the steps, and where to resume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.checkpoint import copy_weights, save_tensors
+from model.sparing import is_sparing, smoothed_loss
+from model.trace import Run
+from model.training.data import Batch
+from model.training.muon import Muon
+from model.transformer import Transformer
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+OPTIMIZERS = ("adam", "muon")
+OPTIMIZER_STATE = ("step", "exp_avg", "exp_avg_sq", "momentum")  # kept of a parameter, if there
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is trained; `steps` and `cooldown` are counted in optimizer steps."""
+
+    steps: int = 12_000
+    warmup: int = 2_000
+    cooldown: int = 4_000
+    rate: float = 1.0  # times the paper's schedule
+    label_smoothing: float = 0.1
+    clip: float = 1.0  # largest norm of the gradient
+    batch_tokens: int = 3_072  # padded tokens of a batch, on either side
+    seed: int = 0
+    precision: str = "float32"
+    optimizer: str = "adam"
+
+
+@dataclass(frozen=True)
+class TrainingStep:
+    """One optimizer step: its number from 1, its loss in nats a token, its learning rate."""
+
+    number: int
+    loss: float
+    learning_rate: float
+
+
+def learning_rate(step: int, d_model: int, settings: Settings) -> float:
+    """Return the warm-up schedule, with a straight line to zero over the last `cooldown` steps.
+
+    Source: "Attention Is All You Need", section 5.3; the line to zero is ours.
+    """
+    warmed = settings.rate * d_model**-0.5 * min(step**-0.5, step * settings.warmup**-1.5)
+    return warmed * min(1.0, (settings.steps - step + 1) / max(1, settings.cooldown))
+
+
+def make_optimizer(model: nn.Module, name: str = "adam") -> torch.optim.Optimizer:
+    """Adam as in section 5.3 of the paper, or Muon; the schedule sets the rate at every step."""
+    if name == "muon":
+        return Muon(model)
+    return torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+
+
+def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+    """Cross-entropy of the expected tokens in nats a token, padding left out."""
+    if is_sparing(model.device):
+        memory, memory_mask = model.encode(batch.source_ids), model.source_mask(batch.source_ids)
+        mask = model.target_mask(batch.target_ids)
+        states = model.decoder(batch.target_ids, memory, mask, memory_mask, Run())
+        written = batch.next_ids != model.config.pad_id
+        return smoothed_loss(
+            states[written], model.output.weight, batch.next_ids[written], label_smoothing
+        )
+    logits = model(batch.source_ids, batch.target_ids)  # (B, T, V)
+    expected = batch.next_ids.flatten()
+    return F.cross_entropy(
+        logits.flatten(0, 1).float(),
+        expected,
+        ignore_index=model.config.pad_id,
+        label_smoothing=label_smoothing,
+    )
+
+
+def train(
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    batches: Iterable[Batch],
+    settings: Settings,
+    first_step: int = 1,
+) -> Iterator[TrainingStep]:
+    """Teacher-forced steps over `batches`, until they or `settings.steps` end.
+
+    The caller may stop between two steps, and look at or save the model there.
+    """
+    device = model.device
+    precision = PRECISIONS[settings.precision]
+    numbers = range(first_step, settings.steps + 1)
+    for number, batch in zip(numbers, batches, strict=False):
+        model.train()
+        rate = learning_rate(number, model.config.d_model, settings)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        batch = batch.to(device)
+        enabled = precision != torch.float32
+        with torch.autocast(device.type, precision, enabled=enabled):
+            loss = batch_loss(model, batch, settings.label_smoothing)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+        optimizer.step()
+        yield TrainingStep(number, loss.item(), rate)
+
+
+@torch.inference_mode()
+def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
+    """Mean cross-entropy in nats a token, without smoothing or dropout."""
+    model.eval()
+    device = model.device
+    total, count = 0.0, 0
+    for batch in batches:
+        batch = batch.to(device)
+        tokens = int((batch.next_ids != model.config.pad_id).sum())
+        total += batch_loss(model, batch).item() * tokens
+        count += tokens
+    return total / count
+
+
+@dataclass
+class Place:
+    """How far a training has come: steps and epochs done, batches done of this epoch, and the
+    running mean of the loss in nats a token.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    loss: float | None = None
+
+
+def options(model: Transformer, settings: Settings) -> dict[str, int | float | str | bool]:
+    """Everything that was chosen for a training, by name."""
+    return {**asdict(model.config), **asdict(settings)}
+
+
+def save_training(
+    path: Path,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    place: Place,
+    settings: Settings,
+) -> None:
+    """Write all that a training needs to resume exactly here, in one file."""
+    tensors = {"random.cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    for name, parameter in model.named_parameters():
+        tensors[f"model.{name}"] = parameter.detach()
+        for key, value in optimizer.state[parameter].items():
+            tensors[f"optimizer.{key}.{name}"] = value
+    metadata = {"place": asdict(place), "settings": options(model, settings)}
+    save_tensors(path, tensors, {name: json.dumps(entry) for name, entry in metadata.items()})
+
+
+def load_training(
+    path: Path, model: Transformer, optimizer: torch.optim.Optimizer, settings: Settings
+) -> Place:
+    """Put a model, its optimizer and the random state back to where `save_training` left them.
+
+    `steps` and `cooldown` may differ from the interrupted training's; any other option raises
+    ValueError, because the result would be neither the one training nor the other.
+    """
+    with safe_open(path, framework="pt") as file:
+        metadata = {name: json.loads(entry) for name, entry in file.metadata().items()}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    saved = metadata["settings"]
+    changed = [
+        f"--{name.replace('_', '-')} {saved[name]}"
+        for name, value in options(model, settings).items()
+        if saved.get(name, value) != value and name not in ("steps", "cooldown")
+    ]
+    if changed:
+        raise ValueError(f"To go on with {path.parent}, start with {' '.join(changed)}.")
+    copy_weights(model, {name[6:]: t for name, t in tensors.items() if name.startswith("model.")})
+    for name, parameter in model.named_parameters():
+        keys = {key: f"optimizer.{key}.{name}" for key in OPTIMIZER_STATE}
+        optimizer.state[parameter] = {
+            key: tensors[entry].to(model.device) for key, entry in keys.items() if entry in tensors
+        }
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    return Place(**metadata["place"])

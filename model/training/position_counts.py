@@ -1,0 +1,75 @@
+"""How many training pairs reach each position.
+
+python -m model.training.position_counts --pairs FILE --model DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from model.checkpoint import CONFIG, TOKENIZER
+from model.config import TransformerConfig
+from model.sequences import source_sequence, target_sequence
+from model.tokenizer import Tokenizer
+from model.trace import Side
+from model.training.data import EncodedPair, encode_pairs, read_pairs
+
+POSITION_COUNTS = "reach.csv"
+
+
+def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
+    """Return how many pairs have a token at each position (max_positions,), on either side."""
+    return {
+        "encoder": _at_least((len(source_sequence(pair.source)) for pair in pairs), max_positions),
+        "decoder": _at_least((len(target_sequence(pair.target)) for pair in pairs), max_positions),
+    }
+
+
+def _at_least(lengths: Iterable[int], positions: int) -> list[int]:
+    """Return how many of the lengths are more than each position, counted from 0."""
+    counts = [0] * positions
+    for length in lengths:
+        counts[length - 1] += 1
+    for position in reversed(range(positions - 1)):
+        counts[position] += counts[position + 1]
+    return counts
+
+
+def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
+    """Write the counts as a table of position, encoder, decoder."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["position", *counts])
+        writer.writerows(
+            [position, *row] for position, row in enumerate(zip(*counts.values(), strict=True))
+        )
+
+
+def load_position_counts(path: Path) -> dict[Side, list[int]]:
+    """Read the counts that `save_reach` wrote."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {side: [int(row[side]) for row in rows] for side in ("encoder", "decoder")}
+
+
+def main() -> None:
+    """Count the training pairs of a checkpoint by how far they reach, into its folder."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.training.position_counts", description=__doc__
+    )
+    parser.add_argument("--pairs", type=Path, required=True, help="what the model was trained on")
+    parser.add_argument("--model", type=Path, required=True, help="the checkpoint folder")
+    arguments = parser.parse_args()
+    config = TransformerConfig.from_file(arguments.model / CONFIG)
+    tokenizer = Tokenizer.from_file(arguments.model / TOKENIZER)
+    pairs = encode_pairs(read_pairs(arguments.pairs), tokenizer, config.max_positions)
+    save_position_counts(
+        arguments.model / POSITION_COUNTS, count_positions(pairs, config.max_positions)
+    )
+
+
+if __name__ == "__main__":
+    main()

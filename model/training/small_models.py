@@ -1,0 +1,224 @@
+"""Small models that learn a task while somebody watches."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.config import TransformerConfig, refuse_outside
+from model.decoding.search import decode
+from model.sequences import pad, source_sequence
+from model.tokenizer import Tokenizer
+from model.trace import KINDS, Kind
+from model.training.data import Batch, EncodedPair, collate
+from model.training.loop import Settings, TrainingStep, make_optimizer, train
+from model.training.snapshots import Snapshots
+from model.training.tasks import TASKS, Task, is_unseen
+from model.transformer import Transformer
+from model.translator import Translator
+
+MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond
+SNAPSHOTS = 59  # of the attention along a run; one more if it is stopped between two
+MATCHES = 40  # times along a run that the unseen examples are written
+UNSEEN = 200  # examples to write each time
+
+BOUNDS: dict[str, tuple[float, float]] = {
+    "layers": (1, 4),
+    "heads": (1, 8),
+    "d_model": (8, 128),
+    "d_ff": (8, 512),
+    "steps": (10, 10_000),
+    "batch_size": (1, 256),
+    "warmup": (1, 5_000),
+    "rate": (0.01, 10.0),
+    "label_smoothing": (0.0, 0.5),
+    "seed": (0, 999_999),
+}
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What is chosen for a training; encoder and decoder have `layers` each.
+
+    `shortest` and `longest` count what the task counts, and are 0 if it counts nothing. `rate`
+    multiplies the paper's schedule. Raises ValueError if a choice is out of bounds.
+    """
+
+    task: str = "reverse"
+    shortest: int = 1
+    longest: int = 8
+    layers: int = 2
+    heads: int = 4
+    d_model: int = 64
+    d_ff: int = 256
+    positions: str = "sinusoidal"
+    norm: str = "pre"
+    steps: int = 1_000
+    batch_size: int = 64
+    warmup: int = 200
+    rate: float = 0.5
+    label_smoothing: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(f"This is not a task; choose one of {', '.join(TASKS)}.")
+        least, most = TASKS[self.task].lengths
+        lengths = {"longest": (least, most), "shortest": (min(least, 1), self.longest)}
+        refuse_outside(vars(self), lengths | BOUNDS)
+        self.config(vocab_size=1)
+
+    def config(self, vocab_size: int) -> TransformerConfig:
+        """Return the shape of the model; without dropout, whose random state all threads share."""
+        return TransformerConfig(
+            source_vocab_size=vocab_size,
+            target_vocab_size=vocab_size,
+            d_model=self.d_model,
+            heads=self.heads,
+            encoder_layers=self.layers,
+            decoder_layers=self.layers,
+            d_ff=self.d_ff,
+            dropout=0.0,
+            norm=self.norm,
+            positions=self.positions,
+            max_positions=MAX_POSITIONS,
+        )
+
+    @property
+    def settings(self) -> Settings:
+        """How the shared training loop is to train; the second half cools down."""
+        return Settings(
+            steps=self.steps,
+            warmup=self.warmup,
+            cooldown=self.steps // 2,
+            rate=self.rate,
+            label_smoothing=self.label_smoothing,
+            seed=self.seed,
+        )
+
+
+DEFAULTS = {
+    "reverse": TrainingOptions(),
+    "copy": TrainingOptions("copy", steps=800),
+    "sort": TrainingOptions("sort"),
+    "add": TrainingOptions("add", longest=3, steps=2_500),
+    "dates": TrainingOptions("dates", shortest=0, longest=0, steps=600),
+}
+
+
+def default_options(task: str) -> TrainingOptions:
+    """Return options that learn a task within minutes; raises ValueError for an unknown task."""
+    return DEFAULTS[task] if task in DEFAULTS else TrainingOptions(task)
+
+
+def early_steps(steps: int, count: int) -> list[int]:
+    """Return at most `count` steps from 0 to the last, closer at first, when most happens."""
+    return sorted({round(steps * (place / (count - 1)) ** 2) for place in range(count)})
+
+
+@dataclass(frozen=True)
+class ScoredStep:
+    """One step of a training, and the share of unseen examples right after it, when counted."""
+
+    step: TrainingStep
+    exact_match: float | None
+
+
+class SmallModel:
+    """A small model, what it learns, and what its attention did on one example along the way."""
+
+    def __init__(self, options: TrainingOptions) -> None:
+        self.options = options
+        self.task: Task = TASKS[options.task]
+        self.tokenizer = Tokenizer.train_characters([self.task.alphabet])
+        self.model = Transformer(options.config(self.tokenizer.vocab_size))
+        self.model.draw_weights(torch.Generator().manual_seed(options.seed))
+        chance = random.Random(options.seed)
+        self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
+        # The longest of them shows the most of the pattern.
+        self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
+        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
+        self.keep_snapshot(0)
+
+    def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
+        """Return a random pair of those to train on, or of those kept from training."""
+        while True:
+            pair = self.task.pair(chance, self.options.shortest, self.options.longest)
+            if is_unseen(pair[0]) == unseen:
+                return pair
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield batches of new examples without end, the same for the same seed."""
+        chance = random.Random(f"train {self.options.seed}")
+        ids = self.tokenizer.backend.get_vocab()
+        while True:
+            pairs = [self.draw(chance, unseen=False) for _ in range(self.options.batch_size)]
+            yield collate(
+                [
+                    EncodedPair([ids[c] for c in source], [ids[c] for c in target])
+                    for source, target in pairs
+                ]
+            )
+
+    def train(self) -> Iterator[ScoredStep]:
+        """Train to the last step, by the loop of `python -m model.train`.
+
+        Raises FloatingPointError if the loss is not a finite number.
+        """
+        settings = self.options.settings
+        shown = set(early_steps(settings.steps, SNAPSHOTS))
+        every = math.ceil(settings.steps / MATCHES)
+        steps = train(self.model, make_optimizer(self.model), self.batches(), settings)
+        for step in steps:
+            if not math.isfinite(step.loss):
+                raise FloatingPointError(
+                    f"At step {step.number} the training diverged (the loss is not finite): "
+                    "choose a smaller learning rate or a longer warm-up."
+                )
+            if step.number in shown:
+                self.keep_snapshot(step.number)
+            counted = step.number % every == 0 or step.number == settings.steps
+            yield ScoredStep(step, self.exact_match() if counted else None)
+
+    def exact_match(self) -> float:
+        """Return the share of the unseen examples that greedy decoding writes without a mistake."""
+        self.model.eval()
+        sources, targets = zip(*self.unseen, strict=True)
+        ids = self.tokenizer.encode_ids(sources)
+        longest = max(len(target) for target in targets)
+        written = decode(
+            self.model,
+            pad([source_sequence(row) for row in ids]),
+            max_new_tokens=longest + 1,
+        )
+        right = sum(
+            decoded.finished and self.tokenizer.decode(decoded.ids) == target
+            for decoded, target in zip(written, targets, strict=True)
+        )
+        return right / len(targets)
+
+    def keep_snapshot(self, step: int) -> None:
+        """Keep the attention on the example after a step, the decoder reading the right target."""
+        if self.shots and self.shots[-1][0] == step:
+            return
+        trace = Translator(self.model, self.tokenizer).trace(self.source, self.target)
+        self.shots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
+        self.source_tokens = [token.text for token in trace.source_tokens]
+        self.target_tokens = [token.text for token in trace.target_tokens]
+
+    def snapshots(self) -> Snapshots:
+        """Return the attention on the example at all snapshots so far."""
+        steps, shots = zip(*self.shots[:], strict=True)
+        weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in KINDS}
+        return Snapshots(
+            list(steps),
+            [self.source],
+            [self.source_tokens],
+            [self.target_tokens],
+            [weights],
+        )

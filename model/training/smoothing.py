@@ -1,0 +1,30 @@
+"""What label smoothing asks of a model, and what it costs to be sure or unsure."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
+    """Return the probability asked for the right token, and that for each of the others.
+
+    `smoothing` is what is spread evenly over all `classes` tokens, the right one included.
+    Source: "Attention Is All You Need", section 5.4.
+    """
+    other = smoothing / classes
+    return 1 - smoothing + other, other
+
+
+def smoothed_loss(probability: Tensor, classes: int, smoothing: float) -> Tensor:
+    """Return the loss in nats of a `probability` for the right token, the rest spread evenly.
+
+    Any shape in, the same shape out. It is least at the probability that is asked for.
+    Raises ValueError for fewer than two classes, which leave no other token.
+    """
+    if classes < 2:
+        raise ValueError(f"A choice needs two tokens or more, not {classes}.")
+    right, other = smoothed_target(classes, smoothing)
+    rest = (1 - probability) / (classes - 1)
+    # Without smoothing, 0 times the logarithm of 0 is 0.
+    return -torch.xlogy(right, probability) - (classes - 1) * torch.xlogy(other, rest)

@@ -1,0 +1,80 @@
+import { begin, element } from "../../viz/canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {{ key: string, name: string, words: string, choices: string[], step: number, selector: string }[]} keys
+ */
+
+/**
+ * Listen for keys on the whole page, and click for them what is on it.
+ * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, root } = begin(mount);
+  root.forget?.();
+  const sheet = helpSheet(header.keys);
+  const open = element("button", "", "Keys: ?", { type: "button", "aria-haspopup": "dialog" });
+  open.onclick = () => sheet.showModal();
+  root.replaceChildren(open, sheet);
+
+  function pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || sheet.open || types(event)) return;
+    if (event.key === "?") {
+      event.preventDefault();
+      sheet.showModal();
+      return;
+    }
+    const key = header.keys.find((one) => one.key === event.key);
+    const control = key && (key.choices.length ? option(key) : all(key.selector)[0]);
+    if (!control || control.disabled) return;
+    event.preventDefault();
+    control.click();
+  }
+  document.addEventListener("keydown", pressed);
+  root.forget = () => document.removeEventListener("keydown", pressed);
+  return root.forget;
+}
+
+/** A dialog with all keys and what they do. */
+function helpSheet(keys) {
+  const sheet = element("dialog", "", "", { "aria-label": "Keys" });
+  const list = element("dl");
+  for (const { name, words } of [...keys, { name: "?", words: "this sheet" }]) {
+    list.append(element("dt", "", name), element("dd", "", words));
+  }
+  const close = element("button", "", "Close", { type: "button" });
+  close.onclick = () => sheet.close();
+  sheet.append(element("h2", "", "Keys"), list, close);
+  return sheet;
+}
+
+/** Whether a key press is meant for what has the focus: a box, a list, or a button's space. */
+function types(event) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target.matches("textarea, select")) return true;
+  if (target.matches("input")) {
+    return event.key === " " || !["radio", "checkbox"].includes(target.getAttribute("type"));
+  }
+  return event.key === " " && target.matches("button, a, summary, [role=radio], [role=tab]");
+}
+
+/** The option a step after the chosen one of the first of these choices that is on the page. */
+function option({ choices, step }) {
+  const drawn = choices.flatMap((name) => [...document.querySelectorAll(`.st-key-${name}`)]);
+  const options = [
+    ...(drawn.find((one) => one.checkVisibility())?.querySelectorAll("[role=radio]") ?? []),
+  ];
+  const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");
+  return options[chosen + step];
+}
+
+/** What a selector finds on the page and in its parts. */
+function all(selector, root = /** @type {ParentNode} */ (document)) {
+  return [
+    ...root.querySelectorAll(selector),
+    ...[...root.querySelectorAll("*")].flatMap((node) =>
+      node.shadowRoot ? all(selector, node.shadowRoot) : [],
+    ),
+  ];
+}

@@ -1,0 +1,40 @@
+// What keeps a page in order, whatever pictures are on it.
+
+const PHONE = 768; // pixels up to which Streamlit lays the sidebar over the page
+const PASSING = 1000; // milliseconds in which a page that was passed by may still come
+
+/** Watch over the page's address, boxes and sidebar; once a page. */
+export function tend() {
+  addEventListener("input", mend, true);
+  addEventListener("click", closeSidebar);
+  let passed = -Infinity; // when the browser last went back or forward by itself
+  addEventListener("popstate", () => (passed = performance.now()), true);
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => (passed = -Infinity), true);
+
+  // A page comes first without its choices in the address: no place of its own to go back to. And
+  // pages that were only passed by, going back, come late: they would end the way forward.
+  const { pushState } = history;
+  history.pushState = (state, title, address) => {
+    const { pathname } = new URL(address ?? "#", location.href);
+    const same = pathname === location.pathname;
+    const late = performance.now() - passed < PASSING;
+    if (late && !same) return;
+    const replaces = same && (late || !location.search);
+    (replaces ? history.replaceState : pushState).call(history, state, title, address);
+  };
+}
+
+/** Half of a character in a box would make the server close the connection. */
+function mend({ target }) {
+  if (target.value?.isWellFormed?.() ?? true) return;
+  const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
+  set.call(target, target.value.toWellFormed());
+}
+
+/** Streamlit closes it for its own links alone, and on a phone it covers the page. */
+function closeSidebar({ target }) {
+  if (innerWidth > PHONE || !target.closest("[data-testid=stSidebar] a")) return;
+  /** @type {HTMLElement | null} */
+  const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+  button?.click();
+}

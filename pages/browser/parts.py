@@ -1,0 +1,115 @@
+"""What a page has in the browser besides its pictures: keys, links, slides, kept texts, menus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+
+COPY_LINK, KEPT_TEXT, KEYBOARD, SAVE_MENU, SLIDE = (
+    Part(Path(__file__).with_name(f"{name}.js"))
+    for name in ("copy_link", "kept_text", "keyboard", "save_menu", "slide")
+)
+Format = Literal["png", "svg", "html", "csv", "npz", "json"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key, what it does in words, and what it clicks.
+
+    It clicks the option `step` after the chosen one of the first of the `choices`, by key, that is
+    on the page, or else the first control that the CSS `selector` finds.
+    """
+
+    key: str
+    words: str
+    choices: tuple[str, ...] = ()
+    step: int = 0
+    selector: str = ""
+
+
+HEADS = "head", "head_number", "bert_head"
+LAYERS = "layer", "bert_layer"
+KINDS = "kind", "mask_kind", "bert_kind"
+KEYS = (
+    Key("h", "next head", HEADS, 1),
+    Key("H", "previous head", HEADS, -1),
+    Key("l", "next layer", LAYERS, 1),
+    Key("L", "previous layer", LAYERS, -1),
+    Key("k", "next kind of attention", KINDS, 1),
+    Key("K", "previous kind of attention", KINDS, -1),
+    Key("t", "switch the selected head off or on", selector=".switchboard .head.selected"),
+    Key("n", "next step of decoding or training", selector=".transport .forward"),
+    Key("p", "previous step", selector=".transport .back"),
+    Key(" ", "play or pause", selector=".transport .play"),
+)
+NAMES = {" ": "Space"}
+
+
+def keyboard() -> CanvasPicture:
+    """A button that lists the keys, and the keys themselves, wherever the focus is but in a box."""
+    keys = [{**vars(key), "name": NAMES.get(key.key, key.key)} for key in KEYS]
+    return CanvasPicture.pack(KEYBOARD, {"keys": keys}, height=40)
+
+
+def copy_link() -> CanvasPicture:
+    """Copies the address as it is when clicked, with the theme if that is not the system's."""
+    return CanvasPicture.pack(COPY_LINK, {}, height=48)
+
+
+def kept_text(name: str, text: str | None) -> CanvasPicture:
+    """Keep a text in the tab under a name, so that it outlives a reload; an empty one removes it.
+
+    None asks for what is kept: if there is something, the part answers with it.
+    """
+    return CanvasPicture.pack(KEPT_TEXT, {"name": name, "text": text}, height=0)
+
+
+def slide(title: str, words: str, *, number: int, count: int) -> CanvasPicture:
+    """The words of slide `number` of `count`, counted from 1.
+
+    The document's keys turn the slides: arrows, page keys and the space bar, Home and End; B or a
+    full stop blacks the screen out and back; Escape leaves. It answers with the number of the slide
+    that was asked for, 0 for none. Raises ValueError if there is no such slide.
+    """
+    if not 1 <= number <= count:
+        raise ValueError(f"There is no slide {number} of {count}.")
+    header = {"title": title, "words": words, "number": number, "count": count}
+    return CanvasPicture.pack(SLIDE, header, height=160)
+
+
+def save_menu(
+    name: str,
+    caption: str,
+    what: str,
+    formats: Sequence[Format],
+    *,
+    made_here: Sequence[Format] = ("png", "svg"),
+    file: tuple[Format, bytes, int] | None = None,
+    of: str | None = None,
+) -> CanvasPicture:
+    """The button that saves a picture, or the chart that the CSS selector `of` finds on the page.
+
+    Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
+    as it looks. For another one a click answers with its name, and the menu drawn again with the
+    `file`, its bytes and a number of its own saves it, once. `name` is the files' without ending,
+    `caption` is written below the picture, `what` names it for screen readers.
+    """
+    header = {
+        "name": name,
+        "caption": caption,
+        "what": what,
+        "formats": list(formats),
+        "made_here": list(made_here),
+        "of": of,
+    }
+    if file is None:
+        return CanvasPicture.pack(SAVE_MENU, header, height=40)
+    format_, content, number = file
+    header["file"] = {"format": format_, "number": number}
+    return CanvasPicture.pack(SAVE_MENU, header, np.frombuffer(content, np.uint8), height=40)

@@ -1,0 +1,196 @@
+import { answering, begin, element, unpack } from "../../viz/canvas.js";
+import { SVG } from "./svg_paint.js";
+import { toSvg } from "./to_svg.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string} name of the files, without an ending
+ * @property {string} caption
+ * @property {string} what names the picture for screen readers
+ * @property {string[]} formats
+ * @property {string[]} made_here formats that are made in the browser
+ * @property {string | null} of the CSS selector of a chart
+ * @property {{ format: string, number: number }} [file] that was asked for; its bytes are the array
+ */
+
+const SCALE = 2; // dots of a PNG to a pixel of the page
+const WORDS = {
+  png: "the picture as dots, at twice its size",
+  svg: "the picture as lines and texts, sharp at any size",
+  html: "a page of its own that needs no network",
+  csv: "the numbers, for spreadsheets",
+  npz: "the numbers, for numpy",
+  json: "the scene, which a talk can load",
+};
+const CHARTS = ".svg-container, .vega-embed"; // of Plotly, of Vega
+const ICON = "M8 1v9M4.5 7 8 10.5 11.5 7M2 11v3h12v-3";
+
+/**
+ * Draw the menu of a chart that another library draws; a picture's own comes with it.
+ * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const chart = () => document.querySelector(header.of)?.querySelector(CHARTS);
+  drawMenu(root, { header, array }, mount.setTriggerValue, chart);
+}
+
+/** Draw the menu of a picture that stands in the same element; returns the menu's own element. */
+export function drawMenuOf({ parentElement, setTriggerValue }, bytes, drawn) {
+  const root = drawn ?? parentElement.appendChild(element("div", "save-menu"));
+  drawMenu(root, unpack(bytes), setTriggerValue, () => parentElement.querySelector(".picture"));
+  return root;
+}
+
+/** A button that saves a picture; what is not made here is asked for by its format. */
+function drawMenu(root, { header, array }, setTriggerValue, picture) {
+  if (header.file && header.file.number !== root.number) {
+    root.number = header.file.number;
+    download(new Blob([array]), `${header.name}.${header.file.format}`);
+  }
+  const words = JSON.stringify([header.name, header.caption, header.formats]);
+  root.ask = answering(root, setTriggerValue, "wanted");
+  if (root.words === words) return;
+  root.words = words;
+
+  const opener = element("button", "control open", "", {
+    type: "button",
+    "aria-label": `Save: ${header.what}`,
+    "aria-expanded": "false",
+  });
+  opener.append(icon(), "Save");
+  const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
+  const formats = element("div", "formats");
+  const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
+  choices.append(formats, element("p", "caption", header.caption), said);
+  formats.append(
+    ...header.formats.map((format) => {
+      const title = WORDS[format];
+      const button = element("button", "control format", format.toUpperCase(), { type: "button", title });
+      button.onclick = async () => {
+        try {
+          await save(format);
+          show(false);
+        } catch (error) {
+          said.textContent = error.message;
+        }
+      };
+      return button;
+    }),
+  );
+  const show = (open) => {
+    const { activeElement, host } = root.getRootNode();
+    const back = !open && choices.contains(activeElement);
+    choices.hidden = !open;
+    opener.ariaExpanded = String(open);
+    root.classList.toggle("open", open);
+    host.style.zIndex = open ? "50" : ""; // above the pictures that follow
+    if (back) opener.focus();
+  };
+  opener.onclick = () => show(choices.hidden);
+  root.onkeydown = (event) => {
+    if (event.key === "Escape") show(false);
+    event.stopPropagation(); // letters are no shortcuts here
+  };
+  root.onfocusout = (event) => {
+    if (event.relatedTarget && !root.contains(event.relatedTarget)) show(false);
+  };
+  show(false);
+  root.replaceChildren(opener, choices);
+
+  async function save(format) {
+    if (!header.made_here.includes(format)) return root.ask(format);
+    const drawn = picture();
+    if (!drawn) throw new Error("The picture is not on the page any more.");
+    const svg = toSvg(drawn, header.caption);
+    if (format === "png") return download(await dots(svg), `${header.name}.png`);
+    const text = new XMLSerializer().serializeToString(svg);
+    const [type, content] = format === "svg" ? ["image/svg+xml", text] : ["text/html", pageOf(text, header.what)];
+    download(new Blob([content], { type }), `${header.name}.${format}`);
+  }
+}
+
+/** A page with an SVG. */
+function pageOf(svg, title) {
+  const page = document.implementation.createHTMLDocument(title);
+  const charset = page.createElement("meta");
+  charset.setAttribute("charset", "utf-8");
+  page.head.prepend(charset);
+  page.body.append(page.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
+  return `<!doctype html>${page.documentElement.outerHTML}`;
+}
+
+function icon() {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  svg.appendChild(document.createElementNS(SVG, "path")).setAttribute("d", ICON);
+  return svg;
+}
+
+/** The dots of an SVG, with the fonts that the page has loaded. */
+async function dots(svg) {
+  const width = Number(svg.getAttribute("width"));
+  const height = Number(svg.getAttribute("height"));
+  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
+  fonts.textContent = await fontFaces(svg);
+  const text = new XMLSerializer().serializeToString(svg);
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    const image = new Image(width * SCALE, height * SCALE);
+    image.src = address;
+    await image.decode();
+    const canvas = element("canvas", "");
+    canvas.width = width * SCALE;
+    canvas.height = height * SCALE;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const made = await new Promise((done) => canvas.toBlob(done));
+    if (!made) throw new Error("The picture is too large for a PNG; its SVG has any size.");
+    return made;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** The fonts of the page that an SVG names, written out: an image loads nothing. */
+async function fontFaces(svg) {
+  const named = svg.outerHTML;
+  const rules = [...document.styleSheets].flatMap((sheet) => {
+    try {
+      return [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
+    } catch {
+      return []; // of another host
+    }
+  });
+  const faces = rules
+    .filter((rule) => named.includes(rule.style.getPropertyValue("font-family").replaceAll('"', "")))
+    .map(async (rule) => {
+      const [whole, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
+      if (!address) return "";
+      try {
+        const file = await fetch(new URL(address, rule.parentStyleSheet.href ?? document.baseURI));
+        return rule.cssText.replace(whole, `url(${await dataAddress(await file.blob())})`);
+      } catch {
+        return ""; // the browser's own letters do
+      }
+    });
+  return (await Promise.all(faces)).join("\n");
+}
+
+/** A file as an address that holds all of it. */
+function dataAddress(blob) {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result);
+    reader.onerror = failed;
+    reader.readAsDataURL(blob);
+  });
+}
+
+/** Have the browser save a file. */
+function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  const link = element("a", "", "", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

@@ -1,0 +1,124 @@
+import { begin, element } from "../../viz/canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string} title
+ * @property {string} words
+ * @property {number} number of the slide, from 1
+ * @property {number} count
+ */
+
+const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
+const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
+const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
+const SETTLED = 300; // milliseconds after which pictures have taken their size
+const SHRINK = 0.95;
+const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
+
+/**
+ * Write a slide's words, turn slides by keys and buttons, and fit them to the screen.
+ * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, root, answer } = begin(mount);
+  const { title, words, number, count } = header;
+  root.forget?.();
+  // What was asked for last may be ahead of the slide that came.
+  if (root.wanted === number) root.wanted = undefined;
+  let at = root.wanted ?? number;
+
+  const back = turnButton("‹", "Previous slide", () => go(at - 1));
+  const on = turnButton("›", "Next slide", () => go(at + 1));
+  const leave = turnButton("×", "Leave the talk", () => answer(0));
+  const counter = element("span", "counter", "", { "aria-live": "polite" });
+  const turn = element("div", "turn", "", { role: "group", "aria-label": "Slides" });
+  turn.append(back, counter, on, leave);
+  const black = root.querySelector(".black") ?? element("div", "black", "", { hidden: "" });
+  black.onclick = () => (black.hidden = true);
+  root.replaceChildren(element("h1", "", title), element("p", "words", words), turn, black);
+  show();
+
+  function go(to) {
+    const next = Math.max(1, Math.min(count, to));
+    if (next === at) return;
+    at = root.wanted = next;
+    show();
+    answer(at);
+  }
+  function show() {
+    counter.textContent = `${at} / ${count}`;
+    back.disabled = at === 1;
+    on.disabled = at === count;
+  }
+  function onKey(event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event;
+    if (takesKey(event.composedPath()[0], key)) return;
+    if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
+    else if (key === "Escape" && !black.hidden) black.hidden = true;
+    else if (key === "Escape") answer(0);
+    else if (key in STEPS) go(at + STEPS[key]);
+    else if (key === "Home") go(1);
+    else if (key === "End") go(count);
+    else return;
+    event.preventDefault();
+  }
+  document.addEventListener("keydown", onKey);
+  const stopFitting = fitToScreen(root.number !== number);
+  root.number = number;
+  root.forget = () => {
+    document.removeEventListener("keydown", onKey);
+    stopFitting();
+  };
+  return root.forget;
+}
+
+/**
+ * Scale the slide to the screen, and shrink pictures that are too tall for it.
+ * @param {boolean} isNew whether the pictures begin at their own size
+ * @returns {() => void} what ends it
+ */
+function fitToScreen(isNew) {
+  const style = document.documentElement.style;
+  const main = document.querySelector("[data-testid=stMain]");
+  let waiting = 0;
+  function scale() {
+    const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
+    style.setProperty("--slide-scale", String(Math.max(SMALLEST, fitting)));
+    check();
+  }
+  function check() {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const fit = Number(style.getPropertyValue("--slide-fit") || 1);
+      if (document.querySelector("[data-test-script-state=running]")) return check();
+      const overflows = main.scrollHeight > main.clientHeight + 1;
+      if (!overflows || innerWidth < STAGE.width / 2 || fit * SHRINK < FITS[1]) return;
+      style.setProperty("--slide-fit", String(fit * SHRINK));
+      check();
+    }, SETTLED);
+  }
+  if (isNew) style.setProperty("--slide-fit", String(FITS[0]));
+  const observer = new ResizeObserver(check);
+  observer.observe(main.firstElementChild);
+  addEventListener("resize", scale);
+  scale();
+  return () => {
+    clearTimeout(waiting);
+    observer.disconnect();
+    removeEventListener("resize", scale);
+  };
+}
+
+function turnButton(text, name, onclick) {
+  const button = element("button", "", text, { type: "button", "aria-label": name, title: name });
+  button.onclick = onclick;
+  return button;
+}
+
+/** Whether what has the focus needs a key for itself: any in a text box, some in a button. */
+function takesKey(place, key) {
+  if (place.isContentEditable || place.matches?.("textarea, select")) return true;
+  if (place.matches?.("input")) return place.type !== "range" || !key.startsWith("Page");
+  return key === " " && place.matches?.("button, [role=button], summary, [tabindex='0']");
+}

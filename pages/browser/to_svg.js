@@ -1,0 +1,232 @@
+// A picture on the page as an SVG of its own: its texts as texts, its canvases as what was drawn.
+
+import { listening } from "./canvas_recorder.js";
+import { SVG, bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
+
+const CONTROLS = ".transport, .controls, .compare, input, select, .modebar-container"; // not in files
+const MOST_TRIES = 12; // of a width that shows all
+const EDGE = 8; // pixels around the picture
+
+/** The picture that `root` holds, whole, as an SVG element with a caption below. */
+export function toSvg(root, caption) {
+  const restore = showWhole(root);
+  try {
+    const drawn = new Map(); // of canvases: what was drawn on them
+    const make = (name, attributes = {}, ...children) => {
+      const made = document.createElementNS(SVG, name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      made.append(...children);
+      return made;
+    };
+    const listener = (canvas) => listening(canvas, drawn, make);
+    for (const part of [root, ...root.querySelectorAll("*")]) part.redraw?.(listener);
+    const box = root.getBoundingClientRect();
+    const pen = { make, drawn, left: box.left, top: box.top };
+    const width = Math.ceil(Math.max(box.width, root.scrollWidth));
+    const height = Math.ceil(Math.max(box.height, root.scrollHeight));
+    const content = make("g");
+    describe(root, content, pen, 1);
+    const words = captionLines(caption, width);
+    const tall = height + (words.length ? 10 + 16 * words.length : 0);
+    const size = { width: width + 2 * EDGE, height: tall + 2 * EDGE };
+    const svg = make("svg", { ...size, viewBox: `${-EDGE} ${-EDGE} ${size.width} ${size.height}` });
+    const paper = paintOf(getComputedStyle(page()).backgroundColor);
+    svg.append(
+      make("title", {}, written(caption)),
+      make("rect", { x: -EDGE, y: -EDGE, ...size, fill: paper.alpha ? paper.color : "#fff" }),
+      content,
+      ...words.map((line, at) => captionText(line, height + 20 + 16 * at, pen)),
+    );
+    return svg;
+  } finally {
+    restore();
+  }
+}
+
+/** Lay the picture out whole, without controls and scrollbars; returns what takes it back. */
+function showWhole(root) {
+  const undo = [];
+  const opened = [];
+  const set = (part, styles) => {
+    const before = part.getAttribute("style");
+    Object.assign(part.style, styles);
+    undo.push(() => (before === null ? part.removeAttribute("style") : part.setAttribute("style", before)));
+  };
+  for (const part of [root, ...root.querySelectorAll("*")]) {
+    if (!(part instanceof HTMLElement)) continue;
+    if (part.matches(CONTROLS)) set(part, { display: "none" });
+    const { overflowX, overflowY, position } = getComputedStyle(part);
+    if (position === "sticky") set(part, { position: "static" }); // scrolled, it lies over others
+    if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
+      set(part, { overflow: "visible", maxHeight: "none" });
+      if (part !== root) opened.push(part);
+    }
+  }
+  // What stood beside a scrolled part must not lie under it now.
+  set(root, {});
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const missing = Math.max(0, ...opened.map((part) => part.scrollWidth - part.clientWidth));
+    if (missing < 1) break;
+    root.style.width = `${root.getBoundingClientRect().width + missing}px`;
+  }
+  return () => {
+    undo.reverse().forEach((back) => back());
+    for (const part of [root, ...root.querySelectorAll("*")]) part.redraw?.();
+  };
+}
+
+/** Add what an element of the page looks like, and all in it, to a group. */
+function describe(part, group, pen, opacity) {
+  const style = getComputedStyle(part);
+  if (style.display === "none" || style.visibility !== "visible") return;
+  const shown = opacity * Number(style.opacity);
+  if (!shown) return;
+  const box = part.getBoundingClientRect();
+  const x = round(box.left - pen.left);
+  const y = round(box.top - pen.top);
+  const place = { x, y, width: round(box.width), height: round(box.height) };
+  frame(part, style, place, group, pen, shown);
+  if (part instanceof HTMLCanvasElement) {
+    if (!part.width || !part.height || !box.width || !box.height) return;
+    const view = { ...place, viewBox: `0 0 ${part.width} ${part.height}`, preserveAspectRatio: "none" };
+    const noted = pen.drawn.get(part);
+    if (noted) group.append(pen.make("svg", { ...view, opacity: shown }, ...noted));
+    else group.append(pen.make("image", { ...place, opacity: shown, ...bitmap(part) }));
+    return;
+  }
+  for (const child of part.childNodes) {
+    if (child.nodeType === Node.TEXT_NODE) writeText(child, style, group, pen, shown);
+    else if (child instanceof SVGSVGElement) group.append(copyOf(child, pen));
+    else if (child instanceof HTMLElement) describe(child, group, pen, shown);
+  }
+}
+
+/** An element's background, border and outline. */
+function frame(part, style, place, group, pen, opacity) {
+  if (!place.width || !place.height) return;
+  const rx = Math.min(parseFloat(style.borderTopLeftRadius) || 0, place.height / 2);
+  const add = (by, attributes) => {
+    const grown = { x: place.x - by, y: place.y - by, width: place.width + 2 * by, height: place.height + 2 * by };
+    const dashes = attributes.dashed ? { "stroke-dasharray": "4 3" } : {};
+    delete attributes.dashed;
+    group.append(pen.make("rect", { ...grown, rx: Math.max(0, rx + by), opacity, fill: "none", ...dashes, ...attributes }));
+  };
+  if (paintOf(style.backgroundColor).alpha) add(0, shade("fill", style.backgroundColor));
+  const stops = style.backgroundImage.match(/^linear-gradient\(to right, (.*)\)$/)?.[1].match(/#\w+|\w+\([^)]*\)/g);
+  if (stops) {
+    const id = `ramp${Math.random().toString(36).slice(2)}`;
+    const gradient = pen.make("linearGradient", { id });
+    stops.forEach((color, at) =>
+      gradient.append(pen.make("stop", { offset: at / (stops.length - 1), "stop-color": paintOf(color).color })),
+    );
+    group.append(gradient);
+    add(0, { fill: `url(#${id})` });
+  }
+  const sides = ["Top", "Right", "Bottom", "Left"].map((side) => parseFloat(style[`border${side}Width`]));
+  const wide = sides[2];
+  if (wide && sides.every((side) => side === wide)) {
+    const dashed = style.borderBottomStyle === "dashed";
+    add(-wide / 2, { ...shade("stroke", style.borderBottomColor), "stroke-width": wide, dashed });
+  } else if (wide) {
+    const { x, y, width, height } = place;
+    const line = { x, y: y + height - wide, width, height: wide };
+    group.append(pen.make("rect", { ...line, opacity, ...shade("fill", style.borderBottomColor) }));
+  }
+  const outline = style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth);
+  if (outline)
+    add(parseFloat(style.outlineOffset) + outline / 2, { ...shade("stroke", style.outlineColor), "stroke-width": outline });
+}
+
+/** The lines of a text as they stand on the page, cut where the page cuts them. */
+function writeText(node, style, group, pen, opacity) {
+  for (const { text, box } of linesOf(node)) {
+    const cutter = cutting(node.parentElement);
+    const room = cutter ? cutter.right - box.left : Infinity;
+    if (room <= 0) continue;
+    const whole = written(style.whiteSpace.startsWith("pre") ? text : text.replace(/\s+/g, " "));
+    const font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    const metrics = measure(whole, font);
+    const cut = box.width > room + 1;
+    const shown = cut ? fitting(whole, room, font) : whole;
+    const at = {
+      x: round(box.left - pen.left),
+      y: round(box.top - pen.top + (box.height + metrics.fontBoundingBoxAscent - metrics.fontBoundingBoxDescent) / 2),
+      textLength: round(cut ? measure(shown, font).width : box.width),
+      lengthAdjust: "spacingAndGlyphs",
+      opacity: round(opacity),
+      ...shade("fill", style.color),
+      style: `font: ${font}; white-space: pre`,
+    };
+    group.append(pen.make("text", at, ...(cut ? [pen.make("title", {}, whole)] : []), shown));
+  }
+}
+
+/** The box of the nearest element that cuts off what does not fit in it. */
+function cutting(part) {
+  for (let at = part; at instanceof HTMLElement; at = at.parentElement)
+    if (getComputedStyle(at).overflowX === "hidden") {
+      const { left } = at.getBoundingClientRect();
+      const { paddingRight } = getComputedStyle(at);
+      return { right: left + at.clientLeft + at.clientWidth - parseFloat(paddingRight) };
+    }
+  return null;
+}
+
+/** The lines that a text is broken into, each with its box. */
+function linesOf(node) {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const boxes = [...range.getClientRects()].filter((box) => box.width);
+  if (boxes.length < 2) return boxes.map((box) => ({ text: node.data.trim() ? node.data : "", box })).filter(({ text }) => text);
+  const lines = [];
+  for (let at = 0; at < node.length; at++) {
+    const step = node.data.codePointAt(at) > 0xffff ? 2 : 1;
+    range.setStart(node, at);
+    range.setEnd(node, at + step);
+    const box = range.getBoundingClientRect();
+    const last = lines.at(-1);
+    const sign = node.data.slice(at, at + step);
+    at += step - 1;
+    if (!box.width) continue;
+    if (last && Math.abs(last.box.top - box.top) < box.height / 2) {
+      last.text += sign;
+      last.box = { ...last.box, width: Math.max(last.box.width, box.right - last.box.left) };
+    } else {
+      const { left, top, width, height } = box;
+      lines.push({ text: sign, box: { left, top, width, height } });
+    }
+  }
+  return lines;
+}
+
+/** A copy of what is SVG already: of Plotly's layers, or of Vega's marks. */
+function copyOf(svg, pen) {
+  const copy = svg.cloneNode(true);
+  const { left, top } = svg.getBoundingClientRect();
+  copy.setAttribute("x", round(left - pen.left));
+  copy.setAttribute("y", round(top - pen.top));
+  copy.querySelectorAll(".hoverlayer, .draglayer, .zoomlayer, .selectionlayer, script, foreignObject").forEach((part) => part.remove());
+  copy.style.background = "none";
+  return copy;
+}
+
+/** A caption in lines that fit the width. */
+function captionLines(caption, width) {
+  const font = captionFont();
+  const lines = [];
+  for (const word of written(caption).split(/\s+/).filter(Boolean)) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && measure(longer, font).width <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const page = () => document.querySelector(".stApp") ?? document.body;
+const captionFont = () => `12px ${getComputedStyle(page()).fontFamily}`;
+
+/** A line of a caption, with its base at a height. */
+function captionText(line, y, pen) {
+  const ink = shade("fill", getComputedStyle(page()).color);
+  return pen.make("text", { x: 0, y, ...ink, opacity: 0.8, style: `font: ${captionFont()}` }, line);
+}

@@ -1,0 +1,106 @@
+"""Attention: what every head looks at, on the visitor's sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.trace import Kind, Trace
+from pages.shared.controls.sentence import sentence_box, show_translation
+from pages.shared.link.address import section
+from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
+from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import open_inside
+from pages.shared.show.overview import (
+    all_heads,
+    column_of,
+    head_at,
+    one_in_large,
+    selection,
+    with_summaries,
+)
+from pages.shared.show.saving import About, about
+from pages.shared.show.words import formula, reading_of
+from pages.shared.state import models
+from pages.shared.state.choices import HEAD, KINDS, LAYER, OWN_SCALE, PICTURE, put
+from pages.shared.state.page import Page
+from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
+
+Cell = tuple[int, int]  # query and key, from 0
+
+
+def open_map(layer: int, column: int) -> None:
+    """Choose the layer and head of the clicked map."""
+    put(LAYER, layer)
+    put(HEAD, head_at(column, translator().model.config.heads))
+
+
+def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
+    """Take the weight of a clicked cell apart; of a mean or maximum, that of the strongest head."""
+    layer, head = place
+    if head >= weights.shape[1]:
+        head = int(weights[layer][:, *cell].argmax())
+    open_inside(kind, layer, head, *cell)
+
+
+@section
+def detail(trace: Trace, kind: Kind, of: About) -> None:
+    """Draw the choice of a head and the head in large: apart, so that a choice draws it alone."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = choose_layer(kind)
+        picture = choose(PICTURE)
+    head = choose_head()
+    model, config = models.chosen(), translator().model.config
+    place = layer, column_of(head, config.heads)
+    selection(place, open_map)
+    weights = weights_of(trace, kind)  # (layers, heads, query, key)
+    one_in_large(
+        one_head(weights[layer], head),
+        *tokens_of(trace, kind),
+        picture,
+        of=of,
+        what=site_words(kind, layer, head),
+        blocked=blocked_cells(trace, kind),
+        open_cell=lambda *cell: open_cell(weights, kind, place, cell),
+    )
+    st.caption(reading_of(kind, head, model.source, model.target))
+    st.latex(formula(kind, config.head_width, model.source, model.target))
+
+
+@section
+def heads(trace: Trace, of: About) -> None:
+    """Draw the choice of attention, all its heads, and one of them in large."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        kind = choose_kind(label_visibility="collapsed")
+        maps, what = with_summaries(weights_of(trace, kind)), f"{KINDS[kind]}, all heads"
+        all_heads(maps, *tokens_of(trace, kind), of=of, what=what)
+    with right:
+        detail(trace, kind, of)
+
+
+def attention() -> None:
+    """Draw the page."""
+    if sentence := sentence_box():
+        of = about(sentence, target=translated(sentence).text)
+        show_translation(translated(sentence), of)
+        heads(traced(sentence), of)
+
+
+ATTENTION = Page(
+    key="attention",
+    file="app.py",
+    title="Attention",
+    purpose="What every head looks at, on your sentence",
+    body=attention,
+    choices=(PICTURE, OWN_SCALE),
+    pictures={
+        "source": "the source's tokens",
+        "target": "the translation and its tokens",
+        "grid": "all heads",
+        "heatmap": "one head as a heatmap",
+        "lines": "one head as lines",
+    },
+    first=PICTURE,
+)

@@ -1,0 +1,117 @@
+"""The two sides of the page Compare as a session and a link hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import streamlit as st
+
+from model.config import TransformerConfig
+from model.training.small_models import BOUNDS
+from pages.parts.compare.sides import (
+    OWN_TRAINING,
+    SNAPSHOT,
+    LibrarySide,
+    Side,
+    SnapshotSide,
+    TranslatorSide,
+)
+from pages.parts.compare.words import NO_LINK, OWN_TARGETS
+from pages.shared.link import address, link
+from pages.shared.state.choice import Choice, switch, text
+from pages.shared.state.choices import chosen, put
+from pages.shared.state.library_choices import BERT_NAME
+from pages.shared.state.page import PAGES
+
+NAMES = ("a", "b")
+TIRED = TranslatorSide(kind="encoder", layer=2, head=2)
+WIDE = replace(TIRED, text="The animal didn't cross the street because it was too wide.")
+LONGEST_LINK = 16_000  # characters, of which a letter of another script takes up to nine
+LONGEST_EDITS = 300
+KINDS = (TranslatorSide, SnapshotSide, LibrarySide)
+HELD = {choice.key: choice for kind in KINDS for choice in kind.held_choices().values()}
+
+
+def read_side(parameters: Mapping[str, str]) -> Side:
+    """Return the side of a link's parameters, which may have any others of any page."""
+    config = address.config_for(parameters)
+    if parameters.get(SNAPSHOT.key, "").startswith(OWN_TRAINING):
+        layers, heads = (BOUNDS[name][1] for name in ("layers", "heads"))
+        config = replace(config, encoder_layers=layers, decoder_layers=layers, heads=heads)
+    elsewhere = {choice.key for page in PAGES.values() for choice in page.linked} - HELD.keys()
+    named = {key: value for key, value in parameters.items() if key not in elsewhere}
+    values, refused = link.read(named, HELD.values(), config)
+    for key, choice in HELD.items():
+        if choice.instead and values[key] == choice.instead:  # what the link had no room for
+            values[key], refused = choice.default, (*refused, key)
+    kind = LibrarySide if values[BERT_NAME.key] else TranslatorSide
+    if kind is TranslatorSide and values[SNAPSHOT.key]:
+        kind = SnapshotSide
+    fields = {name: values[choice.key] for name, choice in kind.held_choices().items()}
+    return kind(**fields, refused=refused)
+
+
+def read_text(written: str, config: TransformerConfig | None = None) -> Side:
+    """Return the side that `write_text` wrote, or as much of it as makes sense."""
+    return read_side(dict(parse_qsl(written, keep_blank_values=True)))
+
+
+def write_text(side: Side) -> str:
+    """Return what of a side differs from the defaults, as a link within the link."""
+    # Texts last: if a link is cut, it is at its end.
+    choices = dict(sorted(side.held_choices().items(), key=lambda item: item[1].cuts))
+    values = {choice.key: getattr(side, name) for name, choice in choices.items()}
+    return urlencode(link.write(choices.values(), values, whole=True))
+
+
+SIDES = {
+    name: Choice(f"compare_{name}", default, read_text, write_text)
+    for name, default in zip(NAMES, (TIRED, WIDE), strict=True)
+}
+SIDES_EDITS = {
+    name: replace(text(f"compare_{name}_edits", "", LONGEST_LINK), room=LONGEST_EDITS)
+    for name in NAMES
+}
+OWN = switch("compare_own", label="Each its own translation", help=OWN_TARGETS)
+
+
+def current(name: str) -> Side:
+    """Return a side of this session; what of it makes no sense is noted and put right."""
+    kept = chosen(SIDES[name])
+    side = replace(kept, edits=kept.edits or chosen(SIDES_EDITS[name])).fitted()
+    if side.refused:
+        told = st.session_state.get("refused_parameters", ())
+        st.session_state.refused_parameters = (*told, *side.refused)
+        side = replace(side, refused=())
+        show_on(name, side)
+    return side
+
+
+def show_on(name: str, side: Side) -> None:
+    """Show something on a side."""
+    put(SIDES[name], replace(side, edits=""))  # which have a place of their own in links
+    put(SIDES_EDITS[name], side.edits)
+
+
+def paste(name: str, key: str) -> None:
+    """Show the scene of a pasted link on a side, or say that it is damaged; a callback."""
+    pasted = st.session_state[key].strip()
+    st.session_state[key] = ""
+    if not pasted:
+        return
+    try:
+        parts = urlsplit(pasted)
+        parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
+    except ValueError:
+        parameters = {}
+    if not parameters:
+        st.session_state.compare_told = NO_LINK
+    elif parts.path.endswith("/compare"):  # the same side of it
+        choice = SIDES[name]
+        side = read_text(parameters[choice.key]) if choice.key in parameters else choice.default
+        edits = side.edits or parameters.get(SIDES_EDITS[name].key, "")
+        show_on(name, replace(side, edits=edits))
+    else:
+        show_on(name, read_side(parameters))

@@ -1,0 +1,108 @@
+"""The steps of a decoding, to play and to steer, and the beam they were taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model import Decoding
+from model.edits import Edits
+from model.tokens import END_ID
+from model.trace import Kind, Site
+from pages.parts.decoding.branches import Branch, branches_of
+from pages.parts.decoding.request import Request, refuse
+from pages.parts.decoding.steps import candidates_of, player_of, tree_of
+from pages.parts.decoding.words import DECODING_WORDS
+from pages.shared.link import address
+from pages.shared.runs.translator import translator
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import follow, open_inside
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About
+from pages.shared.state import edit_history
+from pages.shared.state.choices import HEAD, LAYER, chosen
+from pages.shared.widgets.choose import choose_head, choose_layer
+
+Node = tuple[int, int]  # of the tree: a step and a place
+
+
+def node_of(request: Request, edits: Edits) -> Node | None:
+    """Return the text of the tree that was clicked; None for the one that was returned.
+
+    Whatever changes the decoding, and another slide, leads back to that one.
+    """
+    of = request, edits, address.slide()
+    if st.session_state.get("node", (None,))[0] != of:
+        st.session_state.node = of, None
+    return st.session_state.node[1]
+
+
+def choose_node(node: Node | None) -> None:
+    """Show the steps that led to a text of the tree, or to the translation; a callback."""
+    st.session_state.node = st.session_state.node[0], node
+
+
+def player(request: Request, decoding: Decoding, node: Node | None, of: About) -> None:
+    """Draw the scrubber, over the translation or over the text that was clicked in the tree."""
+    path = decoding.path_to(*node) if node else decoding.path
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer, head = choose_layer("decoder"), choose_head()
+    start = node[0] if node else request.branch.step
+    picture = player_of(decoding, path, layer=layer, head=head, start=start)
+    what = f"Decoding, {site_words('cross', layer, head).partition(', ')[2]}"
+    show(picture, "player", lambda: answer(request, decoding, path), of=of, what=what)
+    follow()
+    st.caption(DECODING_WORDS["player"])
+
+
+def answer(request: Request, decoding: Decoding, path: Sequence[int]) -> None:
+    """Force what was clicked or typed, or take the weight apart that was clicked."""
+    place, choice = picked("player")
+    if isinstance(choice, dict):
+        take_apart(decoding, path, place, choice["kind"], choice["key"])
+    else:
+        force(request, decoding, path, place, choice)
+
+
+def take_apart(decoding: Decoding, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
+    """Open the clicked weight of a step; of a mean or maximum, that of the strongest head."""
+    text = decoding.tree[len(path) - 1][path[-1]].text
+    written = [index for index in decoding.ids_of(path) if index != END_ID]
+    if [token.id for token in translator().tokenizer.encode(text)] != written:
+        refuse(DECODING_WORDS["other tokens"])
+        return
+    site, head = Site(kind, chosen(LAYER)), chosen(HEAD)
+    if isinstance(head, str):
+        weights = decoding.steps_to(path)[place].weights[site]  # (H, K)
+        head = int(weights[:, key].argmax())
+    open_inside(*site, head, place, key, changed=True, target=text)
+
+
+def force(
+    request: Request, decoding: Decoding, path: Sequence[int], place: int, choice: str | int
+) -> None:
+    """Begin a branch with a candidate, by its place among them, or with a text."""
+    try:
+        if isinstance(choice, str):
+            tokens = translator().write(choice)
+        else:
+            tokens = [candidates_of(decoding.steps_to(path)[place])[choice].token]
+        forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
+        request.decode(edit_history.edits(), forced)
+    except ValueError as error:
+        refuse(str(error))
+    else:
+        if forced != tuple(decoding.ids_of(decoding.path))[: len(forced)]:
+            name = f"{' '.join(token.text for token in tokens)} at step {place + 1}"
+            branches_of(request.sentence).add(Branch(forced, place, name))
+
+
+def tree(decoding: Decoding, node: Node | None, of: About) -> None:
+    """Draw the beam, whose texts show their steps when they are clicked."""
+    st.subheader("The beam")
+    picture = tree_of(decoding, node)
+    show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
+    st.caption(DECODING_WORDS["tree"])
+    if node:
+        st.button("Back to the text that was returned", on_click=choose_node, args=[None])

@@ -1,0 +1,127 @@
+"""Inside a head: one weight taken apart, in the numbers of the run that produced it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.edits import Edits
+from model.insight.weight import Weight
+from model.trace import Site
+from pages.parts.inside.lens import decoder_lens
+from pages.parts.inside.similarity import WORDS, similar_words
+from pages.shared.controls.sentence import sentence_box
+from pages.shared.inside import switches
+from pages.shared.inside.stream import stream_lengths
+from pages.shared.inside.tabs import TITLES, tab_choice, weight_tabs
+from pages.shared.link.address import section
+from pages.shared.runs.arrays import tokens_of, weights_of
+from pages.shared.runs.translator import TranslatorRun, translated
+from pages.shared.show.captions import site_words
+from pages.shared.show.saving import About, about
+from pages.shared.state import edit_history, models
+from pages.shared.state.choices import (
+    CHANGED,
+    HEAD,
+    INSIDE_OF,
+    INSIDE_PAD_TO,
+    INSIDE_TARGET,
+    KEY,
+    QUERY,
+    SUMMARIES,
+    chosen,
+    put,
+)
+from pages.shared.state.page import Page
+from pages.shared.widgets.choose import (
+    choose,
+    choose_head,
+    choose_kind,
+    choose_layer,
+    choose_token,
+)
+
+TAB = tab_choice("inside_tab", {**TITLES, "words": "Words"})
+
+
+def choose_site(sentence: str) -> tuple[TranslatorRun, Site]:
+    """Draw the choice of a run of a sentence, and of a site in it."""
+    edits = edit_history.edits()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = choose_kind()
+        layer = choose_layer(kind)
+        help = "What you changed on the Masks and Heads pages."
+        changed = choose(CHANGED, disabled=edits == Edits(), help=help)
+    same = chosen(INSIDE_OF) == sentence  # as where a weight was clicked
+    target, pad_to = (chosen(INSIDE_TARGET), chosen(INSIDE_PAD_TO)) if same else ("", None)
+    name = models.chosen().key
+    run = TranslatorRun(name, sentence, target, edits if changed else Edits(), pad_to)
+    return run, Site(kind, layer)
+
+
+def choose_weight(run: TranslatorRun, site: Site) -> Weight:
+    """Draw the choice of a head, a query and a key; the strongest head stands for a summary."""
+    queries, keys = tokens_of(run.trace, site.kind)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        heads = st.container(width="content")  # drawn last: a summary depends on the cell
+        query = choose_token(QUERY, queries)
+        key = choose_token(KEY, keys)
+    if chosen(HEAD) in SUMMARIES:
+        weights = weights_of(run.trace, site.kind)  # (layers, heads, query, key)
+        put(HEAD, int(weights[site.layer, :, query, key].argmax()))
+    with heads:
+        return Weight(run, site, choose_head(summaries=False), query, key)
+
+
+def about_weight(weight: Weight) -> About:
+    """Return what the pictures of a weight are of."""
+    run = weight.run
+    place = (
+        f"{site_words(*weight.site, weight.head)}, query {weight.query + 1}, key {weight.key + 1}"
+    )
+    padded = f"; both sides padded to {run.pad_to} tokens" if run.pad_to else ""
+    target = run.target or translated(run.sentence).text
+    return about(run.sentence, target=target, edits=run.edits, place=place + padded)
+
+
+@section
+def inside(sentence: str) -> None:
+    """Draw everything under the sentence box."""
+    weight = choose_weight(*choose_site(sentence))
+    of = about_weight(weight)
+
+    def stream() -> None:
+        decoder_lens(weight.run)
+        stream_lengths(weight.run.trace, ("encoder", "decoder"), of)
+
+    more = {"stream": stream, "words": lambda: similar_words(sentence, of)}
+    weight_tabs(TAB, weight, more, of=of)
+
+
+def page() -> None:
+    """Draw the page."""
+    if sentence := sentence_box():
+        inside(sentence)
+
+
+INSIDE = Page(
+    key="inside",
+    file="pages/inside.py",
+    title="Inside a head",
+    purpose="Why a weight is what it is, number by number",
+    body=page,
+    choices=(
+        QUERY, KEY, TAB, CHANGED, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *switches.CHOICES, WORDS,
+    ),
+    pictures={
+        "story-input": "what is read",
+        "story-projections": "query, key and value",
+        "story-dot": "the dot product",
+        "story-mask": "the mask",
+        "story-softmax": "the softmax",
+        "story-values": "the weighted sum of values",
+        "story-contributions": "what each head adds",
+        "story-residual": "the residual stream",
+        "five-views": "five views of one query",
+    },
+    first="story-input",
+)  # fmt: skip

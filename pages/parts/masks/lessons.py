@@ -1,0 +1,72 @@
+"""What masks are for: those of the model as trained, a model without, and ways of blocking."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+
+from model.masks import masked_softmax
+from model.trace import AttentionRecord
+from pages.parts.masks.stages import Focus
+from pages.shared.runs.arrays import tokens_of
+from pages.shared.runs.translator import TranslatorRun, masks_of
+from pages.shared.runs.unmasked import cheat
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import About
+from pages.shared.show.words import BLOCKING, MASK_WORDS
+from pages.shared.state.choice import counted, one_of
+from pages.shared.widgets.choose import choose, choose_token
+from viz import attention_heatmap, mask_matrix
+
+METHOD = one_of("method", {name: name for name in BLOCKING}, label="Block with")
+BLOCKED_ROW = counted("blocked_row", 1, 256, label="Block this query completely")
+
+
+def trained_masks(run: TranslatorRun, of: About) -> None:
+    """Draw the masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
+    target, source = tokens_of(run.trace, "cross")
+    padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
+    pictures = {
+        "padding mask": mask_matrix(padding, ["every query"], source, label="Padding mask"),
+        "look-ahead mask": mask_matrix(look_ahead, target, target, label="Look-ahead mask"),
+        "both": mask_matrix(combined, target, target, label="Both, as the decoder uses them"),
+    }
+    for column, (name, picture) in zip(st.columns(3), pictures.items(), strict=True):
+        with column:
+            st.markdown(MASK_WORDS[name])
+            show(picture, f"trained-{name}", of=of, what=f"Mask as trained, {name}")
+
+
+def why_not_look_ahead(sentence: str, target: str) -> None:
+    """Show a model that could always see the next token, on the same target."""
+    loss, text = cheat(sentence, target)
+    numbers, words = st.columns([1, 2], gap="medium")
+    with numbers:
+        st.metric("Loss of the model trained without mask", f"{loss:.3f} nats a token")
+    with words:
+        st.caption("Its own translation, when there is no answer to look at:")
+        st.text(text or "(nothing)")
+    st.caption(MASK_WORDS["cheating"])
+
+
+def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
+    """Draw the same mask by three ways, with one row blocked completely."""
+    queries, _ = focus.tokens
+    choice, picture = st.columns(2, gap="medium")
+    with choice:
+        method = choose(METHOD)
+        row = choose_token(BLOCKED_ROW, queries)
+        visible = record.masked_scores[0, focus.head].isfinite()
+        visible[row] = False
+        weights = masked_softmax(record.scores[0, focus.head], visible, method)
+        sums = weights.sum(dim=-1)
+        others = torch.cat([sums[:row], sums[row + 1 :]])
+        st.metric("Sum of the blocked row", f"{sums[row]:.3f}")
+        if len(others):
+            st.metric("Sums of the other rows", f"{others.min():.3f} to {others.max():.3f}")
+        st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
+        st.caption(BLOCKING[method])
+    with picture:
+        heatmap = attention_heatmap(weights.cpu().numpy(), *focus.tokens)
+        what = f"Row {row + 1} blocked with {method}, {focus.words}"
+        show(heatmap, "blocking", of=focus.of, what=what)

@@ -1,0 +1,68 @@
+"""The model: what it is, what it cannot do, and how it came to be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared.link.address import section
+from pages.shared.runs.records import FOLDER, recorded_training
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import about
+from pages.shared.state.choice import counted
+from pages.shared.state.choices import KIND, KINDS
+from pages.shared.state.page import Page
+from pages.shared.widgets.choose import choose, choose_kind
+from viz import attention_film, training_curves
+
+CURVES = {  # the log's columns, and what they are called
+    "valid_loss": "Loss on unseen pairs, in nats a token",
+    "bleu": "BLEU on unseen pairs",
+    "learning_rate": "Learning rate",
+}
+HISTORY_SENTENCE = counted("history_sentence", 0, 5, label="Sentence")
+HISTORY_KIND = replace(KIND, key="history_kind")
+
+
+@section
+def heads_over_time() -> None:
+    """Draw all heads on an example sentence, at steps of the training."""
+    recorded = recorded_training()
+    numbers = range(len(recorded.sentences))
+    sentence, kinds = st.columns([3, 2], gap="medium")
+    with sentence:
+        words = recorded.sentences.__getitem__
+        number = choose(HISTORY_SENTENCE, numbers, widget=st.selectbox, format_func=words)
+    with kinds:
+        kind = choose_kind(HISTORY_KIND)
+    weights = recorded.weights[number][kind].numpy()  # (steps, layers, heads, Q, K)
+    film = attention_film(weights, recorded.steps, *recorded.tokens(number, kind), selected=(1, 2))
+    of = about(recorded.sentences[number])
+    show(film, "history", of=of, what=f"{KINDS[kind]} over the training")
+    st.caption(
+        "The decoder reads the finished model's translation at every step, so that the maps can be "
+        "compared. At step 0 nothing is learned yet."
+    )
+
+
+def the_model() -> None:
+    """Draw the page."""
+    st.markdown((FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2])
+    st.subheader("How it learned")
+    log = pd.read_csv(FOLDER / "log.csv")
+    curves = {title: (log["step"], log[column]) for column, title in CURVES.items()}
+    picture = training_curves({"en-fr": curves})
+    show(picture, "curves", of=about(model="en-fr"), what="Training curves")
+    heads_over_time()
+
+
+MODEL_PAGE = Page(
+    key="model",
+    file="pages/model.py",
+    title="The model",
+    purpose="What it is, how it was trained, what it cannot do",
+    body=the_model,
+    choices=(HISTORY_SENTENCE, HISTORY_KIND),
+)

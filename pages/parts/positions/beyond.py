@@ -1,0 +1,79 @@
+"""Positions that were never trained: the sinusoid goes on, the learned table ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.positions import sinusoids
+from model.trace import PositionEdit
+from pages.parts.positions.tables import LONGEST
+from pages.parts.positions.words import BEYOND_WORDS
+from pages.shared.link.address import section
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.positions import (
+    LEARNED,
+    SHIFTS,
+    learned_table,
+    repositioned,
+    scores_by_shift,
+)
+from pages.shared.runs.records import trained_up_to
+from pages.shared.show.pictures import chips, show, show_altair
+from pages.shared.show.saving import NO_MODEL, about
+from pages.shared.state import catalog, models
+from pages.shared.state.choice import number, one_of
+from pages.shared.widgets.choose import choose
+from viz import position_lines, token_strip
+
+SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
+DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")
+FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, label="k")
+CHOICES = (DIMENSION, FAR)
+
+
+@section
+def beyond_section(sentence: str) -> None:
+    """Draw both tables beyond their training, and the sentence far out."""
+    st.subheader("The tables")
+    st.caption(BEYOND_WORDS["formula"])
+    both_tables()
+    st.subheader("Your sentence, k positions on")
+    st.caption(BEYOND_WORDS["shift"])
+    model = models.chosen()
+    compared = {model.key: model.title} if model.is_own else SHIPPED
+    lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in compared.items()}
+    chart = position_lines(lines, SHIFTS, x="k", y="nats a token")
+    what = "Log-probability by how far all positions are shifted"
+    show_altair(chart, "shifts", of=about(sentence, model=", ".join(lines)), what=what)
+    if not model.is_own:
+        encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
+        st.caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
+    shift = choose(FAR, widget=st.select_slider, width=320)
+    for name, words in compared.items():
+        translation_at(sentence, shift, name, words)
+
+
+def both_tables() -> None:
+    """Draw one dimension of the sinusoids and of a learned table, which ends."""
+    table = learned_table("encoder")
+    positions, d_model = table.shape
+    dimension = choose(DIMENSION, widget=st.slider, max_value=d_model - 1, width=320)
+    ended = np.full(LONGEST, np.nan, dtype=np.float32)
+    ended[:positions] = table[:, dimension]
+    lines = {"sinusoidal": as_array(sinusoids(LONGEST, d_model)[:, dimension]), "learned": ended}
+    what = f"Positions in dimension {dimension}"
+    show_altair(position_lines(lines), "tables", of=NO_MODEL, what=what)
+
+
+def translation_at(sentence: str, shift: int, name: str, words: str) -> None:
+    """Draw what a model, named in words, writes if all positions are shifted."""
+    edit = PositionEdit(shift=shift)
+    try:
+        moved = repositioned(sentence, edit, edit, name)
+    except ValueError as error:
+        st.warning(f"{words.capitalize()}: {error}")
+        return
+    strip = token_strip(moved.text, chips(moved.target_tokens), label=words.capitalize())
+    of = about(sentence, model=words, changes=f"all positions shifted by {shift}")
+    show(strip, f"moved {name}", of=of, what="Translation at other positions")

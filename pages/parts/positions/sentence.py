@@ -1,0 +1,143 @@
+"""The visitor's sentence with its positions changed, and with its words shuffled."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.edits import Edits
+from model.insight.permutation import shuffled
+from model.insight.scoring import trace_log_probabilities
+from model.trace import PositionEdit, Side, Trace
+from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
+from pages.shared.link.address import section
+from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
+from pages.shared.runs.positions import repositioned, retraced, shuffle
+from pages.shared.runs.translator import traced, translated
+from pages.shared.show.captions import site_words
+from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_translations
+from pages.shared.show.pictures import chips, show
+from pages.shared.show.saving import About, about
+from pages.shared.state import edit_history, models
+from pages.shared.state.choice import number, one_of
+from pages.shared.state.choices import chosen, put
+from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
+from viz import attention_heatmap, token_strip
+
+MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
+OLD = {"as trained": "trained"}
+MOST_SHUFFLES = 10_000
+
+SIDES = {
+    "encoder": one_of("positions_encoder", MODES, "off", label="Positions of the encoder", old=OLD),
+    "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", old=OLD),
+}
+SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
+SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
+CHOICES = (*SIDES.values(), SHIFT, SEED)
+
+
+def shuffle_again() -> None:
+    """Take another random order from now on; a callback."""
+    put(SEED, (chosen(SEED) + 1) % MOST_SHUFFLES)
+
+
+def position_edit(side: Side, tokens: int) -> PositionEdit:
+    """Return the chosen change of a side with so many tokens; start and end keep their places."""
+    match chosen(SIDES[side]):
+        case "off":
+            return PositionEdit(off=True)
+        case "shifted":
+            return PositionEdit(shift=chosen(SHIFT))
+        case "shuffled":
+            first = 1 if side == "decoder" else 0
+            order = shuffled(tokens - 1, chosen(SEED))
+            return PositionEdit(order=(*range(first), *(first + place for place in order)))
+    return PositionEdit()
+
+
+def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
+    """Draw the widgets that change the positions of each side, and return the changes."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for choice in SIDES.values():
+            choose(choice)
+        choose(SHIFT, width=120)
+        st.button("Shuffle again", on_click=shuffle_again)
+    tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
+    edits = {side: position_edit(side, count) for side, count in tokens.items()}
+    for side, edit in edits.items():
+        if not edit.off and edit != PositionEdit():
+            places = " ".join(map(str, edit.places(0, tokens[side])))
+            st.caption(f"{side_words(models.chosen())[side]}: the tokens stand at {places}")
+    return edits
+
+
+@section
+def sentence_section(sentence: str) -> None:
+    """Draw the model with its positions changed: translation and attention."""
+    if edit_history.edits() != Edits():
+        st.info(SENTENCE_WORDS["in force"])
+    before, name = traced(sentence), models.chosen().key
+    edits = choose_edits(before)
+    st.caption(SENTENCE_WORDS["modes"])
+    try:
+        after = retraced(sentence, *edits.values(), name)
+        moved = repositioned(sentence, *edits.values(), name)
+    except ValueError as error:
+        st.warning(str(error))
+        return
+    changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
+    changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
+    of = about(sentence, target=translated(sentence).text, changes="; ".join(changes))
+    compare_translations(translated(sentence), moved, of=of)
+    score, edited = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
+    st.metric(
+        "Score of the original translation",
+        f"{edited:.3f} nats",
+        f"{edited - score:+.3f} against {score:.3f} as trained" if changed else None,
+    )
+    st.subheader("Attention before and after")
+    before_and_after(before, after, of)
+    st.subheader("Shuffle the words")
+    shuffle_section(sentence)
+
+
+def before_and_after(before: Trace, after: Trace, of: About) -> None:
+    """Draw one head as trained and with the changes."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = choose_kind()
+        layer, head = choose_layer(kind), choose_head()
+    runs = zip(st.columns(2, gap="medium"), KEYS, (TRAINED, CHANGED), (before, after), strict=True)
+    for column, key, title, trace in runs:
+        with column:
+            st.markdown(f"**Weights {title}**")
+            weights = one_head(weights_of(trace, kind)[layer], head)
+            blocked = blocked_cells(trace, kind)
+            heatmap = attention_heatmap(weights, *tokens_of(trace, kind), blocked=blocked)
+            what = f"{site_words(kind, layer, head)}, {title}"
+            show(heatmap, f"weights-{key}", of=of, what=what)
+    st.caption(SENTENCE_WORDS["same target"])
+
+
+def shuffle_section(sentence: str) -> None:
+    """Draw what shuffling the words does to the encoder's outputs, with positions and without."""
+    st.caption(SENTENCE_WORDS["shuffle"])
+    made = shuffle(sentence, chosen(SEED), models.chosen().key)
+    if len(made.order) < 3:
+        st.info(SENTENCE_WORDS["one word"])
+        return
+    strip = token_strip("", chips(made.tokens), label="The words shuffled")
+    show(strip, "shuffled", of=about(sentence), what="The words shuffled")
+    left, middle, right = st.columns(3)
+    left.metric("Largest difference without positions", f"{made.without_positions.max():.1e}")
+    middle.metric("Largest difference with positions", f"{made.with_positions.max():.3f}")
+    right.metric("Largest number in the outputs", f"{made.largest_output:.3f}")
+    st.dataframe(
+        {
+            "token": [token.text for token in made.tokens],
+            "stood at": made.order,
+            "stands at": range(len(made.order)),
+            "difference without positions": [f"{value:.1e}" for value in made.without_positions],
+            "with positions": [f"{value:.3f}" for value in made.with_positions],
+        },
+        hide_index=True,
+    )

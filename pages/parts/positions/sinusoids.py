@@ -1,0 +1,126 @@
+"""The sinusoids: their curves, wavelengths and dot products, and how they turn."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+from torch import Tensor
+
+from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
+from pages.parts.positions.tables import (
+    LONGEST,
+    choose_dimensions,
+    dimensions,
+    pairs_of_all_speeds,
+    show_table,
+)
+from pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
+from pages.shared.link.address import section
+from pages.shared.show.pictures import show, show_altair
+from pages.shared.show.saving import NO_MODEL
+from pages.shared.state.choice import number, one_of
+from pages.shared.widgets.choose import choose
+from viz import position_clocks, position_lines, wavelengths
+
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
+MOST_CLOCKS = 6
+
+COUNT = number("positions_count", 128, (16, LONGEST), label="Positions", step=16)
+WIDTH = one_of("positions_width", {width: str(width) for width in WIDTHS}, 256, label="d_model")
+BASE = number("positions_base", 10_000.0, (2.0, 1e6), label="Base")
+DIMENSIONS = dimensions("positions_dimensions")
+OFFSET = number("positions_offset", 4, (0, LONGEST // 2), label="k")
+CHOICES = (COUNT, WIDTH, BASE, DIMENSIONS, OFFSET)
+
+
+@section
+def sinusoid_section() -> None:
+    """Draw the choice of a table and everything about it."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = choose(COUNT, widget=st.slider, width=220)
+        d_model = choose(WIDTH, widget=st.select_slider, width=220)
+        base = choose(BASE, format="%.6g", width=160)
+    table = sinusoids(count, d_model, base)  # (positions, d_model)
+    shape = f"{count} positions, {d_model} dimensions, base {base:.6g}"
+    st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
+    st.caption(SINUSOID_WORDS["formula"])
+    st.subheader("Curves")
+    curves(table)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Every position and dimension")
+        show_table(table.numpy(), "table", of=NO_MODEL, what=f"Sinusoids, {shape}", limit=1)
+        st.caption(SINUSOID_WORDS["table"])
+    with right:
+        st.subheader("Wavelengths")
+        lengths = 2 * math.pi / frequencies(d_model, base).numpy()
+        chart = wavelengths(lengths, positions=count, height=380)
+        show_altair(chart, "wavelengths", of=NO_MODEL, what=f"Wavelengths, {shape}")
+        st.caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
+    dot_products(table @ table.T, shape)
+    st.subheader("From one position to the one k later")
+    turning(table, base)
+
+
+def curves(table: Tensor) -> None:
+    """Draw chosen dimensions of a table (positions, d_model) against the position."""
+    count, d_model = table.shape
+    numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model))
+    if numbers:
+        lines = {
+            f"{number} · {'cos' if number % 2 else 'sin'}": table[:, number].numpy()
+            for number in numbers
+        }
+        chart = position_lines(lines, limits=(-1, 1))
+        what = f"Curves of sinusoids, {count} positions, {d_model} dimensions"
+        show_altair(chart, "curves", of=NO_MODEL, what=what)
+    st.caption(SINUSOID_WORDS["curves"])
+
+
+def dot_products(similarities: Tensor, shape: str) -> None:
+    """Draw the dot products (positions, positions) of a table, and their mean by offset."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Dot products of positions")
+        what = f"Dot products of sinusoids, {shape}"
+        names = {"columns": "other position", "name": "dot product"}
+        show_table(similarities.numpy(), "dot products", of=NO_MODEL, what=what, **names)
+    with right:
+        st.subheader("By how far apart they are")
+        _, mean, _ = by_offset(similarities)
+        lines = {"sinusoidal": mean.numpy()}
+        chart = position_lines(lines, x="offset", y="dot product", height=330)
+        show_altair(chart, "by offset", of=NO_MODEL, what=f"Dot products by offset, {shape}")
+        st.caption(SINUSOID_WORDS["dot products"])
+
+
+@section
+def turning(table: Tensor, base: float) -> None:
+    """Draw the map from every position to a later one, its error, and the pairs as clocks."""
+    count, d_model = table.shape
+    offset = choose(OFFSET, widget=st.slider, max_value=count // 2, width=320)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.latex(ROTATION)
+        matrix = rotation(offset, d_model, base)[:MOST_SHOWN, :MOST_SHOWN].numpy()
+        names = {"rows": "to dimension", "columns": "from dimension", "name": "factor"}
+        what = f"Rotation by {offset} positions"
+        show_table(matrix, "rotation", of=NO_MODEL, what=what, limit=1, **names)
+        if d_model > MOST_SHOWN:
+            st.caption(f"Shown: the first {MOST_SHOWN // 2} of {d_model // 2} pairs.")
+    with right:
+        st.metric(
+            f"Largest error of the map over all {count - offset} positions",
+            f"{rotation_error(table, offset, base):.1e}",
+            help="The largest difference of any number of any position. It is the rounding of "
+            "32-bit numbers.",
+        )
+        st.caption(SINUSOID_WORDS["rotation"])
+        pairs = range(0, d_model // 2, max(1, d_model // 32))[:MOST_CLOCKS]
+        hands = table.unflatten(1, (-1, 2))[:, pairs].numpy()  # (positions, pairs, 2)
+        turns = (offset * frequencies(d_model, base))[pairs].tolist()
+        picture = position_clocks(hands, pairs, turns, offset=offset)
+        show(picture, "clocks", of=NO_MODEL, what=f"Positions as clocks, {offset} apart")
+        st.caption(SINUSOID_WORDS["clocks"])

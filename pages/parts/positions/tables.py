@@ -1,0 +1,78 @@
+"""What the pictures of tables of positions share: their numbers, and the dimensions drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from model.config import TransformerConfig
+from pages.shared.show.pictures import show_plotly
+from pages.shared.show.saving import About
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import chosen, put
+from pages.shared.widgets.choose import editor
+from viz import position_heatmap
+from viz.curves.position_lines import MOST_LINES
+from viz.numbers import Numbers, counted
+
+LONGEST = 512  # positions
+WIDEST = 10_000  # dimensions that a link can name
+NONE = "none"  # in a link, of dimensions
+
+
+def show_table(
+    values: np.ndarray,
+    key: str,
+    *,
+    of: About,
+    what: str,
+    rows: str = "position",
+    columns: str = "dimension",
+    name: str = "value",
+    limit: float | None = None,
+) -> None:
+    """Draw a table (rows, columns) whose axes count from 0; see `position_heatmap` and `show`."""
+    height, width = values.shape
+    numbers = {name: Numbers(values, {rows: counted(height, 0), columns: counted(width, 0)})}
+    figure = position_heatmap(values, rows=rows, columns=columns, name=name, limit=limit)
+    show_plotly(figure, key, of=of, what=what, numbers=numbers)
+
+
+def read_dimensions(written: str, config: TransformerConfig) -> tuple[int, ...]:
+    """Read the numbers of dimensions, from 0."""
+    numbers = () if written == NONE else tuple(int(number) for number in written.split(","))
+    if len(numbers) > MOST_LINES or not all(0 <= number < WIDEST for number in numbers):
+        raise ValueError(f"{written} are not at most {MOST_LINES} dimensions.")
+    return numbers
+
+
+def dimensions(key: str) -> Choice:
+    """Return the choice of dimensions to draw; None stands for the usual ones of a width."""
+    return Choice(
+        key, None, read_dimensions, lambda numbers: ",".join(map(str, numbers)) or NONE,
+        label="Dimensions",
+    )  # fmt: skip
+
+
+def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> list[int]:
+    """Draw the choice of dimensions of a table this wide, and return them in order."""
+    numbers = chosen(choice)
+    shown = list(usual) if numbers is None else [one for one in numbers if one < d_model]
+    editor(
+        st.multiselect,
+        choice.label,
+        shown,
+        lambda new: put(choice, tuple(new)),
+        f"{choice.key} of {d_model}",
+        options=range(d_model),
+        max_selections=MOST_LINES,
+    )
+    return sorted(shown)
+
+
+def pairs_of_all_speeds(d_model: int) -> list[int]:
+    """Return three pairs of dimensions that turn fast, less fast and slowly, for any width."""
+    pairs = sorted({0, d_model // 16, d_model // 8})
+    return [number for pair in pairs for number in (2 * pair, 2 * pair + 1)]

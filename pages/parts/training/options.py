@@ -1,0 +1,117 @@
+"""The task and the options of a training, chosen on the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from model.config import CHOICES as OF_MODELS
+from model.training.small_models import BOUNDS, TrainingOptions, default_options
+from model.training.tasks import TASKS, Task
+from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
+from pages.shared.state.choice import Choice, number, one_of
+from pages.shared.state.choices import chosen, put
+from pages.shared.widgets.choose import choose
+
+SHOWN = ("longest", "layers", "heads", "d_model", "steps")
+SHAPES = {name: OF_MODELS[name] for name in ("positions", "norm")}
+ADVANCED = ("shortest", "d_ff", "batch_size", "warmup", "rate", "label_smoothing", "seed")
+WIDTH = 132  # pixels of a number's box
+STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_model": 8, "d_ff": 32}
+TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, label="Task")
+
+
+def bounds(task: Task, option: str) -> tuple[float, float] | None:
+    """Return the smallest and largest value of an option; None if the task has no such thing."""
+    if option in BOUNDS:
+        return BOUNDS[option]
+    if task.length_name:
+        return (1 if option == "shortest" else task.lengths[0]), task.lengths[1]
+    return None
+
+
+def option_of(task: Task, option: str, value: float | str) -> Choice | None:
+    """Return the choice of an option of a task, which keeps its own; None if it has no such."""
+    key = f"toy_{task.name}_{option}"
+    if option in SHAPES:
+        names = {name: name for name in SHAPES[option]}
+        return one_of(key, names, value, label=LABELS[option], help=HELP[option])
+    between = bounds(task, option)
+    if between is None:
+        return None
+    length = task.length_name.split()[0] if task.length_name else ""
+    label, step = LABELS[option].format(length=length), STEPS.get(option, 1)
+    return number(key, value, between, label=label, step=step, help=HELP[option])
+
+
+OPTIONS: dict[str, dict[str, Choice]] = {  # by task and option
+    name: {
+        option: choice
+        for option, value in vars(default_options(name)).items()
+        if option in LABELS and (choice := option_of(task, option, value))
+    }
+    for name, task in TASKS.items()
+}
+CHOICES = (TASK, *(choice for options in OPTIONS.values() for choice in options.values()))
+
+
+def choose_options() -> TrainingOptions | None:
+    """Draw the widgets; return None, after saying why, if no model can have what was chosen."""
+    name = choose(TASK)
+    task, options = TASKS[name], OPTIONS[name]
+    st.caption(f"{task.description} Such as {task.example} → {task.answer(task.example)}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for option in filter(options.get, SHOWN):
+            choose(options[option], width=WIDTH)
+    with st.expander("More options"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            for option in filter(options.get, ADVANCED):
+                choose(options[option], width=WIDTH)
+        with st.container(horizontal=True):
+            for option in SHAPES:
+                choose(options[option])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(COMPARE, width="content")
+        st.pills(
+            "Experiments",
+            EXPERIMENTS,
+            key="toy_experiment",
+            on_change=experiment,
+            args=[name],
+            label_visibility="collapsed",
+            wrap=True,
+        )
+    try:
+        return chosen_options()
+    except ValueError as error:
+        st.error(str(error))
+        return None
+
+
+def chosen_options() -> TrainingOptions:
+    """Return the options that were chosen; raise ValueError if no model can have them."""
+    task = chosen(TASK)
+    values = {option: chosen(choice) for option, choice in OPTIONS[task].items()}
+    return replace(default_options(task), **values)
+
+
+def experiment(task: str) -> None:
+    """Set a task's options to the clicked experiment's, and let it be clicked again."""
+    changed = EXPERIMENTS[st.session_state.toy_experiment]
+    for option, choice in OPTIONS[task].items():
+        put(choice, changed.get(option, choice.default))
+    st.session_state.toy_experiment = None
+
+
+def changes(options: TrainingOptions) -> str:
+    """What differs from the recommended options, in words; empty where nothing does."""
+    usual = vars(default_options(options.task))
+    words = [
+        f"{LABELS[name].format(length='length').lower()} {value:g}"
+        if isinstance(value, int | float)
+        else f"{LABELS[name].lower()} {value}"
+        for name, value in vars(options).items()
+        if value != usual[name]
+    ]
+    return ", ".join(words)

@@ -1,0 +1,196 @@
+"""The training of a session: started, watched and kept for comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from model.training.jobs import Trainings
+from model.training.state import TrainingState
+from model.training.tasks import TASKS
+from pages.parts.training.options import changes, chosen_options
+from pages.parts.training.use import try_it, use_it
+from pages.parts.training.words import CURVES, EMPTY, PATTERN
+from pages.shared.link.address import section
+from pages.shared.runs import limits
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import about
+from pages.shared.state.choices import KIND, KINDS
+from pages.shared.state.workshop import Run, workshop
+from pages.shared.widgets.choose import choose_kind
+from viz import attention_film, training_curves
+from viz.curves.training_curves import Line
+
+TOY_KIND = replace(KIND, key="toy_kind")
+EVERY = 1.0  # seconds between two updates
+ACTIVE = ("waiting", "training")
+MOST_RUNS = 5  # whose curves a session keeps, the newest included
+MATCH = "Exact match on unseen examples"
+
+
+@st.cache_resource
+def trainings() -> Trainings:
+    """The trainings of all visitors."""
+    return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
+
+
+def start() -> None:
+    """Begin a training with the options chosen; the curves of the one before stay."""
+    try:
+        options = chosen_options()
+        job = trainings().start(options)
+    except ValueError as error:
+        st.session_state.toy_refused = str(error)
+        return
+    keep()
+    mine = workshop()
+    mine.count += 1
+    changed = changes(options)
+    name = f"{mine.count}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
+    mine.run = Run(name, job)
+
+
+def go_on(run: Run) -> None:
+    """Take a paused training up again."""
+    try:
+        run.job.resume()
+    except ValueError as error:
+        st.session_state.toy_refused = str(error)
+
+
+def keep() -> None:
+    """Put the curves of the present training among those to compare with, and let go of it."""
+    mine = workshop()
+    if run := mine.run:
+        mine.run = None
+        run.job.stop()
+        earlier = {**mine.earlier, run.name: lines(run.job.look())}
+        mine.earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
+
+
+def reset() -> None:
+    """Throw the present training away, its curves included."""
+    if run := workshop().run:
+        workshop().run = None
+        run.job.stop()
+
+
+def forget_earlier() -> None:
+    """Throw the curves of earlier trainings away."""
+    workshop().earlier = {}
+
+
+def lines(state: TrainingState) -> dict[str, Line]:
+    """What is drawn of a training, by panel."""
+    return {
+        "Loss, in nats a token": (state.loss_steps, state.losses),
+        MATCH: (state.match_steps, state.matches),
+        "Learning rate": (state.loss_steps, state.learning_rates),
+    }
+
+
+def watch(ready: bool) -> None:
+    """The training with its buttons, drawn again by itself while there is something to see.
+
+    `ready` says whether a training can be started with the options chosen.
+    """
+    run = workshop().run
+    active = run is not None and run.job.look().status in ACTIVE
+    (growing if active else still)(ready, active)
+
+
+def panel(ready: bool, updating: bool) -> None:
+    """Everything that changes while a training runs; `updating` says whether it comes by itself."""
+    run = workshop().run
+    state = run.job.look() if run else None
+    if updating != (state is not None and state.status in ACTIVE):
+        st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
+    buttons(ready, run, state)
+    if refused := st.session_state.pop("toy_refused", None):
+        st.error(refused)
+    if run is None:
+        st.info(EMPTY)
+    else:
+        progress(state)
+    curves(run, state)
+    if run is None:
+        return
+    film(run, state)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        try_it(run, state)
+    with right:
+        use_it(run.job)
+
+
+still, growing = section(panel), section(panel, EVERY)
+
+
+def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
+    """Start, pause, go on, stop and reset, each where it means something."""
+    name = state.status if state else ""
+    with st.container(horizontal=True):
+        running = name in (*ACTIVE, "paused")
+        st.button("Start", on_click=start, disabled=running or not ready, key="toy_start")
+        if name == "paused":
+            st.button("Go on", on_click=go_on, args=[run], key="toy_go_on")
+        else:
+            pause = run.job.pause if run else None
+            st.button("Pause", on_click=pause, disabled=name not in ACTIVE, key="toy_pause")
+        stop = run.job.stop if run else None
+        st.button("Stop", on_click=stop, disabled=not running, key="toy_stop")
+        st.button("Reset", on_click=reset, disabled=run is None, key="toy_reset")
+
+
+def progress(state: TrainingState) -> None:
+    """How far the training is, and how good."""
+    words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
+    if state.status == "waiting":
+        words = f"Waiting for {others(state.place)}. {words}"
+    elif state.status == "training" and state.seconds_left is not None:
+        words += f", about {state.seconds_left:.0f} s left"
+    elif state.status != "training":
+        words = f"{state.status.capitalize()}. {words}"
+    st.progress(state.step / state.steps, words)
+    if state.note:
+        st.warning(state.note)
+    with st.container(horizontal=True):
+        loss = f"{state.losses[-1]:.3f}" if len(state.losses) else "–"
+        share = f"{state.matches[-1]:.1%}" if len(state.matches) else "–"
+        st.metric("Loss, nats a token", loss, width=180)
+        st.metric("Unseen examples without a mistake", share, width=280)
+
+
+def others(place: int) -> str:
+    """Who is to be waited for, from the place in line."""
+    return f"other visitors' trainings: place {place} in line"
+
+
+def curves(run: Run | None, state: TrainingState | None) -> None:
+    """The curves of this training over those of the ones before."""
+    runs = dict(workshop().earlier)
+    if run:
+        runs[run.name] = lines(state)
+    if not runs:
+        return
+    of = about(model=", ".join(runs))
+    picture = training_curves(runs, limits={MATCH: (0, 1)})
+    show(picture, "toy_curves", of=of, what="Training curves")
+    st.caption(CURVES)
+    if len(runs) > 1:
+        st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
+
+
+def film(run: Run, state: TrainingState) -> None:
+    """What the heads look at, from the first step to the newest."""
+    st.subheader("What the heads look at")
+    st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
+    kind = choose_kind(TOY_KIND)
+    weights = state.snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
+    tokens = state.snapshots.tokens(0, kind)
+    picture = attention_film(
+        weights, state.snapshots.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
+    )
+    what = f"{KINDS[kind]} over the training"
+    show(picture, "toy_film", of=about(model=run.name), what=what)

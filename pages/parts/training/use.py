@@ -1,0 +1,151 @@
+"""A trained model in use: on the visitor's own input, on the other pages, as a file."""
+
+from __future__ import annotations
+
+import random
+from hashlib import sha256
+
+import streamlit as st
+
+from model import Translator
+from model.archive import pack_checkpoint, unpack_checkpoint
+from model.tokens import END_ID
+from model.training.jobs import TrainingJob
+from model.training.state import TrainingState
+from model.training.tasks import LONGEST_INPUT, TASKS, Task
+from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
+from pages.shared.link.address import section
+from pages.shared.runs.training import answered
+from pages.shared.show.pictures import chips, show
+from pages.shared.show.saving import about
+from pages.shared.state import models
+from pages.shared.state.workshop import Run
+from viz import token_strip
+
+EXAMPLES = 4  # made up for the other pages
+
+
+def try_it(run: Run, state: TrainingState) -> None:
+    """A box for an input, what the model makes of it now, and the right answer."""
+    task = run.job.task
+    st.subheader("Try it")
+    source = st.text_input(
+        f"Your own input, such as {task.example}",
+        key=f"toy_input_{task.name}",
+        value=task.example,
+        max_chars=LONGEST_INPUT,
+        persist_state="session",
+    )
+    try:
+        answer = task.answer(source)
+        translator = run.job.translator()
+        translation = answered(run.key, state.step, source, translator)
+        right = [token for token in translation.target_tokens if token.id != END_ID]
+        wanted = translator.write(answer)
+    except ValueError as error:
+        st.info(str(error))
+        return
+    verdict = "right" if translation.text == answer else "wrong"
+    nothing = "" if translation.text else " nothing"
+    label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
+    of = about(source, model=f"{task.title}, after {state.step} steps")
+    strip = token_strip(translation.text, chips(right, wanted), label=label)
+    show(strip, "toy_output", of=of, what="What the model writes")
+    strip = token_strip(answer, chips(wanted), label="The right answer:")
+    show(strip, "toy_answer", of=of, what="The right answer")
+    st.caption(TRY)
+
+
+def use_it(job: TrainingJob) -> None:
+    """The model for the other pages, and as a file."""
+    st.subheader("Use what was trained")
+    task = job.task
+    with st.container(horizontal=True):
+        st.button("Use it on the other pages", on_click=use, args=[job], key="toy_use")
+        st.download_button(
+            "Download as a checkpoint",
+            lambda: packed(job.translator()),
+            f"{task.name}.zip",
+            "application/zip",
+            on_click="ignore",
+            key="toy_download",
+        )
+    told("trained")
+    st.caption(USE)
+
+
+def use(job: TrainingJob) -> None:
+    """Let the other pages show the model as it is now."""
+    task, options = job.task, job.options
+    chance = random.Random(options.seed)
+    made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
+    state = job.look()
+    about = "about " if state.status == "training" else ""  # it goes on meanwhile
+    title = f"{task.title}, trained here for {about}{state.step:,} steps"
+    try:
+        models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
+    except ValueError as error:
+        st.session_state.toy_refused = str(error)
+    else:
+        st.session_state.toy_used = ("trained", models.chosen())
+
+
+def told(origin: str) -> None:
+    """Say, while it is so, that the other pages have the model of this origin."""
+    model = models.chosen()
+    if st.session_state.get("toy_used") == (origin, model):
+        st.success(f"The other pages now show: {model.title}.")
+        st.page_link("app.py", label="Open it on the Attention page")
+
+
+def packed(translator: Translator) -> bytes:
+    """A checkpoint of a model as one file."""
+    return pack_checkpoint(translator.model, translator.tokenizer)
+
+
+@section
+def upload() -> None:
+    """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
+    file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
+    st.caption(UPLOAD)
+    if file is None:
+        return
+    data = file.getvalue()
+    try:
+        translator = unpacked(sha256(data).hexdigest(), data)
+    except ValueError as error:
+        st.error("This file was refused, and nothing was loaded.")
+        st.text(str(error))
+        return
+    config = translator.model.config
+    st.text(
+        f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
+        f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
+    )
+    st.button(
+        "Use the uploaded model", on_click=use_uploaded, args=[translator], key="toy_use_uploaded"
+    )
+    told("uploaded")
+
+
+@st.cache_resource(show_spinner="Reading …", max_entries=4, scope="session")
+def unpacked(digest: str, _data: bytes) -> Translator:
+    """The model in an uploaded file; raises ValueError where there is none."""
+    return unpack_checkpoint(_data)
+
+
+def use_uploaded(translator: Translator) -> None:
+    """Let the other pages show an uploaded model."""
+    models.use_model(translator, "Uploaded model", examples_for(translator), "source", "target")
+    st.session_state.toy_used = ("uploaded", models.chosen())
+
+
+def examples_for(translator: Translator) -> tuple[str, ...]:
+    """Inputs of the tasks whose characters the model knows, or one that any model can read."""
+    found = [task.example for task in TASKS.values() if can_read(translator, task)]
+    return tuple(dict.fromkeys(found)) or ("1",)
+
+
+def can_read(translator: Translator, task: Task) -> bool:
+    """Whether a model has a token for everything in a task's example."""
+    return not any(token.is_unknown for token in translator.tokenizer.encode(task.example))

@@ -1,0 +1,94 @@
+"""A switch for every head, a fader for the chosen one, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from model.trace import Kind
+from pages.shared.link import address
+from pages.shared.show.pictures import all_picked, show
+from pages.shared.show.saving import About
+from pages.shared.state import edit_history
+from pages.shared.state.choices import EDITS, KINDS
+from pages.shared.state.library_choices import BERT_EDITS
+from pages.shared.widgets.choose import editor
+from viz import switchboard
+
+Place = tuple[Kind, int, int]  # kind, layer and head, from 0
+Shapes = Mapping[Kind, tuple[int, int]]  # how many layers and heads there are of each kind
+Select = Callable[[Kind, int, int], None]
+
+
+def head_switches(
+    shapes: Shapes, selected: Place, select: Select, name: str | None = None, *, of: About
+) -> None:
+    """The switches of all heads and the fader of the selected one, for the history of a `name`.
+
+    `select` is called with the head that was switched.
+    """
+    edits = edit_history.edits(name)
+    gates = {kind: np.ones(shape) for kind, shape in shapes.items()}
+    for kind in shapes:
+        for place in heads_of(shapes, kind):
+            gates[kind][place[1:]] = edits.gates.get(place, 1)
+    show(
+        switchboard(gates, labels=KINDS, selected=selected),
+        "switchboard",
+        lambda: switch(shapes, select, name),
+        of=of,
+        what="Heads switched",
+    )
+    kind, layer, head = selected
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = f"Gate of {KINDS[kind]}, layer {layer + 1}, head {head + 1}"
+        gate = float(edits.gates.get(selected, 1))
+        editor(
+            st.slider, label, gate, lambda gate: set_gates([selected], gate, name), "fader",
+            min_value=0.0, max_value=1.0, step=0.05, width=320,
+        )  # fmt: skip
+        st.button(
+            "Undo",
+            on_click=lambda: edit_history.undo(name),
+            disabled=not edit_history.can_undo(name),
+        )
+        st.button(
+            "All heads on",
+            on_click=lambda: edit_history.change(replace(edit_history.edits(name), gates={}), name),
+            disabled=not edits.gates,
+        )
+    address.note_too_many(BERT_EDITS if name == edit_history.BERT else EDITS)
+
+
+def switch(shapes: Shapes, select: Select, name: str) -> None:
+    """Switch what was clicked on the board: off if all of it was on, else on."""
+    for kind, layer, head in all_picked("switchboard"):
+        places = heads_of(shapes, kind, layer, head)
+        gates = edit_history.edits(name).gates
+        set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0, name)
+        if head is not None:
+            select(kind, layer, head)
+
+
+def heads_of(
+    shapes: Shapes, kind: Kind, layer: int | None = None, head: int | None = None
+) -> list[Place]:
+    """The heads meant by a kind, a layer and a head; None stands for all."""
+    layers, heads = shapes[kind]
+    return [
+        (kind, one, other)
+        for one in (range(layers) if layer is None else [layer])
+        for other in (range(heads) if head is None else [head])
+    ]
+
+
+def set_gates(places: list[Place], value: float, name: str) -> None:
+    """Put the same gate on all these heads."""
+    edits = edit_history.edits(name)
+    gates = {place: gate for place, gate in edits.gates.items() if place not in places}
+    if value != 1:
+        gates |= dict.fromkeys(places, value)
+    edit_history.change(replace(edits, gates=gates), name)

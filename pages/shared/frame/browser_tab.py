@@ -1,0 +1,39 @@
+"""The browser's tab remembers whose workshop it shows, so that a reload finds it again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.browser.parts import kept_text
+from pages.shared.link import address
+from pages.shared.show.pictures import picked, show
+from pages.shared.state.workshop import come_back, workshop
+
+KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
+GONE = (
+    "The models trained or uploaded in this tab are gone: unused ones are released after a few "
+    "minutes."
+)
+
+
+def remember() -> None:
+    """Have the tab keep the key of the workshop, or ask for it where nothing is in it."""
+    key = workshop().key
+    if workshop().is_empty:
+        key = "" if st.session_state.get("workshop_gone") else None
+    show(kept_text(KEPT, key), "workshop-key", _come_back)
+
+
+def _come_back() -> None:
+    state, key = st.session_state, picked("workshop-key")
+    awaited = state.pop("awaited", None)
+    if key == workshop().key or not workshop().is_empty:
+        return
+    if come_back(key):
+        state.pop("slide_drawn", None)  # the slide that is shown may be of what came back
+        if awaited:
+            address.go_again(awaited)
+    else:
+        state.workshop_gone = True
+        if state.page.key == "training":
+            state.toy_refused = GONE

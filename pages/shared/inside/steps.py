@@ -1,0 +1,252 @@
+"""The way of one query through one head, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from model.insight.anatomy import Anatomy, block_of
+from model.insight.weight import Weight
+from model.trace import EmbeddingRecord
+from pages.shared.inside.words import STEPS
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.inside import taken_apart
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import About
+from viz import CanvasPicture, Row, vector_rows
+
+LARGEST = 5  # contributors that are framed
+VALUES_SHOWN = 6  # keys with rows of their own
+# What pictures are called that do not show the whole of their step.
+NAMES = {"story-heads": "Heads side by side", "story-contributions": "What each head adds"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step in words, as a formula, and in pictures by their keys."""
+
+    title: str
+    words: str
+    formula: str
+    pictures: Mapping[str, CanvasPicture] = field(default_factory=dict)
+
+
+def step_by_step(weight: Weight, of: About) -> None:
+    """Draw all steps, from the query token's embedding to the residual stream after the block."""
+    for number, step in enumerate(steps_of(weight), start=1):
+        st.markdown(f"**{number}. {step.title}**")
+        st.caption(step.words)
+        st.latex(step.formula)
+        for key, picture in step.pictures.items():
+            show(picture, key, of=of, what=NAMES.get(key, step.title))
+
+
+def steps_of(weight: Weight) -> tuple[Step, ...]:
+    """Return all steps of a weight, in order."""
+    part = taken_apart(weight)
+    return (
+        what_is_read(weight, part),
+        projections(part),
+        dot_product(part),
+        scaling(weight, part),
+        mask(weight, part),
+        softmax(weight, part),
+        sum_of_values(weight, part),
+        all_heads(weight, part),
+        into_the_stream(weight, part),
+    )
+
+
+def row(label: str, tensor: Tensor) -> Row:
+    """Return a vector as a row that notes its length."""
+    return Row(label, as_array(tensor), note=f"length {tensor.norm():.4f}")
+
+
+def what_is_read(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the tokens to what the head reads of them."""
+    embedding = weight.run.trace.embedding[block_of(weight.site).side]
+    bert = embedding.segments is not None
+    rows = [
+        *embedding_rows(embedding, weight.query),
+        row("stream before this block", part.residual.states[0, weight.query]),
+        row("query token, as read", part.query_input),
+        row("key token, as read", part.key_input),
+    ]
+    return Step(
+        "What is read",
+        STEPS["input of BERT" if bert else "input"].format(layer=weight.site.layer + 1),
+        r"x = \mathrm{norm}(e + s + p)" if bert else r"x = \sqrt{d_\text{model}}\,e + p",
+        {"story-input": vector_rows(rows)},
+    )
+
+
+def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
+    """Return how the vector that the first layer reads was put together."""
+    position, states = embedding.positions[query], embedding.states[0, query]
+    if embedding.segments is None:
+        return [
+            row("embedding, scaled", embedding.scaled[0, query]),
+            row("position", position),
+            row("their sum", states),
+        ]
+    token, segment = embedding.tokens[0, query], embedding.segments[0, query]
+    return [
+        row("embedding", token),
+        row("segment", segment),
+        row("position", position),
+        row("their sum", token + segment + position),
+        row("its norm", states),
+    ]
+
+
+def projections(part: Anatomy) -> Step:
+    """Return the step from what is read to query, key and value."""
+    width, d_model = len(part.query), len(part.query_input)
+    shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
+    rows = [row("query", part.query), row("key", part.key), row("value", part.value)]
+    return Step(
+        "Query, key and value",
+        STEPS["projections"],
+        rf"q = x_q W^Q + b^Q,\quad k = x_k W^K + b^K,\quad v = x_k W^V + b^V \qquad {shapes}",
+        {"story-projections": vector_rows(rows)},
+    )
+
+
+def dot_product(part: Anatomy) -> Step:
+    """Return the step from query and key to the sum of their products."""
+    best = part.products.abs().topk(min(LARGEST, len(part.products))).indices.tolist()
+    rows = [
+        Row("query", as_array(part.query)),
+        Row("key", as_array(part.key)),
+        Row("query × key", as_array(part.products), total=part.dot),
+    ]
+    return Step(
+        "The dot product",
+        STEPS["dot"],
+        rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.4f}",
+        {"story-dot": vector_rows(rows, marked=best)},
+    )
+
+
+def scaling(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the dot product to the score."""
+    score = part.scores[weight.key].item()
+    formula = rf"s = {part.dot:.4f} \times {part.scale:.6f} = {score:.4f}"
+    return Step("The scaling", STEPS["scale"], formula)
+
+
+def mask(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the scores to those that the mask leaves."""
+    blocked = part.masked_scores.isneginf()
+    counted = rf"{int(blocked.sum())} \text{{ of }} {len(blocked)} \text{{ keys blocked}}"
+    rows = [
+        Row("scores", as_array(part.scores)),
+        Row("masked scores", as_array(part.masked_scores)),
+    ]
+    return Step(
+        "The mask",
+        STEPS["mask"],
+        rf"s_k = -\infty \text{{ where blocked}} \qquad {counted}",
+        {"story-mask": vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])},
+    )
+
+
+def softmax(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the masked scores to the weights."""
+    exponentials, weights, key = part.exponentials, part.weights, weight.key
+    total = exponentials.sum().item()
+    rows = [
+        Row("e^(score − largest)", as_array(exponentials), total=total),
+        Row("weights", as_array(weights), total=weights.sum().item(), probabilities=True),
+    ]
+    return Step(
+        "The softmax",
+        STEPS["softmax"],
+        r"w_k = \frac{e^{s_k}}{\sum_j e^{s_j}} = "
+        rf"\frac{{{exponentials[key]:.4f}}}{{{total:.4f}}} = {weights[key]:.4f}",
+        {"story-softmax": vector_rows(rows, columns=weight.key_tokens, marked=[key])},
+    )
+
+
+def sum_of_values(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the weights to the head's output."""
+    rows = value_rows(part, weight.key, weight.key_tokens)
+    return Step(
+        "The weighted sum of values",
+        STEPS["values"],
+        r"h = \sum_k w_k\, v_k",
+        {"story-values": vector_rows(rows)},
+    )
+
+
+def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
+    """Return the weighted values of the keys that weigh most, of all others, and their sum."""
+    order = part.weights.argsort(descending=True).tolist()
+    shown = sorted({key, *order[:VALUES_SHOWN]})
+    others = [place for place in order if place not in shown]
+    rows = [
+        Row(
+            f"{part.weights[place]:.4f} × “{keys[place]}”",
+            as_array(part.weighted_values[place]),
+            note="this key" if place == key else "",
+        )
+        for place in shown
+    ]
+    if others:
+        rest = part.weighted_values[torch.tensor(others)].sum(dim=0)
+        rows.append(Row(f"{len(others)} other keys", as_array(rest)))
+    if part.gate != 1:
+        faded = part.head - part.weighted_values.sum(dim=0)
+        rows.append(Row(f"faded to {part.gate:.2f}", as_array(faded)))
+    rows.append(row("the head's output", part.head))
+    return rows
+
+
+def all_heads(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the outputs of all heads to what the block computes."""
+    width, d_model = len(part.query), len(part.query_input)
+    this = range(weight.head * width, (weight.head + 1) * width)
+    rows = [
+        row(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)
+        for head, contribution in enumerate(part.contributions)
+    ]
+    rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
+    shapes = rf"(1\times {d_model})({d_model}\times {d_model})"
+    return Step(
+        "All heads, and the output projection",
+        STEPS["output"],
+        rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O + b^O \qquad {shapes}",
+        {
+            "story-heads": vector_rows(
+                [row("heads side by side", part.heads.flatten())], marked=this
+            ),
+            "story-contributions": vector_rows(rows),
+        },
+    )
+
+
+def into_the_stream(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from what the block computes to the residual stream after it."""
+    norm = weight.run.network.config.norm  # before each block, or after the sum
+    before, change, after = (
+        states[0, weight.query]
+        for states in (part.residual.states, part.residual.change, part.residual.outputs)
+    )
+    rows = [row("before", before), row("what is added", change)]
+    if norm == "post":
+        rows.append(row("the sum", before + change))
+    rows.append(row("after", after))
+    formula = {
+        "pre": r"x' = x + \text{block}(\mathrm{norm}(x))",
+        "post": r"x' = \mathrm{norm}(x + \text{block}(x))",
+    }
+    return Step(
+        "Into the residual stream",
+        STEPS[f"residual, {norm}-norm"],
+        formula[norm],
+        {"story-residual": vector_rows(rows)},
+    )

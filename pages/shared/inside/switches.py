@@ -1,0 +1,149 @@
+"""Switches: what the parts of the architecture do to the visitor's own numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+import torch
+
+from model.insight.activations import activations
+from model.insight.anatomy import Anatomy, block_of
+from model.insight.norm_kinds import layer_and_batch_norm
+from model.insight.norm_orders import NORM_ORDER_NOTE
+from model.insight.softmax_scale import rescaled, scale_sweep, width_sweep
+from model.insight.weight import Weight
+from pages.shared.inside.words import SWITCH_WORDS
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.inside import (
+    head_projections,
+    inner_states,
+    stream_by_norm_order,
+    taken_apart,
+)
+from pages.shared.show.pictures import show, show_altair
+from pages.shared.show.saving import NO_MODEL, About
+from pages.shared.state.choice import number, switch
+from pages.shared.widgets.choose import choose
+from viz import Row, position_lines, vector_rows
+
+SCALED = switch("scale_on", True, label="Divide by √d")
+TEMPERATURE = number("softmax_temperature", 1.0, (0.1, 5.0), label="Temperature", step=0.1)
+CHOICES = (SCALED, TEMPERATURE)
+FACTORS = np.linspace(0, 1, 101)  # 1 is no scale at all
+WIDTHS = [4, 8, 16, 32, 64, 128, 256]
+DIMENSIONS_SHOWN = 64  # of a feed-forward layer's many
+
+
+def switches(weight: Weight, of: About) -> None:
+    """Draw what each part of the architecture does, and what another would do in its place."""
+    part = taken_apart(weight)
+    st.subheader("The scale, and a temperature")
+    softmax_switches(weight, part, of)
+    saturation(weight, part, of)
+    st.subheader("Small projections for each head, or one fused")
+    projections(weight)
+    st.subheader("Layer norm or batch norm")
+    norms(weight, of)
+    st.subheader("Pre-norm or post-norm")
+    norm_order(weight, of)
+    st.subheader("ReLU or GELU")
+    activation(weight, of)
+
+
+def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
+    """Draw the choice of a scale and a temperature, and the weights of the query at those."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        scaled = choose(SCALED)
+        temperature = choose(TEMPERATURE, widget=st.slider, format="%.1f", width=320)
+    factor = (len(part.query) ** -0.5 if scaled else 1.0) / temperature
+    rows = [
+        Row("weights of the run", as_array(part.weights), probabilities=True),
+        Row(f"with q·k × {factor:.4f}", as_array(rescaled(part, factor)), probabilities=True),
+    ]
+    picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])
+    show(picture, "rescaled", of=of, what="Weights at another scale")
+
+
+def saturation(weight: Weight, part: Anatomy, of: About) -> None:
+    """Draw how sharp the query's softmax is at every scale, and a random one at every width."""
+    keys = weight.record.key[0, weight.head][part.masked_scores.isfinite()]
+    if len(keys):
+        sweep = scale_sweep(part.query, keys, FACTORS.tolist())
+        left, right = st.columns(2)
+        with left:
+            lines = {"entropy, nats": as_array(sweep.entropy)}
+            chart = position_lines(lines, FACTORS, x="factor", y="nats", height=220)
+            show_altair(chart, "entropy", of=of, what="Entropy by the scale's factor")
+        with right:
+            lines = {"largest weight": as_array(sweep.largest)}
+            chart = position_lines(lines, FACTORS, x="factor", y="weight", height=220)
+            show_altair(chart, "largest", of=of, what="Largest weight by the scale's factor")
+    st.caption(SWITCH_WORDS["scale"])
+    widths = {
+        f"{quantity}, {name}": as_array(getattr(sweep, quantity))
+        for name, sweep in width_sweep(WIDTHS, keys=16).items()
+        for quantity in ("entropy", "largest")
+    }
+    chart = position_lines(widths, WIDTHS, x="width of the head", y="", height=240)
+    what = "Entropy and largest weight by the width of a head"
+    show_altair(chart, "widths", of=NO_MODEL, what=what)
+    st.caption(SWITCH_WORDS["width"])
+
+
+def projections(weight: Weight) -> None:
+    """Say how far projections head by head are from fused ones, and their shapes."""
+    separate, fused, difference = head_projections(weight.run, weight.site)
+    with st.container(horizontal=True):
+        st.metric("Largest difference", f"{difference:.1e}" if difference else "0")
+        st.metric("Query of this head, separate", shape_of(separate.query[weight.head]))
+        st.metric("All heads, fused", shape_of(fused.query))
+    st.caption(SWITCH_WORDS["fused"])
+
+
+def shape_of(tensor: torch.Tensor) -> str:
+    """Return a shape as people write it."""
+    return " × ".join(map(str, tensor.shape))
+
+
+def norms(weight: Weight, of: About) -> None:
+    """Draw what layer norm and batch norm make of the query token's state."""
+    states = weight.run.trace.residual[block_of(weight.site)].states
+    layer, batch = layer_and_batch_norm(states)
+    rows = [
+        Row("layer norm", as_array(layer.states[weight.query])),
+        Row("batch norm", as_array(batch.states[weight.query])),
+    ]
+    show(vector_rows(rows), "norms", of=of, what="Layer norm and batch norm")
+    if len(layer.changes):
+        with st.container(horizontal=True):
+            for name, normed in (("Layer norm", layer), ("Batch norm", batch)):
+                label = f"{name}: change in the other tokens when the last one is removed"
+                st.metric(label, f"{normed.changes.max():.4f}")
+    st.caption(SWITCH_WORDS["norm"])
+
+
+def norm_order(weight: Weight, of: About) -> None:
+    """Draw how long the query token's vector is along the stack with either order of norms."""
+    side = block_of(weight.site).side
+    lines = {
+        f"{order}-norm": as_array(torch.stack([norm[weight.query] for _, norm in sides[side]]))
+        for order, sides in stream_by_norm_order(weight.run).items()
+    }
+    chart = position_lines(lines, x="sublayer", y="length of the stream", height=240)
+    show_altair(chart, "orders", of=of, what="Length of the stream with either order of norms")
+    st.caption(f"{SWITCH_WORDS['order']} {NORM_ORDER_NOTE}")
+
+
+def activation(weight: Weight, of: About) -> None:
+    """Draw what ReLU and GELU make of the query token in the layer's feed-forward network."""
+    inner = inner_states(weight.run, weight.site)
+    found = activations(inner)
+    rows = [
+        Row(label, as_array(values[weight.query, :DIMENSIONS_SHOWN]))
+        for label, values in (("before", inner), ("ReLU", found.relu), ("GELU", found.gelu))
+    ]
+    show(vector_rows(rows), "activations", of=of, what="ReLU and GELU")
+    with st.container(horizontal=True):
+        st.metric("Zeros after ReLU, all tokens", f"{found.relu_zeros:.1%}")
+        st.metric("Zeros after GELU, all tokens", f"{found.gelu_zeros:.1%}")
+    st.caption(SWITCH_WORDS["activation"].format(shown=DIMENSIONS_SHOWN, all=inner.size(-1)))

@@ -1,0 +1,184 @@
+"""The page's address: a visitor's choices are written into it, and taken from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+
+from model.config import TransformerConfig
+from model.edits import Edits, read_edits, write_edits
+from pages.shared.link import link
+from pages.shared.runs.translator import translator
+from pages.shared.state import catalog, edit_history, models
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import (
+    EDITS,
+    HEAD,
+    HEAD_NUMBER,
+    LAYER,
+    MODEL,
+    TOO_MANY,
+    chosen,
+    put,
+)
+from pages.shared.state.library_choices import BERT_EDITS
+from pages.shared.state.page import Page
+
+TOO_MANY_WORDS = (
+    "These changes are too many for a link: opened elsewhere, it shows the model as trained."
+)
+HISTORIES = {EDITS: None, BERT_EDITS: edit_history.BERT}  # of edits: the names of their histories
+
+# For this long after it was written, the browser may still ask with the address before it.
+UNDERWAY = 1.0  # seconds
+
+
+def restore(page: Page) -> None:
+    """Take a page's choices from its address, if a session begins there or the browser went back.
+
+    What the address does not name is at its default then. Choices that a model does not have, or
+    that make no sense, are left at their defaults, and `note` says so.
+    """
+    st.session_state.page = page
+    asked = gone_to()
+    if asked is not None:
+        apply(asked, page)
+        arrived(asked)
+        if asked.get(MODEL.key, catalog.DEFAULT) not in models.choices():
+            st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
+    keep_to_the_model(page)
+
+
+def go_again(asked: Mapping[str, str]) -> None:
+    """Take the choices of an address that named a model that was not there then; a callback."""
+    apply(asked, st.session_state.page)
+    st.session_state.pop("refused_parameters")
+
+
+def gone_to() -> dict[str, str] | None:
+    """Return the address if the session begins with it or the browser went to it by itself."""
+    asked = dict(st.query_params)
+    written, when = st.session_state.get("address", (None, 0.0))
+    changed = asked and asked != written and time.monotonic() - when > UNDERWAY
+    return asked if written is None or changed else None
+
+
+def apply(parameters: Mapping[str, str], page: Page) -> None:
+    """Choose everything that an address of a page says, and the default of what it does not."""
+    config = config_for(parameters)
+    values, refused = link.read(parameters, page.linked, config)
+    st.session_state.refused_parameters = refused
+    edits = values.pop(EDITS.key)
+    st.session_state.update(values)
+    if edits != TOO_MANY:
+        edit_history.change(read_edits(edits, config))
+    elif edit_history.edits() == Edits():  # else they are those of this session
+        st.session_state.refused_parameters = (*refused, EDITS.key)
+
+
+def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
+    """Return the shape of the model that an address names, or of the default one."""
+    name = parameters.get(MODEL.key, catalog.DEFAULT)
+    return translator(name if name in models.choices() else catalog.DEFAULT).model.config
+
+
+def keep_to_the_model(page: Page) -> None:
+    """Choose a layer and a head that the model has, if the previous one had more."""
+    config = translator().model.config
+    put(LAYER, min(chosen(LAYER), config.layers(chosen(page.kind)) - 1))
+    put(HEAD_NUMBER, min(chosen(HEAD_NUMBER), config.heads - 1))
+    if isinstance(chosen(HEAD), int) and chosen(HEAD) >= config.heads:
+        put(HEAD, HEAD.default)
+
+
+def note_too_many(choice: Choice = EDITS) -> None:
+    """Say so if the edits are too many for the address."""
+    if not link.fits(choice, write_edits(edit_history.edits(HISTORIES[choice]))):
+        st.caption(TOO_MANY_WORDS)
+
+
+def note() -> None:
+    """Say once what of an address made no sense or was too long."""
+    if refused := st.session_state.pop("refused_parameters", ()):
+        names = ", ".join(name[:40] for name in refused[:8])
+        st.info(
+            "Parts of this link are too old, damaged or too long. Their defaults, or as much as "
+            "fits, are shown instead:"
+        )
+        st.text(names)
+
+
+def current(page: Page) -> dict[str, Any]:
+    """Return the value of every choice of a page, by its key."""
+    return {choice.key: now(choice) for choice in page.linked}
+
+
+def now(choice: Choice) -> Any:
+    """Return the value of a choice; that of edits is their text."""
+    if choice not in HISTORIES or choice.key in st.session_state:  # edits that wait for their model
+        return chosen(choice)
+    return write_edits(edit_history.edits(HISTORIES[choice]))
+
+
+def parameters(page: Page, whole: bool = False) -> dict[str, str]:
+    """Return what of a page's choices differs from the defaults, as a link holds it."""
+    return link.write(page.linked, current(page), whole)
+
+
+def publish() -> None:
+    """Write the page's choices into its address; a slide's address names the slide alone."""
+    if not in_talk():
+        # An empty address is that of a click on another page, which keeps the choices.
+        write(parameters(st.session_state.page) or {MODEL.key: chosen(MODEL)})
+
+
+def write(parameters: dict[str, str]) -> None:
+    """Put parameters into the address."""
+    if dict(st.query_params) != parameters:
+        st.query_params.from_dict(parameters)
+        written(parameters)
+
+
+def written(parameters: dict[str, str]) -> None:
+    """Note that the address has these parameters from now on, by this session's own doing."""
+    st.session_state.address = parameters, time.monotonic()
+
+
+def arrived(parameters: dict[str, str]) -> None:
+    """Note that the address has these parameters, by the browser's doing."""
+    st.session_state.address = parameters, 0.0
+
+
+def in_talk() -> bool:
+    """Return whether the page is shown as a slide."""
+    return slide() is not None
+
+
+def slide() -> int | None:
+    """Return the number of the slide that is shown, from 1, if one is."""
+    return st.session_state.get("slide")
+
+
+def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
+    """Have a part of a page rerun alone, with what was chosen in it written into the address.
+
+    It also reruns `every` so many seconds, if that is wanted. On a slide it reruns with the whole,
+    as its pictures stand elsewhere on the page.
+    """
+
+    @wraps(body)
+    def published(*args: object) -> None:
+        body(*args)
+        publish()
+
+    alone = st.fragment(published, run_every=every)
+
+    @wraps(body)
+    def drawn(*args: object) -> None:
+        (published if in_talk() else alone)(*args)
+
+    return drawn

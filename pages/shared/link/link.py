@@ -1,0 +1,61 @@
+"""A page's choices as the parameters of a link, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from model.config import TransformerConfig
+from pages.shared.state.choice import Choice
+
+VERSION = "2"  # of what links mean; those without one are of version 1, which can be read too
+VERSION_KEY = "v"
+
+Values = Mapping[str, Any]  # what was chosen, by the key of the choice
+
+
+def write(choices: Iterable[Choice], values: Values, whole: bool = False) -> dict[str, str]:
+    """Return the parameters of a link: every choice that differs from its default.
+
+    What a link has no room for is left out or replaced, unless it is to be the `whole`.
+    """
+    parameters = {}
+    for choice in choices:
+        value = values[choice.key]
+        if value == choice.default or (choice.key, value) == ("sentence", ""):
+            continue
+        text = choice.write(value)
+        if not whole and not fits(choice, text):
+            text = choice.instead
+        if text or not choice.room:
+            parameters[choice.key] = text
+    return {VERSION_KEY: VERSION, **parameters} if parameters else {}
+
+
+def read(
+    parameters: Mapping[str, str], choices: Iterable[Choice], config: TransformerConfig
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the value of every choice, and the names of parameters that were left out or cut.
+
+    A choice that is not named, or whose text makes no sense for a model of this shape, has its
+    default.
+    """
+    by_key = {choice.key: choice for choice in choices}
+    values = {key: choice.default for key, choice in by_key.items()}
+    refused = []
+    for name, text in parameters.items():
+        if name == VERSION_KEY and text in ("1", VERSION):
+            continue
+        try:
+            values[name] = by_key[name].read(text, config)
+        except (KeyError, ValueError):
+            refused.append(name)
+        else:
+            if by_key[name].cuts and len(values[name]) < len(text):
+                refused.append(name)
+    return values, tuple(refused)
+
+
+def fits(choice: Choice, text: str) -> bool:
+    """Return whether a link has room for a choice: not for endless edits."""
+    return choice.room is None or len(text) <= choice.room

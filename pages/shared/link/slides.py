@@ -1,0 +1,155 @@
+"""Slides of a talk as plain data, and as the file that a talk is kept in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from model.tokens import check_characters
+from pages.shared.link import address, link
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import chosen
+from pages.shared.state.page import PAGES, Page
+
+LARGEST_FILE = 200_000  # bytes
+MOST_SLIDES = 60
+LONGEST_TITLE = 80  # characters
+LONGEST_WORDS = 400
+SIZES = (0.5, 4.0)  # how much larger than on its page a picture may be shown
+FORMAT = "headlight_talk"  # what a file names its slides' format by
+VERSION = 2
+# What files of version 1 call the pages, and pictures that have another key now.
+OLD_PAGES = {
+    "Attention": "attention",
+    "Masks": "masks",
+    "Heads": "heads",
+    "Compare": "compare",
+    "Inside a head": "inside",
+    "Positions": "positions",
+    "Decoding": "decoding",
+    "BERT and others": "bert",
+}
+OLD_PICTURES = {"as trained": "trained", "with your changes": "changed"}
+
+
+@dataclass(frozen=True)
+class Slide:
+    """A scene of a page, which of its pictures to show and how large, and the words above them."""
+
+    page: str  # its key
+    parameters: Mapping[str, str] = field(default_factory=dict)  # as a link holds them
+    title: str = ""
+    words: str = ""
+    pictures: tuple[str, ...] = ()
+    size: float = 1.5
+
+
+def whole(text: str) -> str:
+    """Return a text that a browser can be sent; raise ValueError for half of a character."""
+    check_characters(text)
+    return text
+
+
+Text = Annotated[str, AfterValidator(whole)]
+
+
+class Entry(BaseModel):
+    """A slide as it stands in a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    page: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    parameters: dict[Text, Text] = {}
+    title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
+    pictures: list[Text] = []
+    size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
+
+
+class File(BaseModel):
+    """A talk as it stands in a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    version: Annotated[int, Field(ge=1, le=VERSION, alias=FORMAT)]
+    slides: Annotated[list[Entry], Field(min_length=1, max_length=MOST_SLIDES)]
+
+
+def first_pictures(page: Page) -> tuple[str, ...]:
+    """Return what a new slide shows of a page: its most telling picture."""
+    first = chosen(page.first) if isinstance(page.first, Choice) else page.first
+    return (first,) if first else ()
+
+
+def write_talk(slides: Sequence[Slide]) -> str:
+    """Return the text of a talk's file."""
+    content = {FORMAT: VERSION, "slides": [asdict(slide) for slide in slides]}
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
+    """Return the slides of a talk's file, and sentences on what of it was left out.
+
+    Slides of unknown pages, and choices and pictures that do not exist, are left out. The choices
+    of a talk that the visitor's tab has `kept` all stay, as their own models may come back.
+    Raises ValueError for a file that is not a talk, is too large or has a value of a wrong kind.
+    """
+    slides, notes = [], []
+    for number, entry in enumerate(read_file(data).slides, start=1):
+        page = PAGES.get(OLD_PAGES.get(entry.page, entry.page))
+        if page is None or not page.pictures:
+            notes.append(f"Slide {number} was left out: there is no page {entry.page}.")
+            continue
+        slide, refused = read_slide(entry, page, kept)
+        slides.append(slide)
+        if refused:
+            names = ", ".join(name[:40] for name in refused[:8])
+            notes.append(f"Slide {number}: left out what does not exist here: {names}.")
+    if not slides:
+        raise ValueError("None of the talk's slides is of a page that exists here.")
+    return tuple(slides), tuple(notes)
+
+
+def read_file(data: bytes) -> File:
+    """Return what a talk's file holds; raise ValueError with a sentence on what is wrong in it."""
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"A talk has at most {LARGEST_FILE // 1000} kB.")
+    try:
+        return File.model_validate(json.loads(data.decode("utf-8")))
+    except ValidationError as error:
+        raise ValueError(explained(error)) from None
+    except (ValueError, RecursionError):
+        raise ValueError("This is not a talk: the file cannot be read as JSON.") from None
+
+
+def explained(error: ValidationError) -> str:
+    """Return a sentence on the first fault of a file."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    match fault["loc"]:
+        case ("slides", int(place), *names):
+            named = f", {names[0]}" if names else ""
+            reason = fault["msg"].removeprefix("Value error, ").rstrip(".")
+            return f"Slide {place + 1}{named}: {reason}."
+        case ("slides",):
+            return f"A talk has a list of 1 to {MOST_SLIDES} slides."
+    return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'
+
+
+def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
+    """Return a slide from its entry in a file, and the names of what was left out."""
+    _, unknown = link.read(entry.parameters, page.linked, address.config_for(entry.parameters))
+    pictures = [OLD_PICTURES.get(key, key) for key in entry.pictures]
+    refused = [*(() if kept else unknown), *(key for key in pictures if key not in page.pictures)]
+    slide = Slide(
+        page.key,
+        {name: text for name, text in entry.parameters.items() if name not in refused},
+        entry.title,
+        entry.words,
+        tuple(dict.fromkeys(key for key in pictures if key in page.pictures)),
+        entry.size,
+    )
+    return slide, refused

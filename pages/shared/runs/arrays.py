@@ -1,0 +1,49 @@
+"""What a run recorded, as the arrays and the words that pictures take."""
+
+from __future__ import annotations
+
+import numpy as np
+from torch import Tensor
+
+from model.tokens import END_ID, SPECIAL_TOKENS, Token
+from model.trace import Kind, Site, Trace
+from pages.shared.state.choices import SUMMARIES, Head
+
+
+def as_array(tensor: Tensor) -> np.ndarray:
+    """Return a tensor as a picture takes it."""
+    return tensor.detach().float().cpu().numpy()
+
+
+def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
+    """Return the weights of all heads of a kind of attention: (layers, heads, query, key)."""
+    return trace.weights(kind).cpu().numpy()
+
+
+def one_head(heads: np.ndarray, head: Head) -> np.ndarray:
+    """Return one head's part of numbers of all heads (H, ...), from 0; or mean or maximum."""
+    summaries = {"mean": heads.mean, "max": heads.max}
+    return summaries[head](axis=0) if head in summaries else heads[head]
+
+
+def heads_meant(head: Head, count: int) -> list[int]:
+    """Return the layers or heads, from 0, that a choice stands for: all of them for a summary."""
+    return list(range(count)) if head in SUMMARIES else [min(head, count - 1)]
+
+
+def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:
+    """Return the cells (query, key) that the mask of a kind of attention closes to all heads."""
+    scores = trace.attention[Site(kind, 0)].masked_scores[0]  # (H, Q, K)
+    return scores.isneginf().all(dim=0).cpu().numpy()
+
+
+def following(trace: Trace) -> list[Token]:
+    """Return what the decoder is to write after each token it reads."""
+    return trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
+
+
+def tokens_of(trace: Trace, kind: Kind) -> tuple[list[str], list[str]]:
+    """Return the texts of the query tokens and of the key tokens of a kind of attention."""
+    site = Site(kind, 0)
+    queries, keys = trace.query_tokens(site), trace.key_tokens(site)
+    return [token.text for token in queries], [token.text for token in keys]

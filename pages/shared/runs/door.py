@@ -1,0 +1,101 @@
+"""The one door through which pages call a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import update_wrapper
+from inspect import signature
+from threading import Semaphore, local
+from typing import Generic, ParamSpec, TypeVar
+
+import streamlit as st
+from cachetools.keys import hashkey
+
+from pages.shared.runs import limits
+from pages.shared.runs.housekeeping import released
+from pages.shared.runs.results import Budget, Result, Results, size_of
+
+MEGABYTE = 1_000_000
+AT_ONCE = 2  # calls of models, of all sessions together
+Options = ParamSpec("Options")
+Value = TypeVar("Value")
+
+_running = Semaphore(AT_ONCE)
+_thread = local()
+_budget = Budget(limits.ALL_RUNS_MEGABYTES * MEGABYTE)
+
+
+def model_call(
+    words: str = "",
+) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:
+    """Make a function that calls a model one of the door; use it as a decorator.
+
+    It runs when fewer than AT_ONCE others do, with `words` beside a spinner, and its result is kept
+    for the session under its arguments, which are plain hashable values: what a model is called,
+    the text, the edits. An argument whose name begins with an underscore is handed on and is no
+    part of the key: a model that is already at hand, or a function that is told of progress. The
+    result is shared and not to be modified; of an error nothing is kept.
+    """
+    return lambda function: ModelCall(function, words)
+
+
+class ModelCall(Generic[Options, Value]):
+    """A function that calls a model; see `model_call`."""
+
+    def __init__(self, function: Callable[Options, Value], words: str) -> None:
+        self._function = function
+        self._words = words
+        self._kind = f"{function.__module__}.{function.__qualname__}"
+        self._signature = signature(function)
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> Value:
+        """Return what was kept, or else call the model."""
+        key, results = self._key(*args, **kwargs), session_results()
+        kept = results.get(self._kind, key)
+        if kept is not None:
+            return kept.value
+        with st.spinner(self._words) if self._words else nullcontext(), _turn():
+            value = self._function(*args, **kwargs)
+        results.put(self._kind, key, Result(value, size_of(value)))
+        _budget.keep_to(results)
+        released()  # what made room, and what the call left behind
+        return value
+
+    def kept(self, *args: Options.args, **kwargs: Options.kwargs) -> Value | None:
+        """Return what was computed before, or None; never call the model."""
+        kept = session_results().get(self._kind, self._key(*args, **kwargs))
+        return None if kept is None else kept.value
+
+    def _key(self, *args: Options.args, **kwargs: Options.kwargs) -> Hashable:
+        given = self._signature.bind_partial(*args, **kwargs)
+        given.apply_defaults()
+        values = (value for name, value in given.arguments.items() if not name.startswith("_"))
+        return hashkey(*values)
+
+
+def _let_go(results: Results) -> None:
+    """Free what a session computed, now that it has ended."""
+    results.clear()
+    released()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_let_go)
+def session_results() -> Results:
+    """Return the results of this session, which end with it."""
+    return Results(limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait until a model may be called; a call within a call has its turn already."""
+    if getattr(_thread, "has_turn", False):
+        yield
+        return
+    with _running:
+        _thread.has_turn = True
+        try:
+            yield
+        finally:
+            _thread.has_turn = False

@@ -1,0 +1,58 @@
+"""Memory that visitors leave behind goes back to the system when nobody is working."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from contextlib import suppress
+from functools import cache
+from threading import Event, Thread
+
+QUIET = 5.0  # seconds without a release after which it is time
+# One for each of the model calls that may run at once, see AT_ONCE in door.py. glibc makes up to
+# eight for every core, each of which keeps what the sessions of its threads have freed.
+ARENAS = 2
+M_ARENA_MAX = -8  # of malloc.h
+
+_released = Event()
+
+
+def released() -> None:
+    """Note that something large was let go."""
+    _released.set()
+    _helper()
+
+
+def tidy() -> None:
+    """Collect garbage, and return freed memory to the system if it can be asked to take it.
+
+    Sessions that ended hold on to themselves in circles, and the allocator keeps what was freed
+    between what is still in use.
+    """
+    gc.collect()
+    allocator("malloc_trim", 0)
+
+
+def share_arenas() -> None:
+    """Have all threads to come share a few pools of memory, where the system has such."""
+    allocator("mallopt", M_ARENA_MAX, ARENAS)
+
+
+def allocator(function: str, *numbers: int) -> None:
+    """Call a function of glibc's allocator; other systems have none and go without."""
+    with suppress(AttributeError, OSError, TypeError):
+        getattr(ctypes.CDLL(None), function)(*numbers)
+
+
+@cache
+def _helper() -> Thread:
+    thread = Thread(target=_tidy_when_quiet, name="housekeeping", daemon=True)
+    thread.start()
+    return thread
+
+
+def _tidy_when_quiet() -> None:
+    while _released.wait():
+        _released.clear()
+        if not _released.wait(QUIET):
+            tidy()

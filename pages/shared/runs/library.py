@@ -1,0 +1,123 @@
+"""What models of the transformers library do with a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from model.edits import Edits
+from model.insight.explain import Objective, masked_words
+from model.library.bert import Bert
+from model.library.bert_reader import BertReader, Parity, Reading
+from model.library.hub import first_line
+from model.library.transformers_model import Attentions
+from model.trace import AttentionEdit, Site
+from pages.shared.runs.door import model_call
+from pages.shared.runs.shelf import Loaded, numbered
+
+
+@dataclass(frozen=True)
+class BertRun:
+    """One sentence or two as a BERT reads them: plain values that decide every number."""
+
+    number: int  # of the loading of the model
+    first: str
+    second: str
+    masked: tuple[int, ...] = ()  # places
+    edits: Edits = Edits()
+
+    @property
+    def reader(self) -> BertReader:
+        """The BERT; raises ValueError if it is not in memory any more."""
+        return numbered(self.number).model
+
+    @property
+    def network(self) -> Bert:
+        """The network that can be run again."""
+        return self.reader.model
+
+    @property
+    def trace(self) -> Reading:
+        """Every head; not to be modified. Raises ValueError if there is nothing to read."""
+        return _read(self)
+
+    @property
+    def changes(self) -> dict[Site, AttentionEdit]:
+        """The switched heads as the model takes them."""
+        return self.edits.at_sites(self.network.config, positions=1)
+
+    def objective(self, site: Site, query: int) -> Objective | None:
+        """Return what effects are measured on: the masked words, if any can be predicted."""
+        if not self.reader.predicts:
+            return None
+        return masked_words(self.trace, self.reader.read(self.first, self.second))
+
+
+def read(
+    loaded: Loaded, first: str, second: str, masked: tuple[int, ...] = (), edits: Edits = Edits()
+) -> Reading:
+    """Return every head while a BERT reads one sentence or two; not to be modified.
+
+    Raise ValueError if there is nothing to read.
+    """
+    return BertRun(loaded.number, first, second, masked, edits).trace
+
+
+@model_call("Reading …")
+def _read(run: BertRun) -> Reading:
+    return run.reader.trace(run.first, run.second, masked=run.masked, edits=run.changes)
+
+
+@model_call()
+def probabilities(run: BertRun, place: int) -> Tensor:
+    """Return how likely every piece of the vocabulary is at a place: (V,).
+
+    Raise ValueError if the checkpoint has no masked-word head.
+    """
+    return run.reader.probabilities(run.trace, [place])[0]
+
+
+@model_call("Running transformers' own BertModel …")
+def measured_parity(number: int, first: str, second: str) -> Parity:
+    """Return how far the numbers of a BERT are from transformers' own."""
+    return numbered(number).model.parity(first, second)
+
+
+def attended(loaded: Loaded, text: str, target: str | None) -> Attentions:
+    """Return the heads of any other model on a text; not to be modified.
+
+    Raise ValueError if the model cannot read it.
+    """
+    return _attended(loaded.number, text, target)
+
+
+@model_call("Reading …")
+def _attended(number: int, text: str, target: str | None) -> Attentions:
+    try:
+        return numbered(number).model.attentions(text, target)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever a model of the library may stumble over
+        raise ValueError(
+            "The transformers library could not run this model on the text: "
+            f"{first_line(error)} Change the text, or choose another model."
+        ) from error
+
+
+def masked_places(reader: BertReader, first: str, second: str, masked: str) -> tuple[int, ...]:
+    """Return the places that a text names as masked, those where these sentences have words."""
+    pieces = reader.read(first, second)
+    places = {int(place) for place in masked.split(",") if place}
+    return tuple(
+        place for place, piece in enumerate(pieces) if place in places and not piece.is_special
+    )
+
+
+def layers_of(run: Reading | Attentions, kind: str) -> list[np.ndarray]:
+    """Return the weights (H, Q, K) of every layer of a kind, without copying them."""
+    if isinstance(run, Attentions):
+        return list(run.weights[kind])
+    sites = sorted(site for site in run.attention if site.kind == kind)
+    return [run.attention[site].weights[0].cpu().numpy() for site in sites]

@@ -1,0 +1,33 @@
+"""What the operator of the app may limit, by variables of the environment."""
+
+from __future__ import annotations
+
+import os
+
+
+def whole_number(name: str, default: int, lowest: int = 1) -> int:
+    """Return a variable as a whole number; raise ValueError, which says what it takes."""
+    text = os.environ.get(name, "").strip() or str(default)
+    if not (text.isascii() and text.isdecimal() and lowest <= int(text) <= 1_000_000):
+        raise ValueError(f"{name} is {text!r}, but takes a whole number of at least {lowest}.")
+    return int(text)
+
+
+def switch(name: str, default: bool) -> bool:
+    """Return a variable that is on or off; raise ValueError for anything else."""
+    text = os.environ.get(name, "").strip().lower() or ("on" if default else "off")
+    if text not in ("on", "off"):
+        raise ValueError(f"{name} is {text!r}, but is either on or off.")
+    return text == "on"
+
+
+# Of one model call. Several visitors share the cores; if a core is busy, threads that wait for each
+# other take ten times as long for a sentence.
+THREADS = whole_number("HEADLIGHT_THREADS", 1)
+RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
+RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # results kept for a visitor
+ALL_RUNS_MEGABYTES = whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000)  # and for all visitors
+OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
+MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
+TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
+TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most

@@ -1,0 +1,12 @@
+"""What a model that is being trained makes of an input."""
+
+from __future__ import annotations
+
+from model import Translation, Translator
+from pages.shared.runs.door import model_call
+
+
+@model_call()
+def answered(run: str, step: int, source: str, _translator: Translator) -> Translation:
+    """Return what a training's model writes after so many steps."""
+    return _translator.translate(source)

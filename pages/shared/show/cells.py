@@ -1,0 +1,69 @@
+"""Attention maps whose cells lead to the page that takes a weight apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from model.trace import Kind
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About
+from pages.shared.state.choices import (
+    CHANGED,
+    INSIDE_OF,
+    INSIDE_PAD_TO,
+    INSIDE_TARGET,
+    KEY,
+    QUERY,
+    SENTENCE,
+    chosen,
+    put,
+    select_head,
+)
+from viz import CanvasPicture
+
+OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
+
+
+def attention_map(
+    picture: CanvasPicture, key: str, open_cell: OpenCell, *, of: About, what: str
+) -> None:
+    """Draw a clickable heatmap; for `of` and `what` see `show`.
+
+    A click on a cell calls `open_cell`, which may lead to another page.
+    """
+    show(picture, key, lambda: open_cell(*picked(key)), of=of, what=what)
+    follow()
+
+
+def follow() -> None:
+    """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
+    clicked_on = st.session_state.pop("to_inside", None)
+    if clicked_on and clicked_on == st.session_state.page:  # else the visitor had left it
+        st.session_state.slide = None
+        st.switch_page("pages/inside.py")
+    if st.session_state.pop("to_tab", False):
+        st.rerun()
+
+
+def open_inside(
+    kind: Kind,
+    layer: int,
+    head: int,
+    query: int,
+    key: int,
+    *,
+    changed: bool = False,
+    pad_to: int | None = None,
+    target: str = "",
+) -> None:
+    """Have the page Inside a head opened at one cell of one run; everything counts from 0."""
+    select_head(kind, layer, head)
+    put(QUERY, query)
+    put(KEY, key)
+    put(CHANGED, changed)
+    put(INSIDE_OF, chosen(SENTENCE))
+    put(INSIDE_TARGET, target)
+    put(INSIDE_PAD_TO, pad_to)
+    st.session_state.to_inside = st.session_state.page

@@ -1,0 +1,190 @@
+"""Pictures on a page: mounting the browser parts, and tokens as chips."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from model.library.pieces import Piece
+from model.tokens import Token
+from pages.browser.library import library, loader, mounted
+from pages.browser.parts import save_menu
+from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
+from pages.shared.show.stage import place
+from viz import CanvasPicture, Chip
+from viz.canvas import Part, caption_html
+from viz.numbers import Numbers, from_chart, largest
+from viz.tokens import aligned
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@cache
+def component(part: Part) -> Callable:
+    """The Streamlit side of a browser part, on a page that has the library."""
+    name = f"headlight_{part.name}"
+    return st.components.v2.component(name, html=part.markup(), js=loader(part.name))
+
+
+@cache
+def library_component() -> Callable:
+    """What brings the code of all browser parts into a page."""
+    return st.components.v2.component("headlight_library", js=library())
+
+
+def load_library() -> None:
+    """Have the code of the pictures in the page, before the first of them."""
+    library_component()(key="library")
+
+
+def show(
+    picture: CanvasPicture,
+    key: str,
+    on_pick: Callable[[], None] | None = None,
+    *,
+    of: About | None = None,
+    what: str = "",
+) -> None:
+    """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
+
+    If `of` says which run it is of, it can be saved, and `what` says what of it is shown.
+    """
+    options = {"on_picked_change": on_pick} if on_pick else {}
+    menu = None
+    if of is not None:
+        menu = menu_of(Picture(what, key, of, picture.numbers, picture.to_html))
+        options["on_wanted_change"] = asking(key, key)
+    with place(key):
+        component(picture.part)(data=mounted(picture, menu), key=key, **options)
+
+
+def show_plotly(
+    figure: go.Figure,
+    key: str,
+    *,
+    of: About,
+    what: str,
+    numbers: Mapping[str, Numbers],
+) -> None:
+    """Draw a chart of Plotly's, which can be saved with its numbers; for `of` see `show`."""
+    image = {"filename": of.file_name(what), "scale": 2}
+    config = {"displaylogo": False, "toImageButtonOptions": image}
+
+    def to_html(title: str, caption: str) -> str:
+        page = figure.to_html(include_plotlyjs=True, config=config)
+        head = f"<head><title>{html.escape(title)}</title>"
+        page = page.replace("<head>", head, 1)
+        start, end, rest = page.rpartition("</body>")
+        return f"{start}{caption_html(caption)}{end}{rest}"
+
+    with place(key), st.container(key=f"chart-{key}"):
+        st.plotly_chart(figure, key=key, config=config)
+        offer(Picture(what, key, of, numbers, to_html))
+    words = html.escape(f"{what}. {largest(numbers)}")
+    st.html(f'<p class="text-alternative">{words}</p>')
+
+
+def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
+    """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
+    with place(key), st.container(key=f"chart-{key}"):
+        st.altair_chart(chart, key=key)
+        offer(Picture(what, key, of, from_chart(chart)))
+
+
+def offer(picture: Picture) -> None:
+    """The menu that saves a chart; a picture's own comes with the picture."""
+    key = f"save-{picture.key}"
+    menu = menu_of(picture, css_class(f"chart-{picture.key}"))
+    ask = asking(picture.key, key)
+    component(menu.part)(data=mounted(menu), key=key, on_wanted_change=ask)
+
+
+def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
+    """The menu that saves a picture, or the chart `of` a class on the page."""
+    return save_menu(
+        picture.of.file_name(picture.what),
+        picture.of.caption(picture.what),
+        picture.what,
+        formats_of(picture),
+        made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),
+        file=file_asked_for(picture),
+        of=of,
+    )
+
+
+def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
+    """A callback that has the file made which was chosen in a menu.
+
+    It holds no picture, so that the session does not keep the numbers.
+    """
+
+    def ask() -> None:
+        asked = st.session_state.page, picture_key, picked(menu_key, "wanted")
+        st.session_state.file_asked_for = asked
+
+    return ask
+
+
+def css_class(key: str) -> str:
+    """The class that Streamlit gives to what has a key."""
+    return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
+
+
+def picked(key: str, name: str = "picked") -> Any:
+    """What was clicked last in the picture with this key; None if nothing was."""
+    answer = st.session_state.get(key, {}).get(name)
+    return answer["answers"][-1][1] if answer else None
+
+
+def all_picked(key: str) -> list[Any]:
+    """What was clicked in the picture with this key since this was asked last, in order.
+
+    It is for clicks that add up: a part answers with all of the last seconds.
+    """
+    answer = st.session_state[key]["picked"]
+    known = st.session_state.setdefault("answers", {})
+    load, last = known.get(key, (None, 0))
+    new = [one for one in answer["answers"] if answer["load"] != load or one[0] > last]
+    known[key] = answer["load"], answer["answers"][-1][0]
+    return [value for _, value in new]
+
+
+def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
+    """Tokens as chips; a piece that goes on a word is joined to the one before it.
+
+    Where there are tokens of the text `before`, those not among them in their order are marked.
+    """
+    changed = set() if before is None else changed_places(before, tokens)
+    made = []
+    for index, token in enumerate(tokens):
+        kind = "special" if token.is_special else "unknown" if token.is_unknown else "piece"
+        joined = kind != "special" and index > 0 and tokens[index - 1].end == token.start
+        made.append(Chip(token.text, joined, kind, index in changed))
+    return made
+
+
+def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
+    """Pieces as chips, those of one word joined; coloured by their `segments` where wanted."""
+    kinds = {"written": "piece"}
+    return [
+        Chip(
+            piece.text,
+            index > 0 and pieces[index - 1].word == piece.word,
+            kinds.get(piece.role, piece.role),
+            segment=piece.segment if segments else None,
+        )
+        for index, piece in enumerate(pieces)
+    ]
+
+
+def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
+    """The places in `after` of tokens that were put in or replaced."""
+    pairs = aligned([token.text for token in before], [token.text for token in after])
+    return {place for counterpart, place in pairs if counterpart is None}

@@ -1,0 +1,159 @@
+"""Saving a picture: what its files are called and say, and making those that take Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from model.edits import Edits
+from pages.browser.parts import Format
+from pages.shared.link import address
+from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION
+from pages.shared.show.captions import edit_words
+from pages.shared.state import models
+from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
+
+LONGEST_NAME = 110  # characters of a file's name, without its ending
+
+
+@dataclass(frozen=True)
+class About:
+    """What the pictures of a page are of: the model, what it read and wrote, what was changed."""
+
+    model: str  # its title
+    key: str  # what file names call it
+    sentence: str = ""
+    target: str = ""  # that the decoder read, or wrote
+    changes: str = ""
+    place: str = ""  # which weight of it, or which way of decoding
+
+    def caption(self, what: str) -> str:
+        """What a picture shows, in sentences."""
+        parts = [what, self.place, f"Model: {self.model}" if self.model else ""]
+        parts += [f"{name}: “{text}”" for name, text in self._texts().items() if text.strip()]
+        if self.model:
+            parts.append(f"Changed: {self.changes or 'nothing, as trained'}")
+        return " ".join(sentence_of(writable(part)) for part in parts if part)
+
+    def file_name(self, what: str) -> str:
+        """A name for files of a picture, of safe characters only."""
+        parts = ["headlight"]
+        parts += [slug(part) for part in (self.key, what, self.place, self.sentence)]
+        if self.changes:
+            parts.insert(3, "changed")
+        return "_".join(filter(None, parts))[:LONGEST_NAME].rstrip("-_")
+
+    def _texts(self) -> dict[str, str]:
+        return {"Sentence": self.sentence, "The decoder's text": self.target}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to be saved: what it shows, its key, its run, its numbers, its own page."""
+
+    what: str
+    key: str
+    of: About
+    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    to_html: Callable[[str, str], str] | None = (
+        None  # from a title and a caption; None: as it looks
+    )
+
+
+def sentence_of(part: str) -> str:
+    """A part of a caption, ended by a full stop where no quoted sentence has one of its own."""
+    return part if part.endswith((".”", "!”", "?”", "…”")) else f"{part}."
+
+
+def slug(text: str, longest: int = 48) -> str:
+    """A text in small letters, digits and hyphens, cut between words where it can be."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    whole = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    if len(whole) <= longest:
+        return whole
+    return whole[: longest + 1].rpartition("-")[0] or whole[:longest]
+
+
+def about(
+    sentence: str = "",
+    *,
+    target: str = "",
+    edits: Edits = Edits(),
+    changes: str = "",
+    place: str = "",
+    model: str | None = None,
+) -> About:
+    """Return what pictures are of, for `show`.
+
+    `changes` are those besides the `edits`, in words; `place` says which weight they are about, or
+    which way of decoding; `model` is the title of one that is not the visitor's chosen one.
+    """
+    chosen = models.chosen()
+    key = slug(chosen.title) if chosen.is_own else chosen.key
+    words = "; ".join(filter(None, [edit_words(edits), changes]))
+    title = chosen.title if model is None else model
+    return About(title, key if model is None else slug(model), sentence, target, words, place)
+
+
+NO_MODEL = About("", "")  # of a picture that shows arithmetic alone
+
+
+def formats_of(picture: Picture) -> list[Format]:
+    """The formats that a picture can be saved in: too many numbers are in none."""
+    found: list[Format] = ["png", "svg", "html"]
+    numbers = count(picture.numbers)
+    found += ["csv"] * (0 < numbers <= MOST_ROWS) + ["npz"] * (0 < numbers <= MOST_NUMBERS)
+    return [*found, "json"]
+
+
+def made(picture: Picture, wanted: Format) -> bytes:
+    """The file of a picture in one of its formats, but for those that the browser makes."""
+    caption = picture.of.caption(picture.what)
+    if wanted == "csv":
+        return to_csv(picture.numbers)
+    if wanted == "npz":
+        return to_npz(picture.numbers, caption)
+    text = scene_of(picture) if wanted == "json" else picture.to_html(picture.what, caption)
+    return writable(text).encode("utf-8")
+
+
+def scene_of(picture: Picture) -> str:
+    """The scene with a picture as JSON: a talk of one slide, and what was computed."""
+    run, page = picture.of, st.session_state.page
+    caption = run.caption(picture.what)
+    slide = {
+        "page": page.key,
+        "parameters": address.parameters(page, whole=True),
+        "title": picture.what[:LONGEST_TITLE],
+        "words": caption[:LONGEST_WORDS],
+        "pictures": [picture.key],
+    }
+    content = {
+        FORMAT: VERSION,
+        "slides": [slide],
+        "model": run.model,
+        "sentence": run.sentence,
+        "target": run.target,
+        "changes": run.changes,
+        "caption": caption,
+        "axes": {
+            name: {axis: list(map(writable, texts)) for axis, texts in part.axes.items()}
+            for name, part in picture.numbers.items()
+        },
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def file_asked_for(picture: Picture) -> tuple[Format, bytes, int] | None:
+    """The file that the visitor has just asked for, if it is one of this picture."""
+    page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
+    if (page, key) != (st.session_state.get("page"), picture.key):
+        return None
+    del st.session_state.file_asked_for
+    return wanted, made(picture, wanted), time.monotonic_ns()

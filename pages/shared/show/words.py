@@ -1,0 +1,164 @@
+"""The plain words beside the pictures."""
+
+from __future__ import annotations
+
+from model import Translation
+from model.masks import Method
+from model.trace import Kind
+
+HOW_TO_READ = {
+    "heatmap": (
+        "Each row is a token that looks (its query), each column a token it may look at (its key). "
+        "The brighter a cell, the more of that token's value is taken. "
+        "Point at a cell to read its weight"
+    ),
+    "clickable": "; click it to see how the weight comes about.",
+    "not clickable": ".",
+    "lines": (
+        "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
+        "thicker, the larger the weight. Point at a token to see its lines alone with their "
+        "weights; click it to keep them."
+    ),
+    "grid": (
+        "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
+        "A diagonal keeps to the token itself, a line beside it to a neighbour, a bright column is "
+        "a token that everything looks at. Mean and max are taken over the heads of the layer."
+    ),
+}
+
+KIND_WORDS: dict[Kind, str] = {
+    "encoder": (
+        "Encoder self-attention: every {source} token looks at every {source} token, to the left "
+        "and to the right."
+    ),
+    "decoder": (
+        "Masked self-attention: every {target} token looks at itself and at earlier {target} "
+        "tokens. The later ones are blocked, because when the decoder writes they do not exist yet."
+    ),
+    "cross": (
+        "Cross-attention: the queries come from the {target} side, the keys and values from the "
+        "encoder's {source} side."
+    ),
+}
+
+SHIFTED = (
+    " A row is labelled with the token the decoder has just read, and is used to choose the "
+    "next one: the row <start> chooses the first {target} token."
+)
+
+SUMMARY_WORDS = {
+    "mean": " Shown: the mean of the layer's heads; its rows still sum to 1.",
+    "max": " Shown: the largest weight of the layer's heads, cell by cell; "
+    "its rows sum to more than 1.",
+}
+
+MASK_WORDS = {
+    "padding mask": (
+        "**Padding mask** `(B, 1, 1, K)`: one row of keys for each sentence. The two ones are "
+        "broadcast: every head and every query sees the same keys, all but `<pad>`."
+    ),
+    "look-ahead mask": (
+        "**Look-ahead mask** `(1, 1, Q, K)`: one triangle for all sentences and heads. A query "
+        "sees itself and what came before."
+    ),
+    "both": (
+        "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
+        "masks, broadcast to one shape, both say so."
+    ),
+    "edit": (
+        "Filled cells are visible, struck ones blocked; a ring marks what you changed. Click or "
+        "drag to close and open cells, or use the arrow keys and space."
+    ),
+    "known target": (
+        "How likely each token of the known target is, when the decoder has read the right ones "
+        "before it. The loss is the mean of minus the logarithm of these."
+    ),
+    "cheating": (
+        "The decoder is trained to predict each token from those before it. Without the mask it "
+        "sees the very token it is asked for: it learns to copy it, and its loss on a known "
+        "target falls to almost nothing. That is cheating, because when it translates there is "
+        "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
+        "and the shipped model's loss moves the other way: it was trained with the mask and "
+        "never learned to use what it now sees."
+    ),
+    "window": "Closes cells more than this many positions from the diagonal, for this kind.",
+    "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
+}
+
+HEAD_WORDS = {
+    "board": (
+        "Click a head to switch it off or on, L1 for a whole layer, the heading for a whole kind. "
+        "The fader sets the head you clicked last to anything between."
+    ),
+    "badges": (
+        "A badge describes what the head does on this sentence, not what the head is: on another "
+        "sentence it may do something else. A head has a badge where:"
+    ),
+    "effects": (
+        "Each head is removed alone, and the original translation is scored again. Red: the model "
+        "finds it less likely without the head, so the head helped. Blue: more likely. What you "
+        "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
+        "open its head."
+    ),
+    "masks in force": ("Your mask changes apply here too; undo them on the Masks page."),
+    "heads in force": (
+        "The heads you switched off or faded on the Heads page are also off here. Undo that on the "
+        "Heads page."
+    ),
+}
+
+BLOCKING: dict[Method, str] = {
+    "-inf": (
+        "A blocked score becomes −∞, and its weight exactly 0. The other weights of the row "
+        "still sum to 1; a query that may see nothing takes nothing. This is what the model does."
+    ),
+    "large negative": (
+        "A blocked score is lowered by a billion. That looks the same until a row is blocked "
+        "completely: its scores are all lowered alike, and the softmax spreads the whole weight "
+        "over keys that are forbidden."
+    ),
+    "zero after": (
+        "The softmax runs over all keys, then blocked weights are set to 0. What they had is lost: "
+        "the rows no longer sum to 1, and forbidden keys still shape the weights of the others."
+    ),
+}
+
+
+def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
+    """The weights of a head as LaTeX, with the names of the sides they come from."""
+    query = source if kind == "encoder" else target
+    key = target if kind == "decoder" else source
+    mask = r"+ \begin{cases}0 & \text{earlier or same}\\-\infty & \text{later}\end{cases}"
+    return (
+        rf"\text{{weights}} = \mathrm{{softmax}}\!\left(\frac{{Q_\text{{{query}}}\,"
+        rf"K_\text{{{key}}}^{{\top}}}}{{\sqrt{{{head_width}}}}}"
+        rf"{mask if kind == 'decoder' else ''}\right)"
+    )
+
+
+def reading_of(kind: Kind, head: str, source: str, target: str) -> str:
+    """What the chosen kind of attention and head show, in plain words about the named sides."""
+    words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
+    if kind != "encoder":
+        words += SHIFTED
+    return words.format(source=source, target=target).replace("<start>", "`<start>`")
+
+
+def notes(translation: Translation) -> list[str]:
+    """What a visitor should know about this sentence."""
+    found = []
+    unknown = [token.text for token in translation.source_tokens if token.is_unknown]
+    if unknown:
+        found.append(
+            f"The model does not know {len(unknown)} of the tokens, framed in dashes: it reads "
+            "each of them as “unknown”, and may go wrong there."
+        )
+    if translation.unread:
+        count = sum(not token.is_special for token in translation.source_tokens)
+        found.append(
+            f"The sentence is longer than the model can take: it read the first {count} tokens, "
+            "and nothing after them."
+        )
+    if not translation.finished:
+        found.append("The translation was stopped at its longest length, before it had an end.")
+    return found

@@ -1,0 +1,138 @@
+"""One thing that a visitor can choose: its key, its words, its default and how a link holds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.config import TransformerConfig
+
+# Read a value from a link, for a model of this shape; raise ValueError if it makes no sense.
+Read = Callable[[str, TransformerConfig], Any]
+Most = int | Callable[[TransformerConfig], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A choice of a visitor.
+
+    `key` names it in the session and in links and is never shown; `label` and the words of
+    `options` are shown and never stored. `bounds` are the smallest and the largest number, or
+    the most characters of a text. A link has `room` for so many characters of it, and holds
+    `instead` in place of what is longer (nothing if that is empty).
+    """
+
+    key: str
+    default: Any
+    read: Read
+    write: Callable[[Any], str] = str
+    label: str = ""
+    options: Mapping[Any, str] = field(default_factory=dict)
+    bounds: tuple[float, float] | int | None = None
+    step: float | None = None
+    help: str | None = None
+    room: int | None = None
+    instead: str = ""
+
+    @property
+    def cuts(self) -> bool:
+        """Whether what is read is a text that may have been cut."""
+        return isinstance(self.bounds, int)
+
+
+def one_of(
+    key: str,
+    options: Mapping[Any, str],
+    default: Any = None,
+    *,
+    label: str = "",
+    old: Mapping[str, str] | None = None,
+    help: str | None = None,
+) -> Choice:
+    """Return a choice among options, given as words by key; the first is the default.
+
+    `old` gives the keys of values that links of version 1 wrote otherwise.
+    """
+    renamed, by_text = old or {}, {str(option): option for option in options}
+
+    def read(text: str, config: TransformerConfig) -> Any:
+        value = renamed.get(text, text)
+        if value not in by_text:
+            raise ValueError(f"{text} is not one of {', '.join(by_text)}.")
+        return by_text[value]
+
+    first = next(iter(options)) if default is None else default
+    return Choice(key, first, read, label=label, options=options, help=help)
+
+
+def number(
+    key: str,
+    default: float,
+    bounds: tuple[float, float],
+    *,
+    label: str = "",
+    step: float | None = None,
+    help: str | None = None,
+) -> Choice:
+    """Return a choice of a number within bounds, whole if they are whole."""
+    lowest, highest = bounds
+
+    def read(text: str, config: TransformerConfig) -> float:
+        value = type(lowest)(text)
+        if not lowest <= value <= highest:
+            raise ValueError(f"{text} is not from {lowest} to {highest}.")
+        return value
+
+    return Choice(key, default, read, label=label, bounds=bounds, step=step, help=help)
+
+
+def counted(key: str, default: int, most: Most, *, label: str = "") -> Choice:
+    """Return a choice of one of several things in a row: from 0 in code, from 1 in links.
+
+    `most` is how many there are, or a function that says it for a model.
+    """
+
+    def read(text: str, config: TransformerConfig) -> int:
+        value, there = int(text) - 1, most(config) if callable(most) else most
+        if not 0 <= value < there:
+            raise ValueError(f"{text} is not from 1 to {there}.")
+        return value
+
+    return Choice(key, default, read, lambda place: str(place + 1), label=label)
+
+
+def text(
+    key: str, default: str, longest: int, *, label: str = "", may_be_empty: bool = True
+) -> Choice:
+    """Return a choice of a text, which is cut if it is longer than `longest` characters."""
+
+    def read(written: str, config: TransformerConfig) -> str:
+        if not written and not may_be_empty:
+            raise ValueError("There is no text.")
+        return written[:longest]
+
+    return Choice(key, default, read, label=label, bounds=longest)
+
+
+def like(key: str, default: str, pattern: str) -> Choice:
+    """Return a choice of a text that is empty or follows a pattern."""
+
+    def read(written: str, config: TransformerConfig) -> str:
+        if written and not re.fullmatch(pattern, written, re.ASCII):
+            raise ValueError(f"{written} does not follow {pattern}.")
+        return written
+
+    return Choice(key, default, read)
+
+
+def switch(key: str, default: bool = False, *, label: str = "", help: str | None = None) -> Choice:
+    """Return a choice between on and off."""
+
+    def read(written: str, config: TransformerConfig) -> bool:
+        if written not in ("on", "off"):
+            raise ValueError(f"{written} is neither on nor off.")
+        return written == "on"
+
+    return Choice(key, default, read, lambda on: "on" if on else "off", label=label, help=help)

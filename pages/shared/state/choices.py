@@ -1,0 +1,107 @@
+"""The choices that several pages share, and the values that a visitor has chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from model.config import TransformerConfig
+from model.edits import read_edits
+from model.trace import Kind
+from pages.shared.state import catalog, models
+from pages.shared.state.choice import Choice, counted, number, one_of, switch, text
+
+LONGEST_SENTENCE = 600  # characters
+KINDS: dict[Kind, str] = {
+    "encoder": "Encoder",
+    "decoder": "Decoder, masked",
+    "cross": "Cross-attention",
+}
+SUMMARIES = ("mean", "max")
+PICTURES = {"heatmap": "Heatmap", "lines": "Lines"}
+TOO_MANY = "too-many"  # in a link, in place of edits that it has no room for
+LONGEST_EDITS = 1_200  # characters, which leaves a link below 2,000
+
+Head = int | str  # a head from 0, or a summary of all
+
+
+def read_model(key: str, config: TransformerConfig) -> str:
+    """Read the key of a model that this visitor can look at."""
+    if key not in models.choices():
+        raise ValueError(f"There is no model {key}.")
+    return key
+
+
+def read_head(name: str, config: TransformerConfig) -> Head:
+    """Read a head that the model has, from 1 in a link, or a summary of all."""
+    return name if name in SUMMARIES else HEAD_NUMBER.read(name, config)
+
+
+def write_head(head: Head) -> str:
+    """Write a head as links hold it, and as it is shown: from 1, or the name of a summary."""
+    return head if isinstance(head, str) else str(head + 1)
+
+
+def check_edits(written: str, config: TransformerConfig) -> str:
+    """Read the text of edits that the model can take."""
+    if written != TOO_MANY:
+        read_edits(written, config)
+    return written
+
+
+def read_padding(written: str, config: TransformerConfig) -> int | None:
+    """Read how many tokens to pad to; None for no padding."""
+    if written == "off":
+        return None
+    return number("", 1, (1, config.max_positions)).read(written, config)
+
+
+def padding(key: str, label: str = "") -> Choice:
+    """Return the choice of a length that both sides are padded to."""
+    return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most), label)
+
+
+MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
+SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
+KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
+LAYER = counted(
+    "layer", 1, lambda config: max(config.encoder_layers, config.decoder_layers), label="Layer"
+)
+HEAD_NUMBER = counted("head_number", 0, lambda config: config.heads, label="Head")
+HEAD = Choice("head", "mean", read_head, write_head, label="Head")
+EDITS = Choice("edits", "", check_edits, room=LONGEST_EDITS, instead=TOO_MANY)
+PICTURE = one_of("picture", PICTURES, label="Picture")
+OWN_SCALE = switch(
+    "own_scale",
+    label="Brighten each map to its own largest weight",
+    help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that they can "
+    "be compared.",
+)
+TARGET = text("target", "", LONGEST_SENTENCE)
+# The weight that the page Inside a head takes apart, and in which run.
+QUERY = counted("query", 0, 256, label="Query: the token that looks")
+KEY = counted("key", 0, 256, label="Key: the token looked at")
+CHANGED = switch("changed", label="With your changes")
+INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
+INSIDE_TARGET = text("inside_target", "", LONGEST_SENTENCE)
+INSIDE_PAD_TO = padding("inside_pad_to")
+
+COMMON = (MODEL, SENTENCE, KIND, LAYER, HEAD, EDITS)
+
+
+def chosen(choice: Choice) -> Any:
+    """Return what the visitor has chosen, or the default."""
+    return st.session_state.get(choice.key, choice.default)
+
+
+def put(choice: Choice, value: object) -> None:
+    """Choose a value; call it in a callback, or before the widget is drawn."""
+    st.session_state[choice.key] = value
+
+
+def select_head(kind: Kind, layer: int, head: int) -> None:
+    """Choose a head, from 0, on every page that shows one; see `put`."""
+    put(KIND, kind)
+    put(LAYER, layer)
+    put(HEAD, head)

@@ -1,0 +1,43 @@
+"""A page of the app as one record, from which links, slides, sidebar and tests follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import COMMON, KIND
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """Everything that the app knows of a page.
+
+    `key` names it in talk files and is never shown. `body` draws it below its title. `choices`
+    are those of its own, which its links hold beside the common ones. `pictures` are those that a
+    slide can show, in words by the key they are drawn with; a new slide shows `first`, a picture
+    or the choice that names one. The chosen layer is one of the `kind`.
+    """
+
+    key: str
+    file: str
+    title: str
+    purpose: str
+    body: Callable[[], None]
+    choices: tuple[Choice, ...] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    first: str | Choice = ""
+    kind: Choice = KIND
+
+    @property
+    def linked(self) -> tuple[Choice, ...]:
+        """Every choice that a link of the page holds."""
+        return (*COMMON, *self.choices)
+
+
+PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
+
+
+def list_pages(*pages: Page) -> None:
+    """List the pages of the app, once, before any of them is opened."""
+    PAGES.update({page.key: page for page in pages})

@@ -1,0 +1,63 @@
+"""What a visitor has trained or uploaded, which outlives a reload of the browser's tab."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from secrets import token_urlsafe
+from weakref import WeakValueDictionary
+
+import streamlit as st
+
+from model.training.jobs import TrainingJob
+from model.translator import Translator
+from pages.shared.state.catalog import CatalogEntry
+
+Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training under its name; no other has its key."""
+
+    name: str
+    job: TrainingJob
+    key: str = field(default_factory=token_urlsafe)
+
+
+@dataclass(eq=False)
+class Workshop:
+    """The trainings and the models of one visitor; `key` is known to their tab alone."""
+
+    key: str = field(default_factory=token_urlsafe)
+    run: Run | None = None  # the training that is watched
+    count: int = 0  # of the trainings begun
+    earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
+    models: dict[str, tuple[CatalogEntry, Translator]] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to come back to."""
+        return not (self.run or self.earlier or self.models)
+
+
+@st.cache_resource
+def workshops() -> WeakValueDictionary[str, Workshop]:
+    """Return every visitor's workshop by its key, as long as a session holds it."""
+    return WeakValueDictionary()
+
+
+def workshop() -> Workshop:
+    """Return the workshop of this session."""
+    if "workshop" not in st.session_state:
+        st.session_state.workshop = Workshop()
+        workshops()[workshop().key] = workshop()
+    return st.session_state.workshop
+
+
+def come_back(key: object) -> bool:
+    """Take the workshop of a key up again; return whether it is still there."""
+    found = workshops().get(key)
+    if found is not None:
+        st.session_state.workshop = found
+    return found is not None

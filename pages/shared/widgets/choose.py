@@ -1,0 +1,135 @@
+"""The one way to draw a choice, and the ones that every page has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from model.trace import Kind
+from pages.shared.runs.translator import translator
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, Head, chosen, put
+
+Widget = Callable[..., Any]
+
+
+def choose(
+    choice: Choice,
+    options: Iterable[Any] | None = None,
+    *,
+    widget: Widget | None = None,
+    **more: object,
+) -> Any:
+    """Draw the widget of a choice and return its value.
+
+    The session and the link know it by its key. `options` are the values there are, if they
+    depend on the model; a value that is not among them gives way to the nearest, as does a number
+    beyond its bounds. `more` goes to the widget: by default a segmented control for options, a
+    toggle for a switch, a number box or a text box.
+    """
+    offered = list(choice.options if options is None else options)
+    if offered:
+        put(choice, nearest(chosen(choice), offered))
+        more = {"options": offered, "format_func": lambda value: words(choice, value), **more}
+    else:
+        put(choice, chosen(choice))
+    widget = widget or (st.segmented_control if offered else box(choice))
+    if widget is st.segmented_control:
+        more = {"required": True, "wrap": True, **more}
+    elif widget is st.text_input:
+        more = {"max_chars": choice.bounds, **more}
+    elif isinstance(choice.bounds, tuple):
+        lowest, highest = choice.bounds
+        more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
+        put(choice, min(max(chosen(choice), more["min_value"]), more["max_value"]))
+    more = {"label": choice.label, "help": choice.help, **more}
+    widget(key=choice.key, persist_state="session", **more)
+    return chosen(choice)
+
+
+def box(choice: Choice) -> Widget:
+    """Return the widget for a choice without options."""
+    if isinstance(choice.default, bool):
+        return st.toggle
+    return st.number_input if isinstance(choice.bounds, tuple) else st.text_input
+
+
+def words(choice: Choice, value: object) -> str:
+    """Return a value as it is shown."""
+    return choice.options.get(value) or choice.write(value)
+
+
+def nearest(value: object, offered: Sequence[Any]) -> Any:
+    """Return a value if it is offered, else the largest smaller number, or the first."""
+    if value in offered:
+        return value
+    below = [one for one in offered if isinstance(one, int) and isinstance(value, int)]
+    return max((one for one in below if one < value), default=offered[0])
+
+
+def editor(
+    widget: Widget,
+    label: str,
+    value: object,
+    changed: Callable[[Any], None],
+    key: str,
+    **more: object,
+) -> None:
+    """Draw a widget for a value that is kept elsewhere, such as an edit of the model.
+
+    `changed` is called with the value that a person gave it. If the value was changed by
+    something else, the widget is a new one: a browser sends the values of all widgets with every
+    click, and a late one must not pass for a person's.
+    """
+    number, shown = st.session_state.get(f"{key} shown", (0, value))
+    if shown != value:
+        number += 1
+    st.session_state[f"{key} shown"] = number, value
+    name = f"{key} {number}" if number else key
+
+    def take() -> None:
+        new = st.session_state[name]
+        st.session_state[f"{key} shown"] = number, new
+        changed(new)
+
+    st.session_state.setdefault(name, value)
+    widget(label, key=name, on_change=take, **more)
+
+
+def tabs(choice: Choice, sections: Mapping[str, Callable[[], None]]) -> None:
+    """Offer sections by the keys of a choice's options, and draw the chosen one alone."""
+    sections[choose(choice, sections, label_visibility="collapsed")]()
+
+
+def choose_kind(choice: Choice = KIND, kinds: Iterable[Kind] = KINDS, **more: object) -> Kind:
+    """Draw the choice of the kind of attention and return it."""
+    return choose(choice, kinds, **more)
+
+
+def choose_layer(kind: Kind) -> int:
+    """Draw the choice of a layer of a kind and return it, from 0."""
+    return choose(LAYER, range(translator().model.config.layers(kind)))
+
+
+def choose_head(summaries: bool = True) -> Head:
+    """Draw the choice of a head and return it, from 0, or the heads' mean or maximum."""
+    heads = head_options(translator().model.config.heads)
+    return choose(HEAD, heads if summaries else heads[: -len(SUMMARIES)])
+
+
+def head_options(heads: int) -> list[Head]:
+    """Return what can be chosen as a head: each from 0, then their mean and maximum."""
+    return [*range(heads), *SUMMARIES]
+
+
+def choose_token(choice: Choice, tokens: Sequence[str]) -> int:
+    """Draw the choice of a token and return its place, from 0."""
+    return choose(
+        choice,
+        range(len(tokens)),
+        widget=st.selectbox,
+        format_func=lambda place: f"{place + 1}: {tokens[place]}",
+        width=240,
+    )

@@ -1,0 +1,203 @@
+"""Every step of a decoding, against the same text read in one pass."""
+
+import pytest
+import torch
+
+from model.decoding.search import NEVER_WRITTEN
+from model.decoding.steps import stack_rows
+from model.edits import CellEdit, Edits
+from model.tokens import END_ID, START_ID
+from model.trace import KINDS, Run, Trace
+
+SOURCE = "The old house is on the hill."
+EDITS = Edits(
+    windows={"decoder": 2},
+    cells=(CellEdit("cross", 2, 1, opened=False, head=1), CellEdit("cross", 0, 0, opened=False)),
+    gates={("cross", 0, 1): 0.0, ("decoder", 1, 2): 0.5},
+)
+OPEN = Edits(look_ahead=False)
+STRATEGIES = [
+    {"strategy": "greedy"},
+    {"strategy": "beam", "beam_size": 4},
+    {"strategy": "beam", "beam_size": 3, "length_penalty": 2.0},
+    {"strategy": "sample", "temperature": 3.0, "top_k": 20, "seed": 4},
+]
+
+
+def read_at_once(translator, steps, edits):
+    """Logits (T, V) and trace of one pass over what the steps read."""
+    trace = Trace()
+    target_ids = torch.tensor([[START_ID, *(step.token.id for step in steps[:-1])]])
+    source_ids = translator.ids(translator.read(SOURCE))
+    logits = translator.model(source_ids, target_ids, Run(edits, trace))
+    return logits[0], trace
+
+
+def expect_one_pass(translator, steps, edits):
+    """The steps' probabilities, weights and masks are those of one pass over their text."""
+    logits, trace = read_at_once(translator, steps, edits)
+    logits = logits.log_softmax(-1)
+    logits[:, NEVER_WRITTEN] = -torch.inf
+    found = torch.stack([step.log_probabilities for step in steps])
+    torch.testing.assert_close(found, logits, atol=1e-5, rtol=0)
+    for kind in ("decoder", "cross"):
+        weights = stack_rows([step.weights for step in steps], kind)
+        torch.testing.assert_close(weights, trace.weights(kind), atol=1e-5, rtol=0)
+        visible = stack_rows([step.visible for step in steps], kind)
+        for layer, heads in enumerate(visible):
+            record = next(r for s, r in trace.attention.items() if s == (kind, layer))
+            assert torch.equal(heads, record.masked_scores[0].isfinite())
+
+
+@pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
+@pytest.mark.parametrize("options", STRATEGIES, ids=lambda options: options["strategy"])
+def test_the_cache_shows_what_one_pass_shows(options, edits, translator):
+    sites = edits.at_sites(translator.model.config, 24)
+    decoding = translator.steps(SOURCE, max_new_tokens=14, edits=sites, **options)
+    assert [step.token for step in decoding] == decoding.translation.target_tokens
+    expect_one_pass(translator, decoding.steps, sites)
+    total = sum(step.log_probability for step in decoding)
+    assert decoding.translation.score == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
+def test_every_node_of_a_beam_has_the_attention_of_its_own_text(edits, translator):
+    sites = edits.at_sites(translator.model.config, 24)
+    decoding = translator.steps(SOURCE, strategy="beam", max_new_tokens=9, edits=sites)
+    seen = 0
+    for length, nodes in enumerate(decoding.tree):
+        for place in range(0, len(nodes), 3):
+            steps = decoding.steps_to(decoding.path_to(length, place))
+            assert len(steps) == length + 1
+            total = sum(step.log_probability for step in steps)
+            assert nodes[place].log_probability == pytest.approx(total, abs=1e-4)
+            expect_one_pass(translator, steps, sites)
+            seen += not nodes[place].kept
+    assert seen > 5
+
+
+def test_with_look_ahead_open_each_step_is_that_of_its_prefix(translator):
+    sites = OPEN.at_sites(translator.model.config, 24)
+    decoding = translator.steps(SOURCE, max_new_tokens=6, edits=sites)
+    for length in range(1, len(decoding) + 1):
+        steps = decoding.steps[:length]
+        logits, trace = read_at_once(translator, steps, sites)
+        likeliest = steps[-1].log_probabilities.argmax()
+        assert likeliest == logits[-1].index_fill(0, torch.tensor(NEVER_WRITTEN), -1e9).argmax()
+        for site, weights in steps[-1].weights.items():
+            expected = trace.attention[site].weights[0, :, -1]
+            torch.testing.assert_close(weights, expected, atol=1e-5, rtol=0)
+
+
+def test_a_tree_holds_what_was_kept_and_what_was_dropped(translator):
+    decoding = translator.steps(SOURCE, strategy="beam", beam_size=3)
+    places = 3
+    for before, nodes in zip([None, *decoding.tree], decoding.tree, strict=False):
+        kept = [node for node in nodes if node.kept]
+        assert nodes == sorted(nodes, key=lambda node: -node.log_probability)
+        assert nodes[: len(kept)] == kept
+        assert len(kept) == places
+        assert len(nodes) == 2 * places
+        for node in nodes:
+            if before is not None:
+                parent = before[node.parent]
+                assert parent.kept
+                assert parent.token.id != END_ID
+                assert node.text.startswith(parent.text)
+                assert node.log_probability < parent.log_probability
+        places -= sum(node.token.id == END_ID for node in kept)
+    assert places == 0  # all found their end
+
+
+def test_a_beam_returns_the_best_score_of_its_finished_texts(translator):
+    for penalty in (0.0, 1.0, 3.0):
+        options = {"strategy": "beam", "beam_size": 5, "length_penalty": penalty}
+        decoding = translator.steps(SOURCE, **options)
+        last = decoding.tree[-1]
+        ends = [n for nodes in decoding.tree for n in nodes if n.kept and n.token.id == END_ID]
+        ends += [node for node in last if node.kept and node.token.id != END_ID]
+        best = max(ends, key=lambda node: node.score)
+        assert best.text == decoding.translation.text
+        assert best.log_probability == pytest.approx(decoding.translation.score, abs=1e-5)
+
+
+def test_the_top_is_ordered_and_its_probabilities_are_the_models(translator):
+    step = translator.steps(SOURCE)[2]
+    top = step.top(10)
+    probabilities = [candidate.probability for candidate in top]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert probabilities == pytest.approx(
+        step.log_probabilities.exp().sort(descending=True).values[:10].tolist()
+    )
+    assert top[0].token == step.token
+    assert top[0].drawn is None
+    assert len({candidate.token.id for candidate in top}) == 10
+
+
+def test_a_sample_shows_what_it_was_drawn_from(translator):
+    decoding = translator.steps(SOURCE, strategy="sample", temperature=4.0, top_k=3, seed=1)
+    for step in decoding:
+        top = step.top(6)
+        assert sum(candidate.drawn for candidate in top) == pytest.approx(1, abs=1e-5)
+        assert [candidate.drawn > 0 for candidate in top] == [True] * 3 + [False] * 3
+        ratio = (top[0].probability / top[1].probability) ** (1 / 4)
+        assert top[0].drawn / top[1].drawn == pytest.approx(ratio, rel=1e-4)
+        assert step.token in [candidate.token for candidate in top[:3]]
+
+
+def test_a_forced_beginning_is_gone_on_from(translator):
+    plain = translator.steps(SOURCE)
+    own = [step.token.id for step in plain][:3]
+    assert translator.translate(SOURCE, prefix=own) == plain.translation
+    other = plain[2].top(2)[1].token
+    branch = translator.steps(SOURCE, prefix=[*own[:2], other.id])
+    assert [step.token.id for step in branch][:3] == [*own[:2], other.id]
+    assert branch.translation.text != plain.translation.text
+    for ours, theirs in zip(branch.steps[:3], plain.steps[:3], strict=True):
+        torch.testing.assert_close(ours.log_probabilities, theirs.log_probabilities)
+        for site in ours.weights:
+            torch.testing.assert_close(ours.weights[site], theirs.weights[site])
+    expect_one_pass(translator, branch.steps, {})
+
+
+@pytest.mark.parametrize("options", STRATEGIES, ids=lambda options: options["strategy"])
+def test_every_strategy_goes_on_from_a_text(options, translator):
+    translation = translator.translate(SOURCE, prefix="La maison", max_new_tokens=12, **options)
+    assert translation.text.startswith("La maison")
+
+
+def test_a_forced_end_ends(translator):
+    translation = translator.translate(SOURCE, prefix=[END_ID])
+    assert (translation.text, translation.finished) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prefix": [5] * 9, "max_new_tokens": 8}, "9 tokens; the translation may have 8"),
+        ({"prefix": [999_999]}, "cannot write a token with the id 999999"),
+        ({"prefix": [START_ID]}, "cannot write a token with the id 2"),
+        ({"prefix": [-1]}, "id -1"),
+        ({"prefix": "漢"}, "no token for “漢”"),
+        ({"strategy": "sample", "temperature": 0.0}, "decode greedily"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_sentence(options, message, translator):
+    with pytest.raises(ValueError, match=message):
+        translator.steps(SOURCE, **options)
+
+
+def test_stopping_at_the_limit_is_told_from_stopping_at_the_end(translator):
+    assert translator.steps(SOURCE).translation.finished
+    short = translator.steps(SOURCE, max_new_tokens=3)
+    assert not short.translation.finished
+    assert len(short) == 3
+
+
+def test_a_limit_of_nothing_has_no_steps(translator):
+    assert translator.steps(SOURCE, max_new_tokens=0).steps == []
+
+
+def test_steps_are_of_the_decoder_only(translator):
+    kinds = {site.kind for site in translator.steps(SOURCE)[0].weights}
+    assert kinds == set(KINDS) - {"encoder"}

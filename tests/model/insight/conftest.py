@@ -1,0 +1,13 @@
+import pytest
+
+from tests.model.insight.recording import record
+
+
+@pytest.fixture(scope="module")
+def model(make_model):
+    return make_model(seed=1)
+
+
+@pytest.fixture(scope="module")
+def trace(model):
+    return record(model)

@@ -1,0 +1,42 @@
+"""One sentence and its target, traced by a small model."""
+
+from typing import NamedTuple
+
+import torch
+
+from model.insight.weight import Weight
+from model.tokens import END_ID, START_ID, Token
+from model.trace import Run, Site, Trace
+
+SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
+
+
+def tokens(*ids):
+    return [Token(index, str(index), 0, 0) for index in ids]
+
+
+SOURCE = tokens(4, 5, 6, 7, 8, END_ID)
+TARGET = tokens(START_ID, 14, 15, 16)
+
+
+def record(model, edits=None, source=SOURCE, target=TARGET):
+    trace = Trace(source, target)
+    with torch.inference_mode():
+        model(
+            torch.tensor([[token.id for token in source]]),
+            torch.tensor([[token.id for token in target]]),
+            Run(edits or {}, trace),
+        )
+    return trace
+
+
+class Recorded(NamedTuple):
+    """A run as the app's own are: with its network, its trace and its changes."""
+
+    network: object
+    trace: Trace
+    changes: dict
+
+
+def weight_of(model, trace, site, head, query, edits=None, key=0):
+    return Weight(Recorded(model, trace, edits or {}), site, head, query, key)

@@ -1,0 +1,95 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from model.insight.ablation import head_removals, without_each_head
+from model.insight.scoring import next_log_probabilities
+from model.trace import AttentionEdit, Run, Site
+
+SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3]])
+TARGET = torch.tensor([[2, 14, 15, 16, 17, 18]])
+HEADS = 4
+SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
+EDITS = {
+    Site("encoder", 1): AttentionEdit(gate=torch.tensor([1.0, 0.0, 0.5, 1.0])),
+    Site("decoder", 0): AttentionEdit(block=torch.eye(8, dtype=torch.bool), scale=0.3),
+    Site("cross", 1): AttentionEdit(gate=torch.tensor([0.25, 1.0, 1.0, 1.0])),
+}
+
+
+@pytest.fixture(scope="module")
+def model(make_model):
+    return make_model(seed=1)
+
+
+def score(model, edits, source=SOURCE, target=TARGET):
+    logits = model(source, target, Run(edits))
+    return next_log_probabilities(logits, target[0]).sum(dim=-1)
+
+
+def one_removed(edits, site, head):
+    """The edits with one head's gate at 0, for a run of its own."""
+    edit = edits.get(site, AttentionEdit())
+    gate = torch.ones(HEADS) if edit.gate is None else edit.gate.clone()
+    gate[head] = 0
+    return edits | {site: AttentionEdit(gate, edit.block, edit.open, edit.scale)}
+
+
+@pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits in force"])
+def test_each_removal_equals_a_run_with_that_one_gate_at_zero(model, edits):
+    found = dict(head_removals(model, SOURCE, TARGET, edits))
+    assert set(found) == set(SITES)
+    whole = score(model, edits)
+    for site in SITES:
+        alone = torch.stack(
+            [score(model, one_removed(edits, site, head)) - whole for head in range(HEADS)]
+        )
+        assert_close(found[site], alone[:, 0], atol=1e-5, rtol=0)
+
+
+def test_removals_differ_between_heads(model):
+    changes = torch.cat([change for _, change in head_removals(model, SOURCE, TARGET)])
+    assert changes.abs().min() > 1e-4
+    assert len(changes.unique()) == len(SITES) * HEADS
+
+
+def test_removing_a_head_that_is_off_changes_nothing(model):
+    found = dict(head_removals(model, SOURCE, TARGET, EDITS))
+    assert found[Site("encoder", 1)][1].abs() < 1e-5
+
+
+def test_the_edits_in_force_are_left_as_they_were(model):
+    gates = {site: edit.gate.clone() for site, edit in EDITS.items() if edit.gate is not None}
+    list(head_removals(model, SOURCE, TARGET, EDITS))
+    assert list(EDITS) == [Site("encoder", 1), Site("decoder", 0), Site("cross", 1)]
+    for site, gate in gates.items():
+        assert torch.equal(EDITS[site].gate, gate)
+
+
+def test_every_row_of_a_batch_lacks_one_head_of_one_site():
+    site, other = Site("decoder", 0), Site("cross", 0)
+    edits = without_each_head({site: AttentionEdit(torch.tensor([1.0, 0.5]))}, [site, other], 2)
+    assert edits[site].gate.tolist() == [[0, 0.5], [1, 0], [1, 0.5], [1, 0.5]]
+    assert edits[other].gate.tolist() == [[1, 1], [1, 1], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("site", SITES, ids=str)
+def test_rows_with_gates_of_their_own_equal_separate_runs(model, site):
+    gates = torch.tensor([[1.0, 0.0, 0.5, 1.0], [0.0, 0.0, 1.0, 0.25], [1.0, 1.0, 1.0, 1.0]])
+    together = model(SOURCE.expand(3, -1), TARGET.expand(3, -1), Run({site: AttentionEdit(gates)}))
+    spread = model(SOURCE, TARGET, Run({site: AttentionEdit(gates)}))
+    for row, gate in enumerate(gates):
+        alone = model(SOURCE, TARGET, Run({site: AttentionEdit(gate)}))[0]
+        assert_close(together[row], alone, atol=1e-5, rtol=0)
+        assert_close(spread[row], alone, atol=1e-5, rtol=0)
+
+
+def test_gates_of_one_change_nothing_bit_for_bit(model):
+    ones = {site: AttentionEdit(torch.ones(1, HEADS)) for site in SITES}
+    assert torch.equal(model(SOURCE, TARGET, Run(ones)), model(SOURCE, TARGET))
+
+
+def test_a_model_with_more_encoder_than_decoder_layers_is_covered(make_model):
+    found = dict(head_removals(make_model(encoder_layers=3, decoder_layers=1), SOURCE, TARGET))
+    sizes = [("encoder", 0), ("encoder", 1), ("encoder", 2), ("decoder", 0), ("cross", 0)]
+    assert [tuple(site) for site in found] == sizes

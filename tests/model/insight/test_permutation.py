@@ -1,0 +1,63 @@
+import pytest
+import torch
+
+from model import load
+from model.insight.permutation import permutation_differences, shuffled
+from model.trace import PositionEdit, Run
+
+SOURCE = torch.tensor([[4, 5, 6, 7, 5, 3]])
+ORDER = (3, 1, 4, 0, 2, 5)  # the last token stays
+
+
+@pytest.mark.parametrize("length", range(2, 12))
+def test_a_shuffled_order_has_every_number_once_and_is_another(length):
+    for seed in range(5):
+        order = shuffled(length, seed)
+        assert sorted(order) == list(range(length))
+        assert order != tuple(range(length))
+        assert shuffled(length, seed) == order
+
+
+def test_one_token_has_one_order_and_none_has_none():
+    assert shuffled(1, 0) == (0,)
+    assert shuffled(0, 0) == ()
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_without_positions_the_encoder_is_permutation_equivariant(norm, positions, make_model):
+    model = make_model(norm=norm, positions=positions)
+    for order in (ORDER, (5, 4, 3, 2, 1, 0)):
+        off = permutation_differences(model, SOURCE, order, PositionEdit(off=True))
+        assert off.shape == (6,)
+        assert off.max() < 1e-5
+        trained = permutation_differences(model, SOURCE, order, PositionEdit())
+        assert trained.max() > 0.05
+
+
+def test_a_model_trained_without_positions_never_knows_the_order(make_model):
+    model = make_model(positions="none")
+    assert permutation_differences(model, SOURCE, ORDER, PositionEdit()).max() < 1e-5
+
+
+def test_an_order_that_changes_nothing_makes_no_difference(make_model):
+    assert not permutation_differences(make_model(), SOURCE, range(6), PositionEdit()).any()
+
+
+def test_shuffling_the_positions_alone_is_shuffling_the_words_alone(make_model):
+    """Only which token has which position matters, not the order they are listed in."""
+    model = make_model()
+    inverse = torch.tensor(ORDER).argsort()
+    listed = model.encode(SOURCE[:, list(ORDER)])
+    placed = model.encode(SOURCE, Run({"encoder": PositionEdit(order=tuple(inverse.tolist()))}))
+    torch.testing.assert_close(listed, placed[:, list(ORDER)])
+
+
+def test_shuffling_matters_in_the_shipped_model_only_with_positions():
+    shipped = load("en-fr")
+    ids = shipped.ids(shipped.read("The red car is faster than the blue car."))
+    order = (*shuffled(ids.size(1) - 1, 0), ids.size(1) - 1)
+    off = permutation_differences(shipped.model, ids, order, PositionEdit(off=True))
+    trained = permutation_differences(shipped.model, ids, order, PositionEdit())
+    assert off.max() < 1e-4
+    assert trained.max() > 1

@@ -1,0 +1,52 @@
+import pytest
+import torch
+
+from model.insight.scoring import (
+    most_likely_tokens,
+    next_log_probabilities,
+    trace_log_probabilities,
+)
+
+
+def test_log_probabilities_are_those_of_the_shifted_target():
+    logits = torch.randn(2, 3, 10)
+    found = next_log_probabilities(logits, torch.tensor([2, 7, 5]))
+    for row in range(2):
+        for position, following in enumerate([7, 5, 3]):  # the end token comes last
+            expected = logits[row, position].log_softmax(-1)[following]
+            assert found[row, position] == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_a_translations_score_is_the_sum_over_its_trace(translator, pairs):
+    for source, _ in pairs[:4]:
+        translation = translator.translate(source)
+        trace = translator.trace(source, translation)
+        assert trace_log_probabilities(trace).sum().item() == pytest.approx(
+            translation.score, abs=1e-4
+        )
+
+
+def test_padding_of_the_target_adds_nothing(translator, pairs):
+    plain = translator.trace(*pairs[0])
+    padded = translator.trace(*pairs[0], pad_to=20)
+    torch.testing.assert_close(
+        trace_log_probabilities(padded), trace_log_probabilities(plain), atol=1e-5, rtol=0
+    )
+
+
+def test_the_favourites_of_a_free_run_are_what_it_wrote(translator, pairs):
+    for source, _ in pairs[:4]:
+        translation = translator.translate(source)
+        trace = translator.trace(source, translation, pad_to=22)
+        probabilities, ids = most_likely_tokens(trace)
+        assert ids == [token.id for token in translation.target_tokens]
+        torch.testing.assert_close(probabilities.log(), trace_log_probabilities(trace))
+
+
+def test_a_favourite_is_at_least_as_likely_as_what_was_wanted(translator, pairs):
+    trace = translator.trace(pairs[0][0], pairs[5][1])
+    probabilities, ids = most_likely_tokens(trace)
+    wanted = trace_log_probabilities(trace).exp()
+    assert (probabilities >= wanted - 1e-7).all()
+    assert (probabilities > wanted).any()
+    assert probabilities[2] == trace.logits[0, 2].softmax(-1)[ids[2]]

@@ -1,0 +1,180 @@
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import AutoTokenizer, BertForMaskedLM
+
+from model.library.bert_reader import BertReader, Parity, load_bert
+from model.library.hub import LoadingError, read_tokenizer
+from model.library.pieces import merge_words, whole_words
+from model.trace import AttentionEdit, Site
+
+FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
+
+
+@pytest.fixture(scope="module")
+def folder(make_bert_folder):
+    return make_bert_folder()
+
+
+@pytest.fixture(scope="module")
+def reader(folder):
+    return load_bert(folder)
+
+
+@pytest.fixture(scope="module")
+def headless(make_bert_folder):
+    return load_bert(make_bert_folder("BertModel", type_vocab_size=1))
+
+
+@pytest.mark.parametrize("second", [None, SECOND])
+@pytest.mark.parametrize("first", [FIRST, "[MASK] cat [SEP] zebra ☃", "  a\tdog \n", "[PAD] [CLS]"])
+def test_ids_and_segments_are_those_of_transformers(first, second, reader, folder):
+    theirs = AutoTokenizer.from_pretrained(folder)(first, second)
+    ids, segments = reader.model.inputs(reader.read(first, second))
+    assert ids.tolist() == [theirs["input_ids"]]
+    assert segments.tolist() == [theirs["token_type_ids"]]
+
+
+def test_tokens_show_pieces_and_know_their_characters_words_and_segments(reader):
+    pieces = reader.read(FIRST, SECOND)
+    assert " ".join(piece.text for piece in pieces) == (
+        "[CLS] the cat , play ##ing on the mat . [SEP] it was un ##believ ##able ! [SEP]"
+    )
+    for piece in pieces:
+        typed = (FIRST, SECOND)[piece.segment][piece.start : piece.end]
+        shown = "" if piece.is_special else piece.text.removeprefix("##")
+        assert typed.lower() == shown
+    assert [piece.segment for piece in pieces] == [0] * 11 + [1] * 7
+    assert [piece.word for piece in pieces] == [*range(5), 4, *range(5, 13), 12, 12, 13, 14]
+    assert " ".join(piece.text for piece in whole_words(pieces)) == (
+        "[CLS] the cat , playing on the mat . [SEP] it was unbelievable ! [SEP]"
+    )
+
+
+def test_roles(reader):
+    pieces = reader.read("a zebra [MASK]", pad_to=7)
+    assert [piece.role for piece in pieces] == [
+        "special", "written", "unknown", "mask", "special", "special", "special",
+    ]  # fmt: skip
+    assert [piece.text for piece in pieces[-2:]] == ["[PAD]", "[PAD]"]
+    assert [piece.word for piece in pieces] == list(range(7))
+
+
+def test_a_mask_stands_in_the_place_of_a_token(reader):
+    pieces, masked = reader.read(FIRST), reader.read(FIRST, masked=[2])
+    assert masked[2].text == "[MASK]"
+    assert (masked[2].start, masked[2].end, masked[2].word) == (4, 7, 2)
+    assert masked[:2] + masked[3:] == pieces[:2] + pieces[3:]
+
+
+@pytest.mark.parametrize("second", [None, "the dog " * 40])
+def test_a_long_text_is_cut_to_what_the_model_takes(second, reader):
+    pieces = reader.read("a cat " * 40, second)
+    assert len(pieces) == reader.max_tokens == 32
+    assert pieces[-1].text == "[SEP]"
+    assert reader.is_cut("a cat " * 40, second)
+    assert not reader.is_cut("a cat")
+    assert reader.trace("a cat " * 40, second).states.shape == (1, 32, 24)
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_nothing_to_read(text, reader):
+    with pytest.raises(ValueError, match="nothing to read"):
+        reader.read(text)
+    assert reader.read("a", text) == reader.read("a")
+
+
+def test_a_second_sentence_too_many(headless):
+    assert not headless.takes_pairs
+    with pytest.raises(ValueError, match="give it one only"):
+        headless.read("a", "b")
+
+
+def test_too_much_padding(reader):
+    with pytest.raises(ValueError, match="Cannot pad to 33 tokens: the model takes 32"):
+        reader.read("a", pad_to=33)
+
+
+def test_a_trace_has_every_head_with_its_tokens(reader):
+    trace = reader.trace(FIRST, SECOND)
+    assert trace.weights("encoder").shape == (3, 4, 18, 18)
+    assert trace.query_tokens(Site("encoder", 0)) == trace.key_tokens(Site("encoder", 2))
+    assert trace.query_tokens(Site("encoder", 0)) == reader.read(FIRST, SECOND)
+    words = [piece.word for piece in trace.source_tokens]
+    merged = merge_words(trace.weights("encoder").numpy(), words)
+    assert merged.shape == (3, 4, 15, 15)
+    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
+
+
+def test_nobody_looks_at_padding_and_it_changes_nothing(reader):
+    plain, padded = reader.trace(FIRST), reader.trace(FIRST, pad_to=20)
+    assert (padded.weights("encoder")[..., 11:] == 0).all()
+    assert_close(padded.states[:, :11], plain.states, atol=1e-5, rtol=0)
+
+
+def test_predictions_are_transformers_probabilities(reader, folder):
+    found = reader.predict(FIRST, SECOND, masked=[2, 12], top=4)
+    assert list(found) == [2, 12]
+    ids, segments = reader.model.inputs(reader.read(FIRST, SECOND, masked=[2, 12]))
+    with torch.inference_mode():
+        logits = BertForMaskedLM.from_pretrained(folder)(ids, token_type_ids=segments).logits
+    for place, predictions in found.items():
+        expected = logits[0, place].softmax(-1).topk(4)
+        assert [prediction.id for prediction in predictions] == expected.indices.tolist()
+        np.testing.assert_allclose([p.probability for p in predictions], expected.values, rtol=1e-4)
+        names = AutoTokenizer.from_pretrained(folder).convert_ids_to_tokens(expected.indices)
+        assert [prediction.text for prediction in predictions] == names
+
+
+def test_a_mask_that_was_typed_is_predicted_too(reader):
+    typed, clicked = reader.predict("the [MASK] sat"), reader.predict("the cat sat", masked=[2])
+    assert typed == clicked
+    assert sum(p.probability for p in reader.predict("the [MASK] sat", top=99)[2]) == (
+        pytest.approx(1, abs=1e-5)
+    )
+
+
+def test_without_a_mask_there_is_nothing_to_predict(reader):
+    assert reader.predict(FIRST) == {}
+
+
+def test_edits_change_what_is_predicted(reader):
+    edits = {Site("encoder", 0): AttentionEdit(gate=torch.zeros(4))}
+    assert reader.predict(FIRST, masked=[2], edits=edits) != reader.predict(FIRST, masked=[2])
+
+
+def test_without_the_masked_word_head_the_reason_is_said(headless):
+    assert not headless.predicts
+    with pytest.raises(ValueError, match=r"without the masked-word head.*Choose one that has it"):
+        headless.predict("a [MASK]")
+
+
+@pytest.mark.parametrize("arguments", [(FIRST,), (FIRST, SECOND), ("[PAD] a [MASK]", "zebra")])
+@pytest.mark.parametrize("pad_to", [None, 30])
+def test_parity_is_measured_on_the_text(arguments, pad_to, reader):
+    parity = reader.parity(*arguments, pad_to=pad_to)
+    assert max(parity) < 1e-5
+
+
+def test_parity_with_trained_weights(trained_bert):
+    reader = load_bert(trained_bert)
+    first = "The animal didn't cross the street because it was too tired."
+    assert max(reader.parity(first, "Transformers are unbelievably good ☃", pad_to=40)) < 1e-5
+    assert max(reader.parity("word " * 600, "other " * 600)) < 1e-5
+
+
+def test_parity_sees_a_difference(folder):
+    reader = load_bert(folder)
+    with torch.no_grad():
+        reader.model.layers[1].attention.query.weight[0, 0] += 0.5
+    states, weights = reader.parity(FIRST)
+    assert isinstance(reader.parity(FIRST), Parity)
+    assert min(states, weights) > 1e-3
+
+
+def test_a_tokenizer_without_word_pieces_is_refused(reader, folder):
+    tokenizer = read_tokenizer(folder)
+    tokenizer.mask_token = None
+    with pytest.raises(LoadingError, match=r"not one of BERT's word pieces with \[MASK\]"):
+        BertReader(reader.model, tokenizer, folder)

@@ -1,0 +1,32 @@
+import pytest
+import torch
+
+from model.memory_layout import lay_out
+from model.trace import Run, Trace
+
+SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
+
+
+@pytest.mark.parametrize("tie_embeddings", [True, False])
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("length", [1, 4])
+def test_the_layout_changes_no_number(tie_embeddings, rows, length, make_model):
+    options = {"seed": 2, "tie_embeddings": tie_embeddings}
+    plain, laid_out = make_model(**options), lay_out(make_model(**options))
+    sources = SOURCES[:rows]
+    targets = torch.tensor([[2, 14, 15, 16], [2, 13, 12, 11]])[:rows, :length]
+    before, after = Trace(), Trace()
+    with torch.inference_mode():
+        expected = plain(sources, targets, Run(trace=before))
+        found = laid_out(sources, targets, Run(trace=after))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    for site, record in before.attention.items():
+        torch.testing.assert_close(after.attention[site].weights, record.weights, atol=1e-5, rtol=0)
+
+
+def test_the_weights_lie_by_columns_and_the_embedding_by_rows(make_model):
+    model = lay_out(make_model())
+    assert model.output.weight.stride() == (1, 20)
+    assert model.decoder.layers[0].feed_forward.inner.weight.stride() == (1, 32)
+    assert model.encoder.embedding.tokens.weight.is_contiguous()
+    assert model.device == torch.device("cpu")

@@ -1,0 +1,277 @@
+import gc
+import threading
+import time
+import tracemalloc
+import weakref
+from dataclasses import replace
+
+import pytest
+import torch
+
+from model.training.jobs import Trainings
+from model.training.loop import learning_rate
+from model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
+from model.training.state import POINTS
+
+SMALL = TrainingOptions(
+    shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=30, batch_size=4, warmup=4
+)
+LONG = replace(SMALL, steps=10_000)
+
+
+def wait_until(true, seconds=300):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.005)
+
+
+def wait_for(job, *names):
+    wait_until(lambda: job.look().status in names)
+    return job.state
+
+
+def training_threads():
+    return [thread for thread in threading.enumerate() if thread.name == "training"]
+
+
+@pytest.fixture
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def trainings():
+    made = []
+
+    def make(**options):
+        made.append(Trainings(**options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        for job in each._queued[:]:
+            job.stop()
+    wait_until(lambda: not training_threads())
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thread):
+    toys = [SmallModel(replace(SMALL, seed=seed)) for seed in range(3)]
+    expected = [list(toy.train()) for toy in toys]
+    line = trainings(at_once=at_once)
+    started = [line.start(toy.options) for toy in toys]
+    for job, toy, progress in zip(started, toys, expected, strict=True):
+        state = wait_for(job, "finished")
+        assert state.losses.tolist() == [each.step.loss for each in progress]
+        assert state.learning_rates.tolist() == [each.step.learning_rate for each in progress]
+        matches = [
+            (each.step.number, each.exact_match)
+            for each in progress
+            if each.exact_match is not None
+        ]
+        assert list(zip(state.match_steps, state.matches, strict=True)) == matches
+        for kind, weights in toy.snapshots().weights[0].items():
+            assert torch.equal(state.snapshots.weights[0][kind], weights)
+        assert (state.step, state.steps, state.seconds_left, state.note) == (30, 30, 0.0, "")
+
+
+def test_the_others_wait_in_line_and_are_told_their_place(trainings):
+    line = trainings(at_once=1, waiting=3)
+    first, second, third, fourth = (line.start(LONG) for _ in range(4))
+    places = [job.state.place for job in (first, second, third, fourth)]
+    assert places == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="3 trainings wait already"):
+        line.start(LONG)
+    third.stop()
+    assert (third.state.status, third.state.step) == ("stopped", 0)
+    assert fourth.state.place == 2
+    first.stop()
+    assert second.state.status == "training"
+    assert fourth.state.place == 1
+    assert len(training_threads()) == 1
+
+
+def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_thread):
+    expected = [each.step.loss for each in SmallModel(replace(SMALL, steps=200)).train()]
+    line = trainings(at_once=1)
+    job = line.start(replace(SMALL, steps=200))
+    wait_until(lambda: job.look().step >= 5)
+    job.pause()
+    paused = job.state
+    assert (paused.status, paused.note) == ("paused", "")
+    assert not training_threads()
+    assert 5 <= paused.step < 200
+    other = line.start(SMALL)
+    job.resume()
+    assert job.state.status in ("waiting", "training")
+    assert wait_for(other, "finished").step == 30
+    assert wait_for(job, "finished").losses.tolist() == expected
+    job.resume()
+    job.pause()
+    assert job.state.status == "finished"
+
+
+def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(trainings):
+    job = trainings().start(LONG)
+    wait_until(lambda: job.look().step >= 100)
+    job.stop()
+    assert not training_threads()
+    state = job.state
+    assert state.status == "stopped"
+    assert state.snapshots.steps[-1] == state.step
+    assert len(state.snapshots.steps) <= SNAPSHOTS + 1
+    history = state.snapshots
+    trace = job.translator().trace(
+        history.sentences[0], "".join(token for token in history.target_tokens[0][1:])
+    )
+    for kind, weights in history.weights[0].items():
+        # lay_out computes query, key and value as one product.
+        torch.testing.assert_close(weights[-1], trace.weights(kind), atol=1e-5, rtol=1e-4)
+    job.resume()
+    assert job.state.status == "stopped"
+
+
+def test_a_paused_job_can_be_stopped(trainings):
+    job = trainings().start(LONG)
+    wait_until(lambda: job.look().step >= 3)
+    job.pause()
+    job.stop()
+    assert job.state.status == "stopped"
+    assert job.state.snapshots.steps[-1] == job.state.step
+
+
+def test_what_nobody_looks_at_is_paused_and_can_go_on(trainings):
+    line = trainings(patience=0.3)
+    job = line.start(LONG)
+    wait_until(lambda: not training_threads())
+    assert job.state.status == "paused"
+    assert "was not open for" in job.state.note
+    step = job.state.step
+    line.patience = 300
+    job.resume()
+    assert job.state.note == ""
+    wait_until(lambda: job.look().step > step)
+
+
+def test_who_has_left_the_line_is_not_waited_for(trainings):
+    line = trainings()
+    _, left, last = line.start(LONG), line.start(LONG), line.start(LONG)
+    assert (left.state.place, last.state.place) == (1, 2)
+    left.last_look -= line.patience
+    assert last.state.place == 1
+    assert (left.state.status, left.state.step) == ("paused", 0)
+    assert "was not open for" in left.state.note
+
+
+def test_no_training_takes_longer_than_allowed(trainings):
+    job = trainings(longest=0.3).start(LONG)
+    state = wait_for(job, "stopped")
+    assert "the most a training may take" in state.note
+    assert state.seconds > 0.3
+    assert not training_threads()
+
+
+def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, caplog):
+    line = trainings()
+    job = line.start(LONG)
+    following = line.start(SMALL)
+    monkeypatch.setattr(job._model, "exact_match", lambda: 1 / 0)
+    state = wait_for(job, "failed")
+    assert state.note == "The training failed: division by zero"
+    assert "ZeroDivisionError" in caplog.text
+    assert wait_for(following, "finished").step == 30
+
+
+def test_weights_that_are_no_numbers_end_the_training_and_are_shown_nowhere(trainings):
+    line = trainings()
+    first = line.start(LONG)
+    job = line.start(SMALL)
+    with torch.no_grad():
+        job._model.model.output.weight.fill_(torch.nan)
+    first.stop()
+    state = wait_for(job, "failed")
+    assert "smaller learning rate" in state.note
+    assert state.snapshots.steps == [0]
+    with pytest.raises(ValueError, match="not finite numbers"):
+        job.translator()
+
+
+def test_a_copy_of_the_model_stays_as_it_was_while_training_goes_on(trainings):
+    job = trainings().start(LONG)
+    wait_until(lambda: job.look().step >= 3)
+    translator = job.translator()
+    before = translator.trace("123", "321").logits
+    step = job.state.step
+    wait_until(lambda: job.look().step > step + 3)
+    assert torch.equal(translator.trace("123", "321").logits, before)
+    assert not torch.equal(job.translator().trace("123", "321").logits, before)
+
+
+def test_training_leaves_other_threads_and_their_chance_as_they_were(trainings):
+    threads = torch.get_num_threads()
+    job = trainings().start(SMALL)
+    random = torch.get_rng_state()
+    wait_for(job, "finished")
+    seen = []
+    other = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    other.start()
+    other.join()
+    assert torch.equal(torch.get_rng_state(), random)
+    assert torch.get_num_threads() == seen[0] == threads
+
+
+def open_and_close(line):
+    """A visitor who starts a training and leaves in one way or another."""
+    for number in range(4):
+        job = line.start(LONG)
+        wait_until(lambda job=job: job.look().status != "training" or job.look().step >= 2)
+        if number == 0:
+            job.stop()
+        elif number == 1:
+            job.pause()
+        elif number == 2:
+            job.pause()
+            job.resume()
+            job.stop()
+        # else the tab is closed: nobody looks any more
+
+
+def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
+    line = Trainings(at_once=2, patience=0.2)
+    open_and_close(line)  # what is loaded once stays
+    wait_until(lambda: not training_threads())
+    gc.collect()
+    tracemalloc.start()
+    made = []
+    start = line.start
+
+    def watched(options):
+        job = start(options)
+        made.extend(map(weakref.ref, (job, job._model, job._model.model)))
+        return job
+
+    line.start = watched
+    before = tracemalloc.take_snapshot()
+    for _ in range(5):
+        open_and_close(line)
+    wait_until(lambda: not training_threads())
+    gc.collect()
+    after = tracemalloc.take_snapshot()
+    tracemalloc.stop()
+    assert len(made) == 3 * 20
+    assert not any(reference() for reference in made)
+    grown = sum(entry.size_diff for entry in after.compare_to(before, "filename"))
+    assert grown < 500_000
+    assert not line._queued
+
+
+def test_the_learning_rate_stands_at_the_step_of_its_point(trainings):
+    options = replace(SMALL, steps=310)
+    state = wait_for(trainings().start(options), "finished")
+    assert len(state.losses) <= POINTS < state.steps
+    rates = [learning_rate(int(step), 16, options.settings) for step in state.loss_steps]
+    assert state.learning_rates.tolist() == rates

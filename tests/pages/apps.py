@@ -1,0 +1,88 @@
+"""Opening pages of the app in tests, and finding what stands on them."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.pages import PAGES
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ("bidi_component", "plotly_chart", "vega_lite_chart")
+
+
+def new_app(**parameters):
+    """A session of the app that begins with an address."""
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.query_params.update(parameters)
+    return app
+
+
+def go_to(app, page):
+    """Draw another page of the app, by its key."""
+    return app.switch_page(PAGES[page].file).run()
+
+
+def open_page(page="attention", **parameters):
+    """A session that begins with a page, by its key, and an address."""
+    return go_to(new_app(**parameters), page)
+
+
+def address(app):
+    """The parameters of the page's address."""
+    return {
+        name: text if isinstance(text, str) else text[-1] for name, text in app.query_params.items()
+    }
+
+
+def button(app, label):
+    """The only button with this label."""
+    (found,) = (one for one in app.button if one.label == label)
+    return found
+
+
+def edited(widgets, name):
+    """The widget that shows an edit: its key has a number once it was changed elsewhere."""
+    (found,) = (one for one in widgets if one.key.partition(" ")[0] == name)
+    return found
+
+
+def drawn(app):
+    """The keys of the pictures and charts on the page, in order."""
+    return pictures_below(app.main)
+
+
+def on_stage(app):
+    """The keys of the pictures and charts that a slide shows, in order."""
+    return pictures_below(stage_of(app))
+
+
+def texts_on_stage(app):
+    """What a slide says beside its pictures."""
+    return [one.value for one in below(stage_of(app)) if one.type in ("text", "info", "alert")]
+
+
+def stage_of(app):
+    (stage,) = (block for block in blocks_below(app.main) if key_of(block) == "stage")
+    return stage
+
+
+def pictures_below(block):
+    return [key_of(one) for one in below(block) if one.type in PICTURES]
+
+
+def blocks_below(block):
+    return [one for one in below(block) if hasattr(one, "children")]
+
+
+def below(block):
+    """Everything that stands in a block, in order."""
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children"):
+            yield from below(child)
+
+
+def key_of(element):
+    """The key that something was drawn with; empty without one."""
+    identity = getattr(getattr(element, "proto", None), "id", "")
+    return identity.split("-", 2)[2] if identity.startswith("$$ID") else ""

@@ -1,0 +1,56 @@
+import pytest
+
+from pages.browser.parts import copy_link, kept_text, keyboard, save_menu, slide
+from tests.viz.unpacking import unpack
+
+MENU = {
+    "name": "headlight_grid",
+    "caption": "<b>All</b> heads.",
+    "what": "All heads",
+    "formats": ["png", "svg", "csv"],
+}
+
+
+def test_a_slide_keeps_its_words_as_typed():
+    found, _ = unpack(slide("<b>é", "a\nb", number=2, count=3))
+    assert (found["title"], found["words"]) == ("<b>é", "a\nb")
+    assert (found["number"], found["count"]) == (2, 3)
+
+
+@pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])
+def test_a_slide_that_is_not_there_is_refused(number, count):
+    with pytest.raises(ValueError, match=f"no slide {number} of {count}"):
+        slide("", "", number=number, count=count)
+
+
+@pytest.mark.parametrize("text", [None, "", "{}"])
+def test_a_kept_text_says_whether_it_asks_forgets_or_keeps(text):
+    assert unpack(kept_text("talk", text))[0] == {"name": "talk", "text": text}
+
+
+def test_every_key_has_words_and_something_to_click():
+    keys = unpack(keyboard())[0]["keys"]
+    assert len({key["key"] for key in keys}) == len(keys)
+    assert all(key["words"] and (key["choices"] or key["selector"]) for key in keys)
+    assert {key["name"] for key in keys if key["key"] == " "} == {"Space"}
+
+
+def test_a_menu_offers_its_formats_and_holds_no_file_that_nobody_asked_for():
+    header, body = unpack(save_menu(*MENU.values(), made_here=["png"]))
+    assert header == {**MENU, "made_here": ["png"], "of": None}
+    assert body == b""
+
+
+def test_a_menu_brings_the_file_that_was_asked_for_with_a_number_of_its_own():
+    header, body = unpack(save_menu(*MENU.values(), file=("csv", b"\x00a,b\n", 7)))
+    assert header["file"] == {"format": "csv", "number": 7}
+    assert body == b"\x00a,b\n"
+
+
+def test_the_menu_of_a_chart_says_where_that_is():
+    assert unpack(save_menu(*MENU.values(), of=".st-key-waves"))[0]["of"] == ".st-key-waves"
+
+
+def test_parts_are_pages_of_their_own_without_network():
+    for picture in (slide("", "", number=1, count=1), kept_text("", None), copy_link()):
+        assert "://" not in picture.to_html()

@@ -1,0 +1,61 @@
+"""What the browser's tab answers, when it is asked whose workshop it shows."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.pages import PAGES
+from pages.shared.frame import browser_tab
+from pages.shared.state.workshop import Run, Workshop, workshop, workshops
+
+ANSWER = "from pages.shared.frame import browser_tab; browser_tab._come_back()"
+
+
+@pytest.fixture
+def left():
+    """A workshop with a training, as a session left it before a reload."""
+    found = Workshop(run=Run("1. Reverse", None))
+    workshops()[found.key] = found
+    return found
+
+
+@pytest.fixture
+def answered(monkeypatch):
+    """A factory of sessions whose tab gave an answer, its own key if none is given."""
+
+    def make(answer=None, page="masks", **state):
+        gone_to = []
+        monkeypatch.setattr(browser_tab, "picked", lambda name: answer or workshop().key)
+        monkeypatch.setattr(browser_tab.address, "go_again", gone_to.append)
+        app = AppTest.from_string(ANSWER)
+        for name, value in {"page": PAGES[page], **state}.items():
+            app.session_state[name] = value
+        app.run()
+        assert not app.exception
+        return app.session_state, gone_to
+
+    return make
+
+
+def test_an_answer_goes_again_to_the_address_that_waited_for_it(answered, left):
+    state, gone_to = answered(left.key, awaited={"model": "own-1"})
+    assert state["workshop"] is left
+    assert gone_to == [{"model": "own-1"}]
+    assert "awaited" not in state
+
+
+def test_the_own_key_after_a_reset_changes_nothing(answered):
+    state, gone_to = answered(awaited={"model": "own-1"})
+    assert not gone_to
+    assert "awaited" not in state
+
+
+def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
+    state, _ = answered(left.key, slide_drawn=3)
+    assert "slide_drawn" not in state
+
+
+def test_what_is_gone_is_told_on_its_page_alone(answered):
+    state, _ = answered("stale", page="training")
+    assert state["toy_refused"] == browser_tab.GONE
+    assert state["workshop_gone"]
+    assert "toy_refused" not in answered("stale")[0]

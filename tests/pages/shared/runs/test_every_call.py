@@ -1,0 +1,90 @@
+"""Pages call a model by pages/shared/runs alone: there a call is kept, and waits its turn."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+RUNS = ROOT / "pages" / "shared" / "runs"
+FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+OUTSIDE = [path for path in FILES if RUNS not in path.parents]
+
+# Methods of translators, BERTs and other models that run them.
+METHODS = {
+    "translate", "trace", "steps", "masks", "attentions", "generate", "predict", "predictions",
+    "probabilities", "parity",
+}  # fmt: skip
+# Functions of the package model that run a model they are given.
+FUNCTIONS = {
+    "take_apart", "explain", "log_probability", "logits_at", "removals",
+    "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
+    "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
+    "permutation_differences", "translate_all",
+}  # fmt: skip
+NETWORKS = {"model", "network", "encoder", "decoder"}  # what a network is called
+STEPS = {"encode", "decode", "forward", "head", "embed"}  # and what runs a part of it
+
+
+def model_calls(source):
+    """The names by which a source calls a model, or imports what calls one."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "model":
+            found |= {alias.name for alias in node.names} & FUNCTIONS
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            method, owner = node.func.attr, name_of(node.func.value)
+            if method in METHODS | NETWORKS or (method in STEPS and owner in NETWORKS):
+                found.add(method)
+    return found
+
+
+def name_of(node):
+    """The last name of an expression, such as model of translator().model."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("translator().translate(sentence)", {"translate"}),
+        ("made = loaded.model.attentions(text, None)", {"attentions"}),
+        ("largest = reader.model.encode(ids).abs()", {"encode"}),
+        ("states = reader.model(ids)", {"model"}),
+        ("from model.insight.explain import NOTES, explain", {"explain"}),
+        ("from model.insight import lens", {"lens"}),
+        ("text.encode(); translator().tokenizer.encode(text); asked.decode(edits)", set()),
+        ("from pages.shared.runs.inside import taken_apart", set()),
+        ("trace = run.trace", set()),
+    ],
+)
+def test_every_way_to_call_a_model_is_seen(source, found):
+    assert model_calls(source) == found
+
+
+def test_the_functions_are_those_of_the_package():
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "model").rglob("*.py"))
+    defined = {
+        node.name
+        for source in sources
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert defined >= FUNCTIONS | METHODS - {"generate"}  # which is transformers' own
+
+
+def test_the_calls_of_the_door_are_seen():
+    seen = {name for path in RUNS.glob("*.py") for name in model_calls(path.read_text("utf-8"))}
+    assert {"translate", "trace", "steps", "attentions", "parity", "explain"} <= seen
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_call_models_by_the_door_alone(path):
+    assert not model_calls(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", sorted(RUNS.glob("*.py")), ids=lambda path: path.name)
+def test_every_function_that_calls_a_model_is_one_of_the_door(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and model_calls(ast.unparse(node)):
+            assert any("model_call" in ast.unparse(one) for one in node.decorator_list), node.name

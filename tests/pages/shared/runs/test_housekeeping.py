@@ -1,0 +1,77 @@
+import ctypes
+import gc
+import time
+import weakref
+
+from pages.shared.runs import housekeeping
+
+
+class Circle:
+    """Something that only a collection frees."""
+
+    def __init__(self):
+        self.me = self
+
+
+def wait_for(done, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not done() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return done()
+
+
+def test_garbage_goes_when_it_has_been_quiet(monkeypatch):
+    monkeypatch.setattr(housekeeping, "QUIET", 0.1)
+    gc.disable()
+    try:
+        circle = Circle()
+        seen = weakref.ref(circle)
+        del circle
+        assert seen() is not None
+        housekeeping.released()
+        assert wait_for(lambda: seen() is None)
+    finally:
+        gc.enable()
+
+
+def test_many_releases_in_a_row_are_tidied_up_once_by_one_helper(monkeypatch):
+    tidied = []
+    monkeypatch.setattr(housekeeping, "QUIET", 0.3)
+    monkeypatch.setattr(housekeeping, "tidy", lambda: tidied.append(housekeeping._helper()))
+    housekeeping.released()  # what an earlier test left is done with
+    wait_for(lambda: tidied)
+    tidied.clear()
+    for _ in range(5):
+        housekeeping.released()
+        time.sleep(0.02)
+    assert wait_for(lambda: tidied)
+    time.sleep(0.5)
+    assert len(tidied) == 1
+    assert tidied[0].daemon
+
+
+def test_memory_is_collected_where_the_system_cannot_be_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(housekeeping.ctypes, "CDLL", lambda name: asked.append(name) or object())
+    circle = Circle()
+    seen = weakref.ref(circle)
+    del circle
+    housekeeping.tidy()
+    assert seen() is None
+    assert asked == [None]
+
+
+def test_the_system_is_asked_for_what_is_free(monkeypatch):
+    calls = []
+
+    class Library:
+        def malloc_trim(self, *numbers):
+            calls.append(("malloc_trim", *numbers))
+
+        def mallopt(self, *numbers):
+            calls.append(("mallopt", *numbers))
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
+    housekeeping.tidy()
+    housekeeping.share_arenas()
+    assert calls == [("malloc_trim", 0), ("mallopt", -8, housekeeping.ARENAS)]

@@ -1,0 +1,178 @@
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from model.edits import CellEdit, Edits
+from pages.shared.show.captions import edit_words, site_words
+from pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
+from tests.pages.pictures import save_menus
+from viz.numbers import MOST_ROWS, Numbers
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.fixture
+def app():
+    return AppTest.from_file(ROOT / "app.py", default_timeout=120)
+
+
+def menus(app):
+    """The headers of the menus that save the page's pictures, by what they show."""
+    return {header["what"]: header for header, _ in save_menus(app)}
+
+
+@given(st.text(), st.text(), st.text())
+def test_a_file_name_is_short_and_of_safe_characters(key, what, sentence):
+    name = About("title", key, sentence).file_name(what)
+    assert re.fullmatch(r"headlight(_[a-z0-9-]+)*", name)
+    assert len(name) <= LONGEST_NAME
+
+
+def test_a_file_name_says_what_is_in_it():
+    name = About("English to French", "en-fr", "I love my cat.").file_name("Cross-attention, mean")
+    assert name == "headlight_en-fr_cross-attention-mean_i-love-my-cat"
+
+
+def test_a_caption_says_all_in_sentences():
+    about = About("English to French", "en-fr", "Who is that?", "Qui est-ce", "head 8 off")
+    assert about.caption("Cross-attention, layer 2") == (
+        "Cross-attention, layer 2. Model: English to French. Sentence: “Who is that?” "
+        "The decoder's text: “Qui est-ce”. Changed: head 8 off."
+    )
+
+
+def test_edits_are_told_in_words():
+    assert edit_words(Edits()) == ""
+    edits = Edits(
+        look_ahead=False,
+        windows={"encoder": 2},
+        gates={("cross", 1, 7): 0.0, ("decoder", 0, 0): 0.5, ("cross", 0, 0): 1.0},
+        cells=(
+            CellEdit("decoder", 0, 0, False),
+            CellEdit("decoder", 0, 1, False),
+            CellEdit("decoder", 0, 1, True),
+        ),
+    )
+    words = edit_words(edits)
+    for part in (
+        "look-ahead mask off",
+        "within 2 positions",
+        f"{site_words('cross', 1, 7)} off",
+        "faded to 0.50",
+        "1 cell of the masks closed",
+        "1 cell of the masks opened",
+    ):
+        assert part in words
+    assert "padding" not in words
+    assert words.count("Cross-attention") == 1
+
+
+def test_too_many_numbers_are_not_offered_for_spreadsheets():
+    few = Numbers(np.zeros(3), {"key": ["a", "b", "c"]})
+    many = Numbers(np.zeros(MOST_ROWS + 1, bool), {"key": range(MOST_ROWS + 1)})
+    assert formats_of(Picture("x", "x", NO_MODEL, {"w": few})) == [
+        "png",
+        "svg",
+        "html",
+        "csv",
+        "npz",
+        "json",
+    ]
+    assert formats_of(Picture("x", "x", NO_MODEL, {"w": many})) == [
+        "png",
+        "svg",
+        "html",
+        "npz",
+        "json",
+    ]
+    assert formats_of(Picture("x", "x", NO_MODEL)) == ["png", "svg", "html", "json"]
+
+
+PICTURES = {
+    "app.py": ["Tokens read", "Cross-attention, all heads"],
+    "pages/masks.py": ["Mask in force", "Masked scores", "Mask as trained, both", "Row 2 blocked"],
+    "pages/heads.py": ["Heads switched", "Probability of each token"],
+    "pages/inside.py": ["The dot product", "Into the residual stream"],
+    "pages/positions.py": ["Sinusoids", "Wavelengths", "Positions as clocks"],
+    "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
+    "pages/compare.py": ["Two heads and their difference"],
+    "pages/training.py": ["Learning rate by step"],
+    "pages/model.py": ["Training curves", "Cross-attention over the training"],
+}
+
+
+@pytest.mark.parametrize("page", PICTURES)
+def test_every_page_offers_its_pictures(app, page):
+    app.run() if page == "app.py" else app.switch_page(page).run()
+    assert not app.exception
+    offered = list(menus(app))
+    for picture in PICTURES[page]:
+        assert any(what.startswith(picture) for what in offered), offered
+    names = [header["name"] for header in menus(app).values()]
+    assert len(set(names)) == len(names)
+
+
+def test_captions_name_the_changes_only_of_pictures_that_have_them(app):
+    app.query_params["edits"] = "look-ahead.off"
+    app.switch_page("pages/masks.py").run()
+    captions = {what: header["caption"] for what, header in menus(app).items()}
+    changed = next(words for what, words in captions.items() if what.startswith("Mask in force"))
+    trained = captions["Mask as trained, both"]
+    assert "Changed: look-ahead mask off." in changed
+    assert "Changed: nothing, as trained." in trained
+
+
+def test_the_model_page_names_its_model(app):
+    app.switch_page("pages/model.py").run()
+    header = menus(app)["Training curves"]
+    assert header["name"] == "headlight_en-fr_training-curves"
+    assert "Model: en-fr." in header["caption"]
+
+
+def asked(app, key, wanted):
+    """The file that a page delivers when it is asked for."""
+    app.session_state.file_asked_for = app.session_state.page, key, wanted
+    app.run()
+    found = [(header, body) for header, body in save_menus(app) if "file" in header]
+    assert len(found) == 1
+    header, body = found[0]
+    assert header["file"]["format"] == wanted
+    return header, body
+
+
+def test_the_files_hold_the_numbers_of_the_run(app, shipped):
+    app.query_params["sentence"] = "I love my cat."
+    app.run()
+    trace = shipped.trace("I love my cat.")
+    _, body = asked(app, "grid", "npz")
+    saved = np.load(io.BytesIO(body), allow_pickle=False)
+    weights = trace.weights("cross").numpy()  # (layers, heads, query, key)
+    np.testing.assert_allclose(saved["weight"][:, :-2], weights, atol=1e-6)
+    np.testing.assert_allclose(saved["weight"][:, -2], weights.mean(axis=1), atol=1e-6)
+    assert saved["weight.key"].tolist() == [token.text for token in trace.source_tokens]
+    assert saved["weight.query"].tolist() == [token.text for token in trace.target_tokens]
+    app.run()
+    assert not any("file" in header for header, _ in save_menus(app))  # once only
+
+
+def test_a_saved_scene_brings_its_choices_back(app):
+    app.query_params.update(sentence="I love my cat.", layer="1", head="3")
+    app.run()
+    _, body = asked(app, "heatmap", "json")
+    scene = json.loads(body)
+    (slide,) = scene["slides"]
+    again = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    again.query_params.update(slide["parameters"])
+    again.run()
+    assert slide["page"] == "attention"
+    assert (again.session_state.sentence, again.session_state.layer) == ("I love my cat.", 0)
+    assert again.session_state.head == 2
+    assert scene["caption"].startswith(site_words("cross", 0, 2))
+    assert scene["axes"]["weight"]["key"][-1] == "<end>"

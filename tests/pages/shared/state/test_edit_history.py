@@ -1,0 +1,67 @@
+"""A visitor's edits with undo, for each model by itself."""
+
+import pytest
+import streamlit as st
+
+from model.edits import Edits
+from pages.shared.state import edit_history
+from pages.shared.state.edit_history import can_undo, change, edits, forget, undo
+
+FIRST, SECOND = (Edits(windows={"encoder": width}) for width in (1, 2))
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch):
+    """An empty session."""
+
+    class State(dict):
+        __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
+
+    monkeypatch.setattr(st, "session_state", State())
+
+
+def test_nothing_is_changed_at_first_and_nothing_can_be_undone():
+    assert edits() == Edits()
+    assert not can_undo()
+    undo()
+    assert edits() == Edits()
+
+
+def test_changes_are_undone_one_after_the_other():
+    change(FIRST)
+    change(SECOND)
+    assert edits() == SECOND
+    undo()
+    assert edits() == FIRST
+    undo()
+    assert edits() == Edits()
+    assert not can_undo()
+
+
+def test_the_same_edits_again_are_no_change():
+    change(FIRST)
+    change(Edits(windows={"encoder": 1}))
+    undo()
+    assert edits() == Edits()
+
+
+def test_each_model_has_its_own():
+    change(FIRST)
+    change(SECOND, edit_history.BERT)
+    assert (edits(), edits(edit_history.BERT)) == (FIRST, SECOND)
+    st.session_state["model"] = "en-fr-learned"
+    assert edits() == Edits()
+    assert edits("en-fr") == FIRST
+    forget(edit_history.BERT)
+    assert edits(edit_history.BERT) == Edits()
+    assert not can_undo(edit_history.BERT)
+
+
+def test_only_so_many_changes_can_be_undone():
+    for number in range(edit_history.LONGEST + 20):
+        change(Edits(windows={"encoder": number}))
+    steps = 0
+    while can_undo():
+        undo()
+        steps += 1
+    assert steps == edit_history.LONGEST - 1

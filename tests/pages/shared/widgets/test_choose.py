@@ -1,0 +1,182 @@
+"""Drawing a choice: one truth about its value, kept wherever it is not drawn."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.widgets.choose import nearest
+
+START = """
+import streamlit as st
+from pages.shared.state.choice import counted, number, one_of, switch, text
+from pages.shared.widgets.choose import choose, editor, tabs
+LAYER = counted("layer", 1, 6, label="Layer")
+COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
+"""
+
+
+def drawn(script, **state):
+    app = AppTest.from_string(START + script)
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize(
+    ("value", "offered", "expected"),
+    [
+        (2, [0, 1, 2, 3], 2),
+        (5, [0, 1, 2], 2),
+        (5, [0, 1, "mean", "max"], 1),
+        ("mean", [0, 1], 0),
+        (1, [3, 4], 3),
+        (20, [None, 13, 14], 14),
+        (3, [None, 13, 14], None),
+        ("green", ["red", "blue"], "red"),
+    ],
+)
+def test_a_value_that_is_not_offered_gives_way_to_the_nearest(value, offered, expected):
+    assert nearest(value, offered) == expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "kind"),
+    [
+        ('one_of("c", {"a": "A", "b": "B"})', "segmented_control"),
+        ('switch("c")', "toggle"),
+        ('number("c", 2, (1, 8))', "number_input"),
+        ('number("c", 0.5, (0.0, 2.0), step=0.1)', "number_input"),
+        ('text("c", "words", 9)', "text_input"),
+    ],
+)
+def test_a_choice_has_the_widget_of_its_sort_with_its_default(choice, kind):
+    app = drawn(f"st.session_state.same = choose({choice}) == {choice}.default")
+    assert app.session_state["same"]
+    assert getattr(app, kind)(key="c").key == "c"
+
+
+def test_a_widget_has_the_bounds_of_its_choice():
+    app = drawn('choose(number("n", 2, (1, 8), step=2)); choose(text("t", "words", 9))')
+    box = app.number_input(key="n")
+    assert (box.min, box.max, box.step) == (1, 8, 2)
+    assert app.text_input(key="t").max_chars == 9
+
+
+def test_options_are_shown_in_words_and_kept_by_key():
+    app = drawn("choose(COLOUR); choose(LAYER, range(3))")
+    assert app.segmented_control(key="colour").options == ["Red wine", "Sky"]
+    assert app.segmented_control(key="layer").options == ["1", "2", "3"]
+    app.segmented_control(key="colour").set_value("blue").run()
+    assert app.session_state["colour"] == "blue"
+
+
+def test_a_value_that_the_model_does_not_have_is_changed_before_it_is_drawn():
+    app = drawn("st.session_state.got = choose(LAYER, range(3))", layer=5)
+    assert app.session_state["got"] == app.segmented_control(key="layer").value == 2
+    assert app.session_state["layer"] == 2
+
+
+def test_a_choice_can_be_put_in_a_callback():
+    script = """
+from pages.shared.state.choices import put
+st.button("Go", on_click=put, args=[COLOUR, "blue"])
+choose(COLOUR)
+"""
+    app = drawn(script)
+    app.button[0].click().run()
+    assert app.segmented_control(key="colour").value == "blue"
+
+
+def test_choices_outlive_pages_and_runs_that_do_not_draw_them():
+    script = """
+if st.toggle("Draw", True):
+    choose(COLOUR)
+    st.fragment(lambda: choose(LAYER, range(6)))()
+"""
+    app = drawn(script)
+    app.segmented_control(key="colour").set_value("blue").run()
+    app.segmented_control(key="layer").set_value(4).run()
+    for value in (False, False, True):
+        app.toggle[0].set_value(value).run()
+        assert not app.exception
+    assert app.segmented_control(key="colour").value == "blue"
+    assert app.segmented_control(key="layer").value == 4
+
+
+def test_a_tab_draws_its_section_alone():
+    script = """
+tabs(COLOUR, {"red": lambda: st.text("first"), "blue": lambda: st.text("second")})
+"""
+    app = drawn(script)
+    assert [text.value for text in app.text] == ["first"]
+    app.segmented_control(key="colour").set_value("blue").run()
+    assert [text.value for text in app.text] == ["second"]
+
+
+def test_a_tab_that_is_not_offered_gives_way_to_the_first():
+    app = drawn('tabs(COLOUR, {"red": lambda: st.text("first")})', colour="blue")
+    assert [text.value for text in app.text] == ["first"]
+
+
+EDITOR = """
+def changed(value):
+    st.session_state.edit = value
+    st.session_state.changes = st.session_state.get("changes", 0) + 1
+def put(value):
+    st.session_state.edit = value
+st.session_state.setdefault("edit", 0.5)
+st.button("Undo", on_click=put, args=[0.5])
+if st.session_state.get("draw", True):
+    editor(st.slider, "Gate", st.session_state.edit, changed, "fader", min_value=0.0, max_value=1.0)
+"""
+
+
+def test_an_editor_shows_the_value_and_tells_what_a_person_gave_it():
+    app = drawn(EDITOR)
+    assert app.slider(key="fader").value == 0.5
+    app.slider(key="fader").set_value(0.2).run()
+    assert (app.session_state["edit"], app.session_state["changes"]) == (0.2, 1)
+    assert app.slider(key="fader").value == 0.2
+    app.run()
+    assert app.session_state["changes"] == 1
+
+
+def test_an_editor_shows_what_was_changed_elsewhere():
+    app = drawn(EDITOR)
+    app.slider(key="fader").set_value(0.2).run()
+    app.button[0].click().run()
+    assert app.slider[0].value == 0.5
+    assert app.slider[0].key == "fader 1"
+    app.slider[0].set_value(0.9).run()
+    assert (app.session_state["edit"], app.slider[0].key) == (0.9, "fader 1")
+
+
+def test_a_late_value_of_the_browser_does_not_undo_a_change_made_elsewhere():
+    app = drawn(EDITOR)
+    late = app.slider(key="fader").set_value(0.2)
+    app.run()
+    app.button[0].click().run()  # the browser sends 0.2 for the first slider once more
+    assert (app.session_state["edit"], app.session_state["changes"]) == (0.5, 1)
+    late.set_value(0.7)
+    app.run()
+    assert (app.session_state["edit"], app.session_state["changes"]) == (0.5, 1)
+
+
+def test_an_editor_that_was_not_drawn_for_a_while_shows_the_value_as_it_is():
+    app = drawn(EDITOR)
+    app.slider(key="fader").set_value(0.2).run()
+    app.session_state["draw"] = False
+    app.run()
+    app.session_state["edit"], app.session_state["draw"] = 0.8, True
+    app.run()
+    assert app.slider[0].value == 0.8
+    assert app.session_state["changes"] == 1
+
+
+def test_a_change_that_was_not_taken_is_not_shown():
+    script = EDITOR.replace("st.session_state.edit = value\n    st", "st", 1)
+    app = drawn(script)
+    app.slider(key="fader").set_value(0.2).run()
+    assert app.session_state["changes"] == 1
+    assert app.slider[0].value == 0.5

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from viz import position_lines, wavelengths
+from viz.curves.position_lines import MOST_LINES
+
+
+def rows(chart):
+    return chart.data.to_dict("records")
+
+
+def test_every_line_has_its_numbers_by_place():
+    chart = position_lines({"sin": np.array([0.0, 0.8]), "cos": np.array([1.0, 0.5])})
+    assert [(row["line"], row["place"], row["value"]) for row in rows(chart)] == [
+        ("sin", 0, 0.0),
+        ("sin", 1, 0.8),
+        ("cos", 0, 1.0),
+        ("cos", 1, 0.5),
+    ]
+    assert chart.to_dict()["encoding"]["color"]["scale"]["domain"] == ["sin", "cos"]
+
+
+def test_places_axes_and_limits_are_those_asked_for():
+    chart = position_lines(
+        {"a": np.array([1.0, 2.0])}, [4, 9], x="offset", y="dot product", limits=(-3, 3)
+    )
+    assert [row["place"] for row in rows(chart)] == [4, 9]
+    encoding = chart.to_dict()["encoding"]
+    assert encoding["x"]["title"] == "offset"
+    assert encoding["y"]["title"] == "dot product"
+    assert encoding["y"]["scale"]["domain"] == [-3, 3]
+
+
+def test_a_line_that_ends_is_not_drawn_on():
+    chart = position_lines({"on": np.zeros(3), "ends": np.array([1.0, np.nan, np.nan])})
+    assert [row["place"] for row in rows(chart) if row["line"] == "ends"] == [0]
+    assert len([row for row in rows(chart) if row["line"] == "on"]) == 3
+
+
+def test_a_band_lies_around_its_own_line():
+    lines = {"a": np.array([1.0, 2.0]), "b": np.array([5.0, 5.0])}
+    chart = position_lines(lines, bands={"a": (np.array([0.0, 1.0]), np.array([2.0, 4.0]))})
+    assert [(row["low"], row["high"]) for row in rows(chart)] == [
+        (0, 2), (1, 4), (5, 5), (5, 5),
+    ]  # fmt: skip
+    assert chart.to_dict()["layer"][0]["mark"]["type"] == "area"
+
+
+def test_a_logarithmic_scale_goes_down_to_zero():
+    chart = position_lines({"pairs": np.array([1000.0, 0.0])}, logarithmic=True)
+    assert chart.to_dict()["encoding"]["y"]["scale"]["type"] == "symlog"
+    assert len(rows(chart)) == 2
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="a has 3 numbers but there are 2 places"):
+        position_lines({"a": np.zeros(3)}, [0, 1])
+    with pytest.raises(ValueError, match=f"9 lines are more than the {MOST_LINES} colours"):
+        position_lines({str(number): np.zeros(1) for number in range(9)})
+
+
+def test_a_wavelength_names_both_dimensions_of_its_pair():
+    chart = wavelengths(np.array([6.28, 62.8]), positions=50)
+    points = chart.layer[0].data.to_dict("records")
+    assert points[1] == {"pair": 1, "dimensions": "2 and 3", "wavelength": 62.8}
+    encoding = chart.to_dict()["layer"][0]["encoding"]
+    assert encoding["y"]["scale"]["type"] == "log"
+    assert "2i and 2i + 1" in encoding["x"]["title"]
+    assert chart.layer[1].data.to_dict("records")[0]["wavelength"] == 50

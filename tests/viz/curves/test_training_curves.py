@@ -1,0 +1,38 @@
+import pytest
+
+from tests.viz.unpacking import unpack
+from viz import training_curves
+
+FIRST = {"loss": ([1, 2, 3], [3.0, 2.0, 1.5]), "exact": ([3], [0.25])}
+SECOND = {"loss": ([1, 2], [2.5, 1.0]), "exact": ([], [])}
+
+
+def test_every_number_travels_with_its_step():
+    header, numbers = unpack(training_curves({"run 1": FIRST, "run 2": SECOND}), "<f4")
+    at, drawn = 0, {}
+    for line in header["lines"]:
+        steps, values = numbers[at:][: 2 * line["count"]].reshape(2, -1)
+        at += 2 * line["count"]
+        key = header["runs"][line["run"]], header["panels"][line["panel"]]["title"]
+        drawn[key] = (steps.tolist(), values.tolist())
+    assert at == len(numbers)
+    assert drawn == {
+        (run, title): line
+        for run, lines in {"run 1": FIRST, "run 2": SECOND}.items()
+        for title, line in lines.items()
+    }
+
+
+def test_the_limits_of_a_panel_are_those_asked_for():
+    header, _ = unpack(training_curves({"run": FIRST}, limits={"exact": (0, 1)}))
+    assert header["panels"] == [
+        {"title": "loss", "limits": None},
+        {"title": "exact", "limits": [0, 1]},
+    ]
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="loss of run has 1 numbers but there are 2 steps"):
+        training_curves({"run": {"loss": ([1, 2], [3.0])}})
+    with pytest.raises(ValueError, match="9 runs are more than the 8 colours"):
+        training_curves({str(run): FIRST for run in range(9)})

@@ -1,0 +1,23 @@
+import numpy as np
+import pytest
+
+from tests.viz.unpacking import unpack
+from viz import position_clocks
+
+ANGLES = np.arange(6)[:, None] * np.array([1.0, 0.5])
+HANDS = np.stack([np.sin(ANGLES), np.cos(ANGLES)], axis=-1)  # (positions, pairs, 2)
+
+
+def test_the_browser_gets_every_hand_and_how_far_it_turns():
+    picture = position_clocks(HANDS, [0, 7], [2.0, 1.0], offset=2)
+    header, numbers = unpack(picture, "<f4")
+    assert header == {"pairs": [0, 7], "turns": [2.0, 1.0], "offset": 2, "positions": 4}
+    hands = numbers.reshape(6, 2, 2)
+    np.testing.assert_allclose(hands, HANDS, atol=1e-6)
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="of 2 pairs but there are 1 names and 2 turns"):
+        position_clocks(HANDS, [0], [1.0, 2.0], offset=1)
+    with pytest.raises(ValueError, match="Of 6 positions no two are 6 apart"):
+        position_clocks(HANDS, [0, 1], [1.0, 2.0], offset=6)

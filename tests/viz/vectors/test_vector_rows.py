@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tests.viz.unpacking import unpack
+from viz import Row, vector_rows
+from viz.vectors.vector_rows import rounded_parts
+
+
+def shown(text):
+    return round(float(text.replace("−", "-")) * 10_000)
+
+
+@given(arrays(np.float64, st.integers(1, 60), elements=st.floats(-50, 50)))
+def test_what_is_shown_adds_up_and_is_off_by_one_step_at_most(values):
+    total = values.sum()
+    parts = rounded_parts(values, total, 4)
+    assert round(parts.sum() * 10_000) == round(total * 10_000)
+    assert np.abs(parts - values).max() < 1.001e-4
+
+
+def test_the_texts_of_a_row_with_a_total_sum_to_the_total_in_its_note():
+    values = np.random.default_rng(0).normal(size=32)
+    header, body = unpack(vector_rows([Row("q·k", values, total=values.sum())]), "<f4")
+    (row,) = header["rows"]
+    assert sum(shown(text) for text in row["texts"]) == shown(row["note"].removeprefix("sum "))
+    np.testing.assert_allclose(body, values, rtol=1e-6)
+
+
+def test_rows_share_a_scale_but_probabilities_have_their_own():
+    rows = [Row("a", np.array([-3.0, 1.0])), Row("p", np.array([0.9, 0.1]), probabilities=True)]
+    header, _ = unpack(vector_rows(rows, columns=["<b>", "x"], marked=[1]))
+    assert header["rows"][0]["limit"] == 3.0
+    assert (header["columns"], header["marked"]) == (["<b>", "x"], [1])
+
+
+def test_what_is_blocked_is_shown_as_minus_infinity_and_has_no_colour():
+    header, body = unpack(vector_rows([Row("masked", np.array([1.0, -np.inf]))]), "<f4")
+    assert header["rows"][0]["texts"] == ["1.0000", "−∞"]
+    assert np.isnan(body[1])
+    assert header["rows"][0]["limit"] == 1.0
+
+
+def test_rows_of_different_units_have_scales_of_their_own():
+    rows = [Row("a", np.array([-3.0, 1.0])), Row("b", np.array([0.5, 0.0]))]
+    for own, expected in ((False, [3.0, 3.0]), (True, [3.0, 0.5])):
+        header, _ = unpack(vector_rows(rows, own_scales=own))
+        assert [row["limit"] for row in header["rows"]] == expected
+
+
+def test_lengths_that_differ_are_refused():
+    with pytest.raises(ValueError, match="lengths"):
+        vector_rows([Row("a", np.ones(2)), Row("b", np.ones(3))])
+    with pytest.raises(ValueError, match="3 columns"):
+        vector_rows([Row("a", np.ones(2))], columns=["x", "y", "z"])

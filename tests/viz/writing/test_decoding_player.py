@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from tests.viz.unpacking import unpack
+from viz import Bar, decoding_player
+
+READ, SOURCE = ["<start>", "a", "<b>"], ["x", "y"]
+SELF = np.tril(np.arange(1.0, 10.0).reshape(3, 3) / 10)
+CROSS = np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]])
+VISIBLE = np.tri(3, dtype=bool)
+BARS = [[Bar("a", 0.5, chosen=True), Bar("c", 0.25, before="d", drawn=0.1)]] * 3
+TEXTS = ["", "a", "a<b>", "a<b>"]
+
+
+def draw(**changes):
+    parts = {"cross": CROSS, "texts": TEXTS, "bars": BARS, "visible": VISIBLE, **changes}
+    return decoding_player(
+        SELF,
+        parts["cross"],
+        parts["visible"],
+        READ,
+        SOURCE,
+        texts=parts["texts"],
+        bars=parts["bars"],
+        start=1,
+        ending="the end",
+    )
+
+
+def test_the_numbers_travel_in_order():
+    _, body = unpack(draw())
+    expected = [*SELF.ravel(), *CROSS.ravel(), *VISIBLE.ravel().astype(float)]
+    np.testing.assert_allclose(np.frombuffer(body, np.float32), expected)
+
+
+def test_tokens_texts_and_bars_travel_as_they_are():
+    header, _ = unpack(draw())
+    assert (header["read"], header["source"]) == (READ, SOURCE)
+    assert header["texts"] == TEXTS
+    assert header["bars"][2][1] == {
+        "text": "c",
+        "probability": 0.25,
+        "before": "d",
+        "drawn": 0.1,
+        "chosen": False,
+    }
+    assert (header["start"], header["ending"]) == (1, "the end")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cross": CROSS[:, :1]}, "1 keys but there are 2 tokens"),
+        ({"cross": CROSS[:2]}, "2 queries but there are 3 tokens"),
+        ({"visible": VISIBLE[:, :2]}, "2 keys but there are 3 tokens"),
+        ({"bars": BARS[:2]}, "3 steps, 2 rows of bars and 4 texts"),
+        ({"texts": TEXTS[1:]}, "3 steps, 3 rows of bars and 3 texts"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        draw(**changes)

@@ -1,0 +1,209 @@
+// What every browser part shares. A part imports it, and exports `draw`.
+
+/**
+ * What a part is given to draw with: a picture's bytes, where to, and a way to tell the page. The
+ * bytes begin with a Header, which each part documents.
+ * @template Header
+ * @typedef {object} Mount
+ * @property {Uint8Array} data
+ * @property {ParentNode} parentElement
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/**
+ * Begin to draw: a picture's header and the bytes of its array, its element, and how it answers.
+ * @template Header
+ * @param {Mount<Header>} mount
+ * @returns {{ header: Header, array: Uint8Array, root: any, answer: (value: unknown) => void }}
+ */
+export function begin({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".picture");
+  return { ...unpack(data), root, answer: answering(root, setTriggerValue) };
+}
+
+/**
+ * Read a picture: the length of a JSON header, the header, and the bytes of an array.
+ * @param {Uint8Array} bytes
+ * @returns {{ header: any, array: Uint8Array }}
+ */
+export function unpack(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  return { header, array: bytes.slice(4 + length) };
+}
+
+const LOAD = Math.random(); // tells the clicks of this page from those before a reload
+const RECENT = 5000; // milliseconds
+let clicks = 0;
+
+/**
+ * A function that answers with a value, and again with those of the last seconds: of two quick
+ * clicks Streamlit may forget the first. Each has a number of its own.
+ * @returns {(value: unknown) => void}
+ */
+export function answering(root, setTriggerValue, name = "picked") {
+  return (value) => {
+    const time = performance.now();
+    const recent = (root.answers ?? []).filter((answer) => time - answer.time < RECENT);
+    root.answers = [...recent, { time, number: ++clicks, value }];
+    const answers = root.answers.map((answer) => [answer.number, answer.value]);
+    setTriggerValue(name, { load: LOAD, answers });
+  };
+}
+
+/**
+ * Make an element with a class, a text and attributes; a text is never read as markup.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, className = "", text = "", attributes = {}) {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  return made;
+}
+
+/** One of the colours that canvas.css names, such as "accent", as it is where an element stands. */
+export function themeColor(root, name) {
+  return getComputedStyle(root).getPropertyValue(`--${name}`);
+}
+
+/** 256 RGBA colours, one 32-bit number each, between the evenly spaced hex colours of a scale. */
+export function colorTable(scale) {
+  const stops = scale.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  const table = new Uint8ClampedArray(256 * 4);
+  for (let level = 0; level < 256; level++) {
+    const place = (level / 255) * (stops.length - 1);
+    const before = Math.min(Math.floor(place), stops.length - 2);
+    for (let channel = 0; channel < 3; channel++) {
+      const [from, to] = [stops[before][channel], stops[before + 1][channel]];
+      table[level * 4 + channel] = from + (to - from) * (place - before);
+    }
+    table[level * 4 + 3] = 255;
+  }
+  return new Uint32Array(table.buffer);
+}
+
+/** Red, green and blue of a colour from such a table. */
+export function channels(color) {
+  return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
+}
+
+/** Black or white, whichever can be read better on a colour: WCAG 2, relative luminance. */
+export function inkOn(red, green, blue) {
+  const [r, g, b] = [red, green, blue].map((value) => {
+    const share = value / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
+}
+
+/** Let a part that scrolls be reached, and so scrolled, by keyboard. */
+export function scrollable(part, label) {
+  part.watch?.disconnect();
+  part.watch = new ResizeObserver(() => {
+    const scrolls =
+      part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
+    part.toggleAttribute("tabindex", scrolls);
+    if (scrolls) part.tabIndex = 0;
+  });
+  part.watch.observe(part);
+  part.setAttribute("role", "group");
+  part.setAttribute("aria-label", label);
+  return part;
+}
+
+const ARROWS = new Map([
+  ["ArrowUp", { down: -1, across: 0 }],
+  ["ArrowDown", { down: 1, across: 0 }],
+  ["ArrowLeft", { down: 0, across: -1 }],
+  ["ArrowRight", { down: 0, across: 1 }],
+]);
+
+/** Which way an arrow key points; nothing for another key. */
+export function arrowOf(event) {
+  return ARROWS.get(event.key);
+}
+
+/** Have an arrow key move the focus from one of some buttons, of which so many stand in a row. */
+export function moveFocus(event, buttons, columns = 0) {
+  const arrow = arrowOf(event);
+  if (!arrow) return;
+  const at = buttons.indexOf(event.target);
+  const next = buttons[at + arrow.down * columns + arrow.across];
+  if (!next || next === event.target) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** How much larger than its own pixels an element is shown, as by the zoom of a slide. */
+function zoomOf(shown) {
+  return shown.currentCSSZoom ?? 1;
+}
+
+/** Where in an element, in its own pixels, a pointer is. */
+export function pointerIn(shown, event) {
+  const box = shown.getBoundingClientRect();
+  const zoom = zoomOf(shown);
+  return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
+}
+
+let listen = null; // while a picture is saved: makes a context that notes what is drawn
+
+/**
+ * Size a canvas to its place on screen, sharp on any display; returns its 2D context.
+ * @returns {CanvasRenderingContext2D}
+ */
+export function fitCanvas(canvas, width, height) {
+  const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas);
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = listen?.(canvas) ?? canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  return context;
+}
+
+/** Call `render(width)` now and whenever the root's width changes, for this drawing only.
+ *
+ * `root.redraw(listener)` draws once more, on the contexts that the listener makes.
+ */
+export function onWidth(root, render) {
+  root.observer?.disconnect();
+  let last = 0;
+  root.redraw = (listener) => {
+    listen = listener;
+    try {
+      if (last) render(last);
+    } finally {
+      listen = null;
+    }
+  };
+  root.observer = new ResizeObserver(() => {
+    const width = Math.floor(root.clientWidth);
+    if (width && width !== last) render((last = width));
+  });
+  root.observer.observe(root);
+  return () => root.observer.disconnect();
+}
+
+/** Write the tokens of a matrix: of its rows on the left, of its columns slanted above. */
+export function drawTokens(context, { rows, columns, side, left, top, color }) {
+  context.fillStyle = color;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  rows.forEach((token, row) => {
+    context.fillText(token, left - 8, top + side * (row + 0.5), left - 10);
+  });
+  context.textAlign = "left";
+  columns.forEach((token, column) => {
+    context.save();
+    context.translate(left + side * (column + 0.5), top - 8);
+    context.rotate(-Math.PI / 3);
+    context.fillText(token, 0, 0, top - 6);
+    context.restore();
+  });
+}

@@ -1,0 +1,121 @@
+"""Numbers by position, or by how far two positions are apart, as lines on shared axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Okabe and Ito's colours, which all eyes can tell apart, without those too pale for white paper.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f8c8d", "#a6761d")
+MOST_LINES = len(COLORS)
+
+
+def position_lines(
+    lines: Mapping[str, np.ndarray],
+    places: Sequence[int] | None = None,
+    *,
+    x: str = "position",
+    y: str = "value",
+    limits: tuple[float, float] | None = None,
+    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+    logarithmic: bool = False,
+    height: int = 300,
+) -> alt.Chart | alt.LayerChart:
+    """A line for each name, over `places` (from 0 if none are given); NaN leaves a gap.
+
+    `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the least and the
+    largest number around some of the lines. Raises ValueError for more lines than there are
+    colours, and if a line does not fit the places.
+    """
+    import altair as alt
+    import pandas as pd
+
+    if len(lines) > MOST_LINES:
+        raise ValueError(f"{len(lines)} lines are more than the {MOST_LINES} colours.")
+    places = range(max(map(len, lines.values()))) if places is None else places
+    frames = []
+    for name, values in lines.items():
+        if len(values) != len(places):
+            raise ValueError(
+                f"{name} has {len(values)} numbers but there are {len(places)} places."
+            )
+        low, high = (bands or {}).get(name, (values, values))
+        columns = {"place": places, "line": name, "value": values, "low": low, "high": high}
+        frames.append(pd.DataFrame(columns))
+    rows = pd.concat(frames).dropna()
+    domain = {"domain": list(limits)} if limits else {}
+    vertical = {"scale": alt.Scale(type="symlog" if logarithmic else "linear", **domain)}
+    if logarithmic:  # goes on to 0, and would otherwise have a mark at its two ends alone
+        values = [0, *(10**power for power in range(10))]
+        vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
+    chart = alt.Chart(rows).encode(
+        x=alt.X("place:Q", title=x, scale=alt.Scale(nice=False)),
+        color=alt.Color(
+            "line:N",
+            sort=list(lines),
+            scale=alt.Scale(domain=list(lines), range=list(COLORS[: len(lines)])),
+            legend=alt.Legend(
+                orient="top", title=None, columns=2, symbolType="stroke", symbolOpacity=1
+            ),
+        ),
+    )
+    drawn = chart.mark_line(strokeWidth=1.8, clip=True).encode(
+        y=alt.Y("value:Q", title=y, **vertical),
+        tooltip=[
+            alt.Tooltip("line:N", title="line"),
+            alt.Tooltip("place:Q", title=x),
+            alt.Tooltip("value:Q", title=y, format=".4~g"),
+        ],
+    )
+    if bands:
+        area = chart.mark_area(opacity=0.2, clip=True).encode(
+            y=alt.Y("low:Q", title=y), y2="high:Q"
+        )
+        drawn = alt.layer(area, drawn)
+    return drawn.properties(height=height)
+
+
+def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> alt.LayerChart:
+    """How many positions each pair of dimensions takes for a full turn: lengths (pairs,).
+
+    A line across marks the number of positions that are looked at.
+    """
+    import altair as alt
+    import pandas as pd
+
+    pairs = np.arange(len(lengths))
+    rows = pd.DataFrame(
+        {
+            "pair": pairs,
+            "dimensions": [f"{2 * pair} and {2 * pair + 1}" for pair in pairs],
+            "wavelength": lengths,
+        }
+    )
+    points = (
+        alt.Chart(rows)
+        .mark_line(point=alt.OverlayMarkDef(size=18), color=COLORS[0])
+        .encode(
+            x=alt.X(
+                "pair:Q",
+                title="pair i: dimensions 2i and 2i + 1",
+                scale=alt.Scale(nice=False),
+            ),
+            y=alt.Y("wavelength:Q", title="wavelength in positions", scale=alt.Scale(type="log")),
+            tooltip=["pair:Q", "dimensions:N", alt.Tooltip("wavelength:Q", format=".4~g")],
+        )
+    )
+    mark = pd.DataFrame({"wavelength": [positions], "text": [f"the {positions} positions shown"]})
+    rule = alt.Chart(mark).encode(y="wavelength:Q")
+    return alt.layer(
+        points,
+        rule.mark_rule(strokeDash=[4, 4], color="gray"),
+        # Right of where they cross there is room below the rule.
+        rule.mark_text(align="right", dy=10, color="gray").encode(
+            x=alt.value("width"), text="text:N"
+        ),
+    ).properties(height=height)

@@ -1,0 +1,178 @@
+import { arrowOf, begin, element, fitCanvas, onWidth } from "../canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} runs
+ * @property {{ title: string, limits: [number, number] | null }[]} panels
+ * @property {{ run: number, panel: number, count: number }[]} lines of so many steps, which follow in the array, each line's before its values
+ * @property {string[]} colors of the runs
+ */
+
+const HEIGHT = 170; // pixels of a panel
+const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels
+const FEW = 40; // points that are marked one by one
+
+/**
+ * Draw each panel's lines; new data repaints the same elements, under the same pointer.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const numbers = new Float32Array(array.buffer);
+  let at = 0;
+  const lines = header.lines.map((line) => {
+    const steps = numbers.subarray(at, (at += line.count));
+    const values = numbers.subarray(at, (at += line.count));
+    return { ...line, steps, values };
+  });
+  const titles = JSON.stringify(header.panels.map((panel) => panel.title));
+  if (root.titles !== titles) {
+    root.titles = titles;
+    root.figures = header.panels.map(() => makePanel(root));
+    root.legend = element("div", "legend");
+    const panels = element("div", "panels");
+    panels.append(...root.figures.map((figure) => figure.figure));
+    root.replaceChildren(root.legend, panels);
+  }
+  const { runs, colors } = header;
+  root.legend.hidden = runs.length < 2;
+  root.legend.replaceChildren(
+    ...runs.map((name, run) =>
+      element("span", run === runs.length - 1 ? "run last" : "run", name, {
+        style: `--line: ${colors[run]}`,
+      }),
+    ),
+  );
+  const last = Math.max(1, ...lines.map((line) => line.steps.at(-1) ?? 0));
+  const render = () =>
+    root.figures.forEach((view, panel) => {
+      const own = lines.filter((line) => line.panel === panel && line.steps.length);
+      drawPanel(root, view, { ...header.panels[panel], lines: own, runs, colors, last });
+    });
+  root.render = render;
+  return onWidth(root, render);
+}
+
+function makePanel(root) {
+  const figure = element("figure", "");
+  const caption = element("figcaption", "");
+  const canvas = element("canvas", "", "", { role: "img", tabindex: "0" });
+  const reading = element("p", "reading");
+  figure.append(caption, canvas, reading);
+  const view = { figure, caption, canvas, reading, scale: null };
+  const pointAt = (step) => {
+    root.step = step === null ? null : Math.max(0, Math.min(view.scale.last, step));
+    root.render();
+  };
+  canvas.onpointermove = (event) => {
+    const x = event.clientX - canvas.getBoundingClientRect().left;
+    pointAt(((x - MARGIN.left) / view.scale.across) * view.scale.last);
+  };
+  canvas.onpointerleave = canvas.onblur = () => pointAt(null);
+  canvas.onkeydown = (event) => {
+    const by = arrowOf(event)?.across;
+    if (!by) return;
+    event.preventDefault();
+    pointAt((root.step ?? view.scale.last / 2) + (by * view.scale.last) / 50);
+  };
+  return view;
+}
+
+function drawPanel(root, view, { title, limits, lines, runs, colors, last }) {
+  const width = view.figure.clientWidth;
+  const style = getComputedStyle(root);
+  const context = fitCanvas(view.canvas, width, HEIGHT);
+  const across = width - MARGIN.left - MARGIN.right;
+  const down = HEIGHT - MARGIN.top - MARGIN.bottom;
+  view.scale = { across, last };
+  view.caption.textContent = title;
+  const [low, high] = limits ?? ends(lines);
+  const x = (step) => MARGIN.left + (step / last) * across;
+  const y = (value) => MARGIN.top + (1 - (value - low) / (high - low)) * down;
+
+  context.font = `11px ${style.fontFamily}`;
+  context.fillStyle = context.strokeStyle = style.color;
+  context.lineWidth = 1;
+  context.textBaseline = "middle";
+  for (const value of ticks(low, high, 4)) {
+    context.globalAlpha = 0.15;
+    context.fillRect(MARGIN.left, Math.round(y(value)), across, 1);
+    context.globalAlpha = 0.85;
+    context.textAlign = "right";
+    context.fillText(short(value), MARGIN.left - 6, y(value));
+  }
+  for (const step of ticks(0, last, Math.max(2, Math.floor(across / 80)))) {
+    context.textAlign = step > last * 0.95 ? "right" : "center";
+    context.fillText(short(step), x(step), HEIGHT - 8);
+  }
+  context.globalAlpha = 1;
+  const read = [];
+  for (const { run, steps, values } of lines) {
+    const newest = run === runs.length - 1;
+    context.strokeStyle = context.fillStyle = colors[run];
+    context.lineWidth = newest ? 2 : 1.25;
+    context.globalAlpha = newest ? 1 : 0.75;
+    context.beginPath();
+    steps.forEach((step, at) => context.lineTo(x(step), y(values[at])));
+    context.stroke();
+    if (steps.length <= FEW) steps.forEach((step, at) => dot(context, x(step), y(values[at]), 2.5));
+    if (typeof root.step === "number") {
+      const at = nearest(steps, root.step);
+      dot(context, x(steps[at]), y(values[at]), 4);
+      const name = runs.length > 1 ? `${runs[run]}: ` : "";
+      read.push(`${name}${short(values[at])} at step ${short(steps[at])}`);
+    }
+  }
+  context.globalAlpha = 1;
+  view.reading.textContent = read.join(" · ");
+  const newest = lines.at(-1);
+  view.canvas.ariaLabel = newest
+    ? `${title}: ${runs[newest.run]} from ${short(newest.values[0])} at step ${short(newest.steps[0])} ` +
+      `to ${short(newest.values.at(-1))} at step ${short(newest.steps.at(-1))}`
+    : `${title}: nothing measured yet`;
+}
+
+/** The least and the largest number of some lines, with a little room. */
+function ends(lines) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { values } of lines) {
+    for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  }
+  if (low > high) return [0, 1];
+  const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+  return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
+}
+
+/** Round numbers between two others, about `count` of them. */
+function ticks(low, high, count) {
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const width = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / width); at * width <= high * (1 + 1e-9); at++) found.push(at * width);
+  return found;
+}
+
+function nearest(steps, wanted) {
+  let [low, high] = [0, steps.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((steps[middle] + steps[middle + 1]) / 2 < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function dot(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+}
+
+/** A number in as few signs as tell it to four digits. */
+function short(number) {
+  const rounded = Number(number.toPrecision(4));
+  return rounded !== 0 && Math.abs(rounded) < 1e-4
+    ? rounded.toExponential()
+    : rounded.toLocaleString("en", { maximumSignificantDigits: 4 });
+}

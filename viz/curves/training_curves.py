@@ -1,0 +1,60 @@
+"""How trainings went: their loss and other numbers at each step, run beside run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.curves.position_lines import COLORS, MOST_LINES
+from viz.numbers import Numbers
+
+PART = Part.beside(__file__, "Training curves")
+
+Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
+
+
+def training_curves(
+    runs: Mapping[str, Mapping[str, Line]],
+    *,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+) -> CanvasPicture:
+    """A panel for each thing measured, and in it a line for each run; the last run is drawn bold.
+
+    `runs` holds by the run's name, then by the panel's title, the steps and the numbers at them,
+    neither of which need be the same for all. `limits` are the ends of the vertical axis of some
+    panels; the others fit their numbers. Drawn again, as while a training goes on, it keeps what
+    the visitor points at. Raises ValueError for more runs than there are colours, and if a line
+    does not fit its steps.
+    """
+    if len(runs) > MOST_LINES:
+        raise ValueError(f"{len(runs)} runs are more than the {MOST_LINES} colours.")
+    panels = list(dict.fromkeys(title for lines in runs.values() for title in lines))
+    lines, numbers = [], []
+    for run, (name, measured) in enumerate(runs.items()):
+        for title, (steps, values) in measured.items():
+            if len(steps) != len(values):
+                raise ValueError(
+                    f"{title} of {name} has {len(values)} numbers but there are {len(steps)} steps."
+                )
+            lines.append({"run": run, "panel": panels.index(title), "count": len(steps)})
+            numbers += [np.asarray(steps, "<f4"), np.asarray(values, "<f4")]
+    header = {
+        "runs": list(runs),
+        "panels": [
+            {"title": title, "limits": list((limits or {}).get(title, ())) or None}
+            for title in panels
+        ],
+        "lines": lines,
+        "colors": list(COLORS),
+    }
+    body = np.concatenate(numbers) if numbers else None
+    measured = {
+        f"{title}: {name}": Numbers(
+            np.asarray(values, np.float32), {"step": [f"{step:g}" for step in steps]}
+        )
+        for name, lines in runs.items()
+        for title, (steps, values) in lines.items()
+    }
+    return CanvasPicture.pack(PART, header, body, height=280, numbers=measured)

@@ -1,0 +1,73 @@
+"""A training as a film: every head's map at each snapshot, to scrub, play and compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from viz.arrays import as_array
+from viz.canvas import CanvasPicture, Part
+from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers, counted
+from viz.tokens import check_sizes
+
+PART = Part.beside(__file__, "Attention over the training")
+
+LEVELS = 65_535  # a weight travels as a whole number of these parts, off by 8e-6 at most
+
+
+def attention_film(
+    weights: np.ndarray,
+    steps: Sequence[int],
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    *,
+    selected: tuple[int, int] = (0, 0),
+    name: str = "",
+) -> CanvasPicture:
+    """Weights (steps, layers, heads, query, key), or without layers, at some steps of a training.
+
+    The steps count up. Scrubbing, playing, another head and a second step to compare with stay in
+    the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn
+    again with more steps it goes on showing the newest, or stays where the visitor has moved it;
+    another `name` begins anew. Weights and differences are shown to three decimals, which holds
+    for weights kept as float16 or finer. Raises ValueError if sizes do not fit.
+    """
+    weights = as_array(weights)
+    if weights.ndim == 4:
+        weights = weights[:, None]
+    key_tokens = query_tokens if key_tokens is None else key_tokens
+    if weights.ndim != 5:
+        raise ValueError(
+            "The film takes weights [step, layer, head, query, key] or [step, head, query, key], "
+            f"but these have the shape {weights.shape}."
+        )
+    check_sizes(weights, query_tokens, key_tokens)
+    if len(weights) != len(steps) or not len(steps):
+        raise ValueError(f"There are weights of {len(weights)} snapshots but {len(steps)} steps.")
+    if any(later <= earlier for earlier, later in pairwise(steps)):
+        raise ValueError("The steps of the snapshots do not count up.")
+    header = {
+        "steps": [int(step) for step in steps],
+        "layers": weights.shape[1],
+        "heads": weights.shape[2],
+        "queries": list(query_tokens),
+        "keys": list(key_tokens),
+        "selected": list(selected),
+        "name": name,
+        "levels": LEVELS,
+        "colors": SEQUENTIAL,
+        "differences": DIVERGING,
+    }
+    levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype("<u2")
+    axes = {
+        "step": [str(step) for step in header["steps"]],
+        "layer": counted(weights.shape[1]),
+        "head": counted(weights.shape[2]),
+        "query": query_tokens,
+        "key": key_tokens,
+    }
+    numbers = {"weight": Numbers(weights, axes)}
+    return CanvasPicture.pack(PART, header, levels, height=640, numbers=numbers)

@@ -1,0 +1,134 @@
+import { begin, element, fitCanvas, onWidth, themeColor } from "../canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {string} words for those who cannot see the lines
+ */
+
+const ROW = 26; // pixels of one token
+const FAINTEST = 0.004; // a thinner line could not be seen
+const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
+
+/**
+ * Draw lines between two columns of tokens; pointing at or choosing a token leaves only its own.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const { queries, keys } = header;
+  const weights = new Float32Array(array.buffer);
+  const canvas = element("canvas", "", "", { role: "img", "aria-label": header.words });
+  // Where the lines are that can be seen, the strongest first.
+  const lines = Uint32Array.from(weights.keys())
+    .filter((line) => weights[line] >= FAINTEST)
+    .sort((one, other) => weights[other] - weights[one]);
+  const endsOf = (line) => [Math.floor(line / keys.length), line % keys.length];
+  let pointed = null; // { side, index } under the pointer or the focus
+  let chosen = null; // the one clicked, which stays
+  let width = 0;
+
+  const column = (tokens, side) =>
+    tokens.map((text, index) => {
+      const button = element("button", `token ${side}`, "", {
+        type: "button",
+        title: text,
+        "aria-pressed": "false",
+      });
+      const weight = element("span", "weight");
+      const name = element("span", "name", text);
+      button.append(...(side === "query" ? [weight, name] : [name, weight]));
+      const point = (to) => {
+        pointed = to;
+        write();
+        render();
+      };
+      button.onpointerenter = button.onfocus = () => point({ side, index });
+      button.onpointerleave = button.onblur = () => point(null);
+      button.onclick = () => {
+        chosen = chosen?.side === side && chosen.index === index ? null : { side, index };
+        write();
+        render();
+      };
+      return button;
+    });
+  const buttons = { query: column(queries, "query"), key: column(keys, "key") };
+  const columns = Object.entries(buttons).map(([side, tokens]) => {
+    const made = element("div", "column", "", {
+      style: `grid-row: 2; grid-column: ${side === "query" ? 1 : 3}`,
+    });
+    made.append(...tokens);
+    return made;
+  });
+  const strip = element("div", "strip");
+  strip.append(canvas);
+  const sheet = element("div", "sheet", "", { style: `--row: ${ROW}px` });
+  sheet.append(
+    element("div", "heading left", "query: looking"),
+    element("div", "heading"),
+    element("div", "heading", "key: looked at"),
+    strip,
+    ...columns,
+  );
+  const note = element("p", "note");
+  root.replaceChildren(note, sheet);
+
+  /** Beside the other column write the weights of the token shown, and mark the chosen one. */
+  function write() {
+    const shown = pointed ?? chosen;
+    for (const [side, tokens] of Object.entries(buttons)) {
+      const opposite = shown && shown.side !== side;
+      tokens.forEach((button, index) => {
+        const [query, key] = side === "query" ? [index, shown?.index] : [shown?.index, index];
+        const text = opposite ? weights[query * keys.length + key].toFixed(3) : "";
+        const weight = button.querySelector(".weight");
+        if (weight.textContent !== text) weight.textContent = text;
+        const pressed = String(chosen?.side === side && chosen.index === index);
+        if (button.ariaPressed !== pressed) button.ariaPressed = pressed;
+      });
+    }
+  }
+
+  /** The lines to draw: of the token shown, else the strongest that begin or end in view. */
+  function linesBetween(top, bottom) {
+    const shown = pointed ?? chosen;
+    const inView = (index) => ROW * (index + 1) > top && ROW * index < bottom;
+    const found = [];
+    for (const line of lines) {
+      const [query, key] = endsOf(line);
+      if (shown ? shown.index === (shown.side === "query" ? query : key) : inView(query) || inView(key))
+        found.push(line);
+      if (found.length === MOST_LINES) break;
+    }
+    return found;
+  }
+
+  // The canvas is as large as the part in view and stays in it, since a canvas cannot be as tall
+  // as hundreds of tokens.
+  function render() {
+    const height = Math.min(strip.clientHeight, root.clientHeight);
+    const context = fitCanvas(canvas, width, height);
+    const top = canvas.getBoundingClientRect().top - strip.getBoundingClientRect().top;
+    context.translate(0, -top);
+    context.strokeStyle = themeColor(root, "accent");
+    for (const line of linesBetween(top, top + height)) {
+      const [from, to] = endsOf(line).map((index) => ROW * (index + 0.5));
+      context.globalAlpha = Math.min(1, 0.06 + 0.94 * weights[line]);
+      context.lineWidth = 0.5 + 7 * weights[line];
+      context.beginPath();
+      context.moveTo(0, from);
+      context.bezierCurveTo(width * 0.4, from, width * 0.6, to, width, to);
+      context.stroke();
+    }
+  }
+
+  root.onscroll = () => requestAnimationFrame(render);
+  return onWidth(root, () => {
+    width = Math.max(60, Math.floor(sheet.clientWidth * (3 / 7)));
+    const fits = strip.clientHeight <= root.clientHeight;
+    const most = MOST_LINES.toLocaleString("en");
+    note.textContent = fits ? "" : `Drawn: lines that begin or end in view, at most ${most}.`;
+    render();
+  });
+}

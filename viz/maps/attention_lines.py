@@ -1,0 +1,36 @@
+"""One head as lines between two columns of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.arrays import head_weights
+from viz.canvas import CanvasPicture, Part
+from viz.numbers import Numbers, largest
+from viz.tokens import check_sizes
+
+PART = Part.beside(__file__)
+
+
+def attention_lines(
+    weights: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str] | None = None
+) -> CanvasPicture:
+    """Weights [query, key] as lines from each query on the left to the keys on the right.
+
+    A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
+    writes their weights beside the other column. Without `key_tokens` the queries look at each
+    other.
+    """
+    weights = head_weights(weights)
+    key_tokens = query_tokens if key_tokens is None else key_tokens
+    check_sizes(weights, query_tokens, key_tokens)
+    height = 40 + 26 * max(len(query_tokens), len(key_tokens))
+    numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
+    header = {
+        "queries": list(query_tokens),
+        "keys": list(key_tokens),
+        "words": largest(numbers),
+    }
+    return CanvasPicture.pack(PART, header, weights.astype("<f4"), height=height, numbers=numbers)

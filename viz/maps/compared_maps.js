@@ -1,0 +1,143 @@
+import { begin, element, onWidth } from "../canvas.js";
+import { LEAST, SMALLEST, drawMap, fitMap, makeMap, written } from "./map.js";
+
+/**
+ * @typedef {object} Header
+ * @property {[string, string]} titles
+ * @property {{ queries: string[], keys: string[] }[]} sides the tokens of both maps
+ * @property {[number | null, number | null][]} rows of both together: places in either map
+ * @property {[number | null, number | null][]} columns
+ * @property {number} digits decimals of a weight as it is written
+ * @property {string[]} colors
+ * @property {string[]} differences colours of differences
+ */
+
+const GAP = 20; // pixels between two maps
+const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, two stand in one
+
+/**
+ * Draw two heads and their difference; a cell that is pointed at is marked in all of them.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  root.picture ??= makePicture(root);
+  root.picture.take(header, new Float32Array(array.buffer));
+  return onWidth(root, root.picture.render);
+}
+
+function makePicture(root) {
+  let header;
+  let numbers; // of both maps and of their difference, [query, key] one after the other
+  let tokens; // of the rows and of the columns of each of them
+  let cell = null; // the row and the column that are read out, on the axes of both together
+
+  // Each map's own places: a place on the axes of both together is one of the difference itself.
+  const own = [(pair) => pair[0], (pair) => pair[1], null];
+  const views = own.map((_, which) =>
+    makeMap(which === 2, (row, column) => pointAt(which, row, column), () => cellIn(which)),
+  );
+  const reading = element("p", "reading", "", { role: "status" });
+  const maps = element("div", "maps");
+  maps.append(...views.map((view) => view.figure));
+  root.replaceChildren(reading, maps);
+
+  function take(next, values) {
+    const [first, second] = next.sides;
+    const union = (axis, name) => axis.map(([one, other]) => named(first[name], second[name], one, other));
+    const moved = JSON.stringify([next.rows, next.columns]) !== JSON.stringify([header?.rows, header?.columns]);
+    if (moved) cell = null;
+    header = next;
+    tokens = [
+      [first.queries, first.keys],
+      [second.queries, second.keys],
+      [union(header.rows, "queries"), union(header.columns, "keys")],
+    ];
+    let start = 0;
+    numbers = tokens.map(([rows, columns]) => {
+      const end = start + rows.length * columns.length;
+      const part = values.subarray(start, end);
+      start = end;
+      return part;
+    });
+    render();
+  }
+
+  /** A token of both, or of one of them, which is then said. */
+  function named(first, second, one, other) {
+    if (other === null) return `${first[one]} (A)`;
+    return one === null ? `${second[other]} (B)` : second[other];
+  }
+  const titles = () => [...header.titles, "B − A: blue is less in B, red is more"];
+
+  function cellIn(which) {
+    if (!cell || which === 2) return cell;
+    return [own[which](header.rows[cell[0]]), own[which](header.columns[cell[1]])];
+  }
+  function pointAt(which, row, column) {
+    const [rows, columns] = tokens[which];
+    if (row < 0 || column < 0 || row >= rows.length || column >= columns.length) return;
+    const place = (axis, at) => (which === 2 ? at : axis.findIndex((pair) => own[which](pair) === at));
+    const next = [place(header.rows, row), place(header.columns, column)];
+    if (cell?.[0] === next[0] && cell?.[1] === next[1]) return;
+    cell = next;
+    render();
+  }
+
+  function render() {
+    if (!root.clientWidth) return;
+    const { across, fits } = arrangement();
+    views.forEach((view, which) => {
+      const [rows, columns] = tokens[which];
+      const values = numbers[which];
+      drawMap(view, {
+        title: titles()[which],
+        rows,
+        columns,
+        number: (at) => values[at],
+        limit: view.diverging ? largest(values) : 1,
+        colors: view.diverging ? header.differences : header.colors,
+        cell: cellIn(which),
+        ...fits[which],
+      });
+      view.figure.style.maxWidth = `${room(across)}px`;
+    });
+    reading.textContent = words();
+  }
+
+  const room = (across) => (root.clientWidth - GAP * (across - 1)) / across;
+  /** Three maps in a row if their cells can be read, else two, else one; cells of one size. */
+  function arrangement() {
+    for (const across of [3, 2, 1]) {
+      const fits = tokens.map(([rows, columns]) => fitMap(root, rows, columns, room(across)));
+      const side = Math.min(...fits.map((fit) => fit.side));
+      if (side < READABLE && across > 1 && (across > 2 || side < SMALLEST + 4)) continue;
+      return { across, fits: fits.map((fit) => ({ ...fit, side })) };
+    }
+  }
+  function largest(values) {
+    const sizes = Array.from(values, Math.abs).filter((size) => !Number.isNaN(size));
+    return Math.max(LEAST, ...sizes);
+  }
+
+  function words() {
+    if (!cell) {
+      return "Queries run down, keys across. Point at a cell to read it in both. Hatched cells have no counterpart in the other map.";
+    }
+    const [row, column] = cell;
+    const [query, key] = [tokens[2][0][row], tokens[2][1][column]];
+    const weights = [0, 1].map((which) => {
+      const [ownRow, ownColumn] = cellIn(which);
+      if (ownRow === null || ownColumn === null) return null;
+      return written(numbers[which][ownRow * tokens[which][1].length + ownColumn], false, header.digits);
+    });
+    const said = weights.map((weight, which) => `${"AB"[which]} ${weight ?? "has no such cell"}`);
+    // Of the numbers as they are written, so that they add up on screen.
+    const change = weights.includes(null)
+      ? "nothing to compare"
+      : `difference ${written(Number(weights[1]) - Number(weights[0]), true, header.digits)}`;
+    return `“${query}” looks at “${key}”: ${said.join(", ")}, ${change}.`;
+  }
+
+  return { take, render };
+}

@@ -1,0 +1,149 @@
+"""Two heads side by side, and the difference between them where their tokens correspond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from viz.arrays import head_weights
+from viz.canvas import CanvasPicture, Part
+from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers
+from viz.tokens import Pair, aligned, check_sizes
+
+PART = Part.beside(__file__, "Two heads side by side, and their difference")
+
+DIGITS = 4  # decimals of a weight as it is written
+Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of the keys
+
+
+class Change(NamedTuple):
+    """A cell that both maps have: its tokens, its weights, and the second less the first.
+
+    The difference is that of the weights as they are written, to `DIGITS` decimals, so that the
+    three add up.
+    """
+
+    query: str
+    key: str
+    first: float
+    second: float
+    difference: float
+
+
+def compared_maps(
+    first: np.ndarray,
+    second: np.ndarray,
+    first_tokens: Axes,
+    second_tokens: Axes,
+    *,
+    titles: tuple[str, str] = ("A", "B"),
+) -> CanvasPicture:
+    """Two maps of weights [query, key], each with its tokens, and the second less the first.
+
+    Equal tokens in the order of both lists correspond. The difference is drawn on the tokens of
+    both together; if a query or a key has no counterpart there is none. Pointing at a cell in
+    one map marks its counterpart in the others. Raises ValueError if sizes do not fit.
+    """
+    first, second = head_weights(first), head_weights(second)
+    rows, columns = axes_of(first, second, first_tokens, second_tokens)
+    header = {
+        "titles": list(titles),
+        "sides": [
+            {"queries": list(queries), "keys": list(keys)}
+            for queries, keys in (first_tokens, second_tokens)
+        ],
+        "rows": rows,
+        "columns": columns,
+        "digits": DIGITS,
+        "colors": SEQUENTIAL,
+        "differences": DIVERGING,
+    }
+    maps = (first, second, differences(first, second, rows, columns))
+    numbers = np.concatenate([np.ravel(each) for each in maps]).astype("<f4")
+    named = {
+        name: Numbers(weights, {f"query of {name}": queries, f"key of {name}": keys})
+        for name, weights, (queries, keys) in (
+            ("A", first, first_tokens),
+            ("B", second, second_tokens),
+        )
+    }
+    texts = [
+        [name_of(pair, *axis) for pair in pairs]
+        for pairs, axis in zip(
+            (rows, columns), zip(first_tokens, second_tokens, strict=True), strict=True
+        )
+    ]
+    named["B less A"] = Numbers(maps[2], dict(zip(("query", "key"), texts, strict=True)))
+    return CanvasPicture.pack(PART, header, numbers, height=520, numbers=named)
+
+
+def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
+    """The token of a pair of places, of which one can be missing."""
+    return second[pair[1]] if pair[0] is None else first[pair[0]]
+
+
+def largest_changes(
+    first: np.ndarray,
+    second: np.ndarray,
+    first_tokens: Axes,
+    second_tokens: Axes,
+    *,
+    most: int = 8,
+) -> list[Change]:
+    """The cells that differ most between two maps, the largest difference first.
+
+    Cells that are written alike are left out. Raises ValueError if sizes do not fit.
+    """
+    first, second = (head_weights(each).astype(np.float64) for each in (first, second))
+    rows, columns = axes_of(first, second, first_tokens, second_tokens)
+    changes = differences(first.round(DIGITS), second.round(DIGITS), rows, columns)
+    sizes = np.nan_to_num(np.abs(changes))
+    found = []
+    for place in np.argsort(-sizes, axis=None, kind="stable")[:most]:
+        row, column = np.unravel_index(place, sizes.shape)
+        change = float(changes[row, column])
+        if round(sizes[row, column], DIGITS) > 0:
+            (query, other_query), (key, other_key) = rows[row], columns[column]
+            found.append(
+                Change(
+                    first_tokens[0][query],
+                    first_tokens[1][key],
+                    round(float(first[query, key]), DIGITS),
+                    round(float(second[other_query, other_key]), DIGITS),
+                    round(change, DIGITS),
+                )
+            )
+    return found
+
+
+def differences(
+    first: np.ndarray, second: np.ndarray, rows: Sequence[Pair], columns: Sequence[Pair]
+) -> np.ndarray:
+    """The second map less the first on the axes of both: (rows, columns), NaN if one lacks it.
+
+    Rows and columns are pairs of places in the two maps [query, key].
+    """
+    changes = np.full((len(rows), len(columns)), np.nan)
+    shared_rows, shared_columns = (
+        [place for place, pair in enumerate(axis) if None not in pair] for axis in (rows, columns)
+    )
+    parts = []
+    for number, weights in enumerate((first, second)):
+        queries = [rows[place][number] for place in shared_rows]
+        keys = [columns[place][number] for place in shared_columns]
+        parts.append(weights[np.ix_(queries, keys)].astype(np.float64))
+    changes[np.ix_(shared_rows, shared_columns)] = parts[1] - parts[0]
+    return changes
+
+
+def axes_of(
+    first: np.ndarray, second: np.ndarray, first_tokens: Axes, second_tokens: Axes
+) -> tuple[list[Pair], list[Pair]]:
+    """The queries and the keys of both maps, aligned; raises ValueError if sizes do not fit."""
+    for weights, tokens in ((first, first_tokens), (second, second_tokens)):
+        check_sizes(weights, *tokens)
+    rows, columns = (aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True))
+    return rows, columns

@@ -1,0 +1,165 @@
+import { begin, colorTable, element, fitCanvas, moveFocus, onWidth } from "../canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {[number, number]} cells rows and columns of each map, as it is sent
+ * @property {string[]} rows names of the layers
+ * @property {string[]} columns names of the heads
+ * @property {[number, number] | null} selected a layer and a column, from 0
+ * @property {boolean} linked whether a `selected_map` says which is selected, and answers
+ * @property {[number, number, number][]} strongest of each map: query, key and weight
+ * @property {string[]} colors
+ */
+
+const TOP = 20; // pixels for the column labels
+const LEFT = 24; // pixels for the row labels
+const GAP = 5;
+const NARROW = 30; // pixels below which "mean" has no room in the usual size
+const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
+
+/**
+ * Draw every map on one canvas, with a button over each; the same maps as before stay as they are.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root, answer } = begin(mount);
+  const { selected, linked, ...rest } = header;
+  const words = JSON.stringify(rest);
+  root.pick = linked ? (place) => selection.pick?.(place) : answer;
+  if (root.words === words && root.array.every((level, at) => level === array[at])) {
+    root.observer.observe(root);
+  } else {
+    Object.assign(root, { words, array });
+    build(root, rest, array);
+  }
+  if (linked) {
+    selection.grids.add(root);
+    root.select(selection.place);
+  } else root.select(selected);
+  return () => {
+    selection.grids.delete(root);
+    root.observer.disconnect();
+  };
+}
+
+// What a `selected_map` on the page says to its linked grids: the map that is selected, and how to
+// answer for the one that is clicked.
+const selection = { place: null, pick: null, grids: new Set() };
+
+/** Select a map in the linked grids, and answer for them; the same without arguments takes it back. */
+export function link(place = null, pick = null) {
+  Object.assign(selection, { place, pick });
+  for (const grid of selection.grids) grid.select(place);
+}
+
+/** Fill the root with the maps, and give it the function `select`. */
+function build(root, header, array) {
+  const { queries, keys, rows, columns, strongest } = header;
+  const colors = colorTable(header.colors);
+  const focused = root.querySelector(".map:focus")?.dataset.index;
+
+  const canvas = element("canvas", "", "", { "aria-hidden": "true" });
+  const reading = element("p", "reading");
+  const note = element("p", "note");
+  const rowLabels = rows.map((text) => element("span", "label", text.replace("layer ", "L")));
+  const columnLabels = columns.map((text) =>
+    element("span", "label column", text.replace("head ", "")),
+  );
+  const buttons = strongest.map(([query, key, weight], index) => {
+    const row = Math.floor(index / columns.length);
+    const column = index % columns.length;
+    const text =
+      `${rows[row]}, ${columns[column]}: largest weight ${weight.toFixed(3)}, ` +
+      `from “${queries[query]}” to “${keys[key]}”`;
+    const button = element("button", "map small-map", "", {
+      type: "button",
+      "aria-label": text,
+      "data-index": index,
+    });
+    button.onclick = () => root.pick([row, column]);
+    button.onpointerenter = button.onfocus = () => (reading.textContent = text);
+    button.onkeydown = (event) => moveFocus(event, buttons, columns.length);
+    return button;
+  });
+  root.replaceChildren(canvas, ...rowLabels, ...columnLabels, ...buttons, reading, note);
+  if (focused !== undefined) buttons[focused]?.focus();
+
+  root.select = (place) => {
+    const [row, column] = place ?? [0, 0];
+    buttons.forEach((button, index) => {
+      const chosen = index === row * columns.length + column;
+      button.ariaPressed = String(chosen && place !== null);
+      button.tabIndex = chosen ? 0 : -1;
+      if (chosen) reading.textContent = button.ariaLabel;
+    });
+  };
+
+  const [cellRows, cellColumns] = header.cells;
+  const small = document.createElement("canvas");
+  const smallContext = small.getContext("2d");
+
+  onWidth(root, (width) => {
+    const side = (width - LEFT - GAP * (columns.length - 1)) / columns.length;
+    const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
+    const tall = Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length));
+    const context = fitCanvas(canvas, width, TOP + rows.length * (tall + GAP));
+    const sharpness = context.getTransform().a; // pixels of the screen to one of the page
+    small.width = Math.min(cellColumns, Math.max(1, Math.round(side * sharpness)));
+    small.height = Math.min(cellRows, Math.max(1, Math.round(tall * sharpness)));
+    note.textContent = sharing(queries.length / small.height, keys.length / small.width);
+    const pixels = new ImageData(small.width, small.height);
+    const target = new Uint32Array(pixels.data.buffer);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.imageSmoothingEnabled = false;
+    buttons.forEach((button, index) => {
+      const x = LEFT + (index % columns.length) * (side + GAP);
+      const y = TOP + Math.floor(index / columns.length) * (tall + GAP);
+      const first = index * cellRows * cellColumns;
+      const map = array.subarray(first, first + cellRows * cellColumns);
+      const levels = largest(map, cellRows, cellColumns, small.height, small.width);
+      levels.forEach((level, at) => (target[at] = colors[level]));
+      smallContext.putImageData(pixels, 0, 0);
+      const [left, top, wide, high] = [x, y, side, tall].map((at) => Math.round(at * sharpness));
+      context.drawImage(small, left, top, wide, high);
+      Object.assign(button.style, {
+        left: `${x}px`,
+        top: `${y}px`,
+        width: `${side}px`,
+        height: `${tall}px`,
+      });
+    });
+    rowLabels.forEach((label, row) => {
+      label.style.left = "0";
+      label.style.top = `${TOP + row * (tall + GAP) + tall / 2 - 6}px`;
+    });
+    columnLabels.forEach((label, column) => {
+      label.style.left = `${LEFT + column * (side + GAP)}px`;
+      label.style.width = `${side}px`;
+      label.style.top = "2px";
+      label.style.fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
+    });
+  });
+}
+
+/** A map [rows, columns] as [height, width], no more of either; the largest of joined cells stays. */
+function largest(map, rows, columns, height, width) {
+  const joined = new Uint8Array(height * width);
+  const places = Array.from({ length: columns }, (_, at) => Math.floor((at * width) / columns));
+  for (let row = 0, cell = 0; row < rows; row++) {
+    const first = Math.floor((row * height) / rows) * width;
+    for (let column = 0; column < columns; column++, cell++) {
+      const place = first + places[column];
+      if (map[cell] > joined[place]) joined[place] = map[cell];
+    }
+  }
+  return joined;
+}
+
+/** What to say of maps with so many queries and keys in a pixel. */
+function sharing(...inPixel) {
+  if (Math.max(...inPixel) === 1) return "";
+  const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));
+  return `About ${queries} × ${keys} weights share a dot of these maps, which shows the largest.`;
+}

@@ -1,0 +1,115 @@
+"""All heads at once: a grid of small maps, layers down and heads across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+from pathlib import Path
+
+import numpy as np
+
+from viz.arrays import layer_weights
+from viz.canvas import CanvasPicture, Part
+from viz.colors import SEQUENTIAL
+from viz.numbers import Numbers
+from viz.tokens import check_sizes
+
+PART = Part.beside(__file__, "All heads")
+SELECTED = Part(Path(__file__).with_name("selected_map.js"))
+
+MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
+
+
+def head_grid(
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    *,
+    column_labels: Sequence[str] | None = None,
+    selected: tuple[int, int] | None = None,
+    linked: bool = False,
+    own_scale: bool = False,
+) -> CanvasPicture:
+    """Weights (layers, heads, query, key) as one picture with a button on every map.
+
+    They may also be the attentions that transformers returns: a tuple with a tensor (1, heads,
+    query, key) a layer. Without `key_tokens` the queries look at each other.
+
+    The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
+    weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
+    `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
+    unless `column_labels` says otherwise, as for columns that hold the mean over heads.
+
+    If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
+    joined cell has the largest of their weights: a mean would make lone bright cells vanish. The
+    browser does the same if cells are smaller than its pixels, and says so below the maps. What
+    is told of the largest weights always comes from all of them.
+    """
+    weights = layer_weights(weights)
+    key_tokens = query_tokens if key_tokens is None else key_tokens
+    check_sizes(weights, query_tokens, key_tokens)
+    layers, columns = weights.shape[:2]
+    labels = list(column_labels or (f"head {column + 1}" for column in range(columns)))
+    flat = weights.reshape(layers, columns, -1)
+    places = flat.argmax(axis=-1)  # (layers, columns)
+    largest = np.take_along_axis(flat, places[..., None], axis=-1)[..., 0]  # (layers, columns)
+    maps = join_cells(weights, *joined_shape(layers * columns, *weights.shape[2:]))
+    header = {
+        "queries": list(query_tokens),
+        "keys": list(key_tokens),
+        "cells": maps.shape[2:],
+        "rows": [f"layer {layer + 1}" for layer in range(layers)],
+        "columns": labels,
+        "selected": list(selected) if selected else None,
+        "linked": linked,
+        "strongest": [
+            [int(place) // len(key_tokens), int(place) % len(key_tokens), round(float(value), 4)]
+            for place, value in zip(places.ravel(), largest.ravel(), strict=True)
+        ],
+        "colors": SEQUENTIAL,
+    }
+    top = np.maximum(largest, 1e-12)[..., None, None] if own_scale else 1.0
+    levels = np.rint(np.clip(maps / top, 0, 1) * 255).astype(np.uint8)
+    axes = {"layer": header["rows"], "head": labels, "query": query_tokens, "key": key_tokens}
+    return CanvasPicture.pack(
+        PART,
+        header,
+        levels,
+        height=60 + 90 * layers,
+        numbers={"weight": Numbers(weights, axes)},
+    )
+
+
+def selected_map(place: tuple[int, int] | None) -> CanvasPicture:
+    """Mark a layer and a column, both from 0, in the page's `linked` grid, or none.
+
+    It shows nothing itself, and answers with the map that is clicked in the grid. So a choice
+    does not send the grid again.
+    """
+    return CanvasPicture.pack(SELECTED, {"place": list(place) if place else None}, height=0)
+
+
+def joined_shape(maps: int, queries: int, keys: int) -> tuple[int, int]:
+    """Rows and columns of each of so many maps [queries, keys], all within `MOST_CELLS` cells."""
+    most = max(1, MOST_CELLS // maps)
+    rows = min(queries, max(isqrt(most), most // keys))
+    return rows, min(keys, most // rows)
+
+
+def join_cells(maps: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """Maps [..., query, key] as [..., rows, columns]: the largest of the cells that are joined."""
+    return join_along(join_along(maps, rows, -2), columns, -1)
+
+
+def join_along(maps: np.ndarray, count: int, axis: int) -> np.ndarray:
+    """Maps with `count` cells along an axis, each the largest of its even share."""
+    length = maps.shape[axis]
+    if count == length:
+        return maps
+    bounds = np.arange(count + 1) * length // count
+    first, last = bounds[:-1], bounds[1:] - 1
+    joined = maps.take(first, axis)
+    # Whole slices at once: numpy's own reduceat takes five times as long.
+    for offset in range(1, (last - first).max() + 1):
+        np.maximum(joined, maps.take(np.minimum(first + offset, last), axis), out=joined)
+    return joined

@@ -1,0 +1,201 @@
+import { begin, element, onWidth, pointerIn } from "../canvas.js";
+import { drawMap, fitMap, makeMap, written } from "./map.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {string} name of the numbers, as in "weight 0.1"
+ * @property {string} axes what the axes are, in words
+ * @property {string} verb between a row's token and a column's
+ * @property {number} limit where the colours end
+ * @property {number} digits decimals of a number that is read
+ * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
+ * @property {boolean} clickable
+ * @property {string[]} colors
+ */
+
+const CLICKABLE = 8; // pixels of a cell's side from which on a click finds it
+const AROUND = 12; // cells on each side of a click that zooms in instead
+const DRAG = 6; // pixels from which on a press is a drag
+
+/**
+ * Draw a map; pointing reads a cell, a drag zooms in, and a click answers with the cell.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root, answer } = begin(mount);
+  root.picture ??= makePicture(root);
+  root.picture.take(header, new Float32Array(array.buffer), answer);
+  return onWidth(root, root.picture.render);
+}
+
+function makePicture(root) {
+  let header;
+  let numbers; // row by row, NaN if blocked
+  let pick;
+  let cell = null; // the row and the column that are read out
+  let part; // what is shown: first row and column, and those after the last
+  let corner = null; // where a drag began, in pixels of the map
+
+  const view = makeMap(false, pointAt, () => cell && [cell[0] - part.top, cell[1] - part.left]);
+  const reading = element("p", "reading", "", { role: "status" });
+  const whole = element("button", "control whole", "Show all", { type: "button" });
+  whole.onclick = () => zoom(all());
+  const frameOfDrag = element("div", "drag");
+  const { canvas } = view;
+  const arrows = canvas.onkeydown;
+  canvas.parentElement.append(frameOfDrag);
+  view.figure.append(whole);
+  root.replaceChildren(reading, view.figure);
+  const all = () => ({ top: 0, left: 0, bottom: header.rows.length, right: header.columns.length });
+  const isWhole = () => part.bottom - part.top === header.rows.length && part.right - part.left === header.columns.length;
+
+  function take(next, values, answer) {
+    const moved = JSON.stringify([next.rows, next.columns]) !== JSON.stringify([header?.rows, header?.columns]);
+    [header, numbers, pick] = [next, values, answer];
+    view.diverging = header.diverging;
+    if (moved) [cell, part] = [null, all()];
+    render();
+  }
+
+  function render() {
+    if (!root.clientWidth) return;
+    const { top, left, bottom, right } = part;
+    const width = right - left;
+    const [rows, columns] = [header.rows.slice(top, bottom), header.columns.slice(left, right)];
+    drawMap(view, {
+      title: isWhole() ? header.axes : `${header.axes}. Shown: ${span("rows", top, bottom)}, ${span("columns", left, right)}`,
+      name: header.name,
+      rows,
+      columns,
+      number: (at) => numbers[(top + Math.floor(at / width)) * header.columns.length + left + (at % width)],
+      limit: header.limit,
+      colors: header.colors,
+      cell: cell && isShown(cell) ? [cell[0] - top, cell[1] - left] : null,
+      without: cross,
+      ...fitMap(root, rows, columns, root.clientWidth, { largest: 44, smallest: 1 / devicePixelRatio }),
+    });
+    canvas.classList.toggle("clickable", header.clickable);
+    whole.hidden = isWhole();
+    reading.textContent = words();
+  }
+  const span = (name, from, to) => `${name} ${from + 1} to ${to} of ${header[name].length}`;
+  /** @param {number[]} cell */
+  const isShown = ([row, column]) => row >= part.top && row < part.bottom && column >= part.left && column < part.right;
+
+  function words() {
+    if (!cell) {
+      const zooms = Math.max(header.rows.length, header.columns.length) > AROUND;
+      return `Point at a cell to read it.${zooms ? " Drag over cells to zoom in." : ""}`;
+    }
+    const [row, column] = cell;
+    const number = numbers[row * header.columns.length + column];
+    const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging, header.digits)}`;
+    return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}`;
+  }
+
+  function pointAt(row, column) {
+    const next = [row + part.top, column + part.left];
+    if (!isShown(next) || (cell?.[0] === next[0] && cell?.[1] === next[1])) return;
+    cell = next;
+    render();
+  }
+
+  function zoom(to) {
+    part = to;
+    render();
+  }
+  /**
+   * The part from a cell to another one, each a row and a column on the map as shown.
+   * @param {number[]} one
+   * @param {number[]} other
+   */
+  function between(one, other) {
+    const [[row, column], [otherRow, otherColumn]] = [one, other];
+    const ends = (at, end, from, to) =>
+      [Math.min(at, end), Math.max(at, end) + 1].map((at) => Math.max(from, Math.min(to, from + at)));
+    const [top, bottom] = ends(row, otherRow, part.top, part.bottom);
+    const [left, right] = ends(column, otherColumn, part.left, part.right);
+    return { top, left, bottom, right };
+  }
+  /** Half of what is shown, around the cell that is read. */
+  function zoomIn() {
+    const [row, column] = [cell[0] - part.top, cell[1] - part.left];
+    const [down, across] = [part.bottom - part.top, part.right - part.left].map((size) => Math.floor(size / 4));
+    zoom(between([row - down, column - across], [row + down, column + across]));
+  }
+  const placeOf = ({ x, y }) => [Math.floor((y - view.top) / view.side), Math.floor((x - view.left) / view.side)];
+  function choose(place) {
+    const [row, column] = place;
+    if (!isShown([row + part.top, column + part.left])) return;
+    if (view.side < CLICKABLE) zoom(between([row - AROUND, column - AROUND], [row + AROUND, column + AROUND]));
+    else if (header.clickable) pick([row + part.top, column + part.left]);
+  }
+
+  canvas.onpointerdown = (event) => {
+    // A finger scrolls the page; it chooses by a tap, in onclick.
+    if (event.pointerType === "touch" || event.button) return;
+    event.preventDefault();
+    canvas.setPointerCapture(event.pointerId);
+    canvas.focus(/** @type {any} */ ({ preventScroll: true, focusVisible: false }));
+    corner = pointerIn(canvas, event);
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    if (!corner) return;
+    const at = pointerIn(canvas, event);
+    const [x, y] = [Math.min(at.x, corner.x), Math.min(at.y, corner.y)];
+    const [width, height] = [Math.abs(at.x - corner.x), Math.abs(at.y - corner.y)];
+    frameOfDrag.style.cssText = `left: ${x}px; top: ${y}px; width: ${width}px; height: ${height}px`;
+    frameOfDrag.hidden = Math.max(width, height) < DRAG;
+  });
+  canvas.onpointerup = (event) => {
+    if (!corner) return;
+    const at = pointerIn(canvas, event);
+    const dragged = Math.max(Math.abs(at.x - corner.x), Math.abs(at.y - corner.y)) >= DRAG;
+    const [from, to] = [placeOf(corner), placeOf(at)];
+    endDrag();
+    if (!dragged) return choose(to);
+    const wanted = between(from, to);
+    if (wanted.bottom > wanted.top && wanted.right > wanted.left) zoom(wanted);
+  };
+  canvas.onpointercancel = endDrag;
+  canvas.onclick = (event) => {
+    if (event.pointerType === "touch") choose(placeOf(pointerIn(canvas, event)));
+  };
+  canvas.onkeydown = (event) => {
+    if (event.key === "Enter" && cell && header.clickable) pick(cell);
+    else if (event.key === "Escape" && !isWhole()) zoom(all());
+    else if (event.key === "+" && cell) zoomIn();
+    else {
+      arrows.call(canvas, event);
+      return;
+    }
+    event.preventDefault();
+  };
+  function endDrag() {
+    corner = null;
+    frameOfDrag.hidden = true;
+  }
+  endDrag();
+
+  return { take, render };
+}
+
+/** Grey with a cross if there is room for one: what may not be looked at. */
+function cross(context, x, y, side, color) {
+  context.globalAlpha = 0.15;
+  context.fillStyle = color;
+  context.fillRect(x, y, side, side);
+  context.globalAlpha = 0.6;
+  context.strokeStyle = color;
+  context.lineWidth = 1;
+  const [from, to] = [side * 0.35, side * 0.65];
+  context.beginPath();
+  context.moveTo(x + from, y + from);
+  context.lineTo(x + to, y + to);
+  context.moveTo(x + to, y + from);
+  context.lineTo(x + from, y + to);
+  context.stroke();
+  context.globalAlpha = 1;
+}

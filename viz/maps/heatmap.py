@@ -1,0 +1,102 @@
+"""One head as a heatmap: read cell by cell, zoomed into, clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.arrays import head_weights
+from viz.canvas import CanvasPicture, Part
+from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers
+from viz.tokens import check_sizes
+
+PART = Part.beside(__file__, "Heatmap")
+DIGITS = 4  # decimals of a number that is read
+
+
+def attention_heatmap(
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    *,
+    name: str = "weight",
+    maximum: float | None = 1.0,
+    diverging: bool = False,
+    blocked: np.ndarray | None = None,
+    clickable: bool = False,
+) -> CanvasPicture:
+    """Weights, scores or differences [query, key] with queries down and keys across.
+
+    The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
+    largest value there is. Without `key_tokens` the queries look at each other. `blocked` cells
+    are crossed out instead of coloured. A `clickable` map answers with the query and the key of the
+    cell that was clicked, counted from 0. Raises ValueError if the tokens do not fit the
+    weights.
+    """
+    weights = head_weights(weights)
+    key_tokens = query_tokens if key_tokens is None else key_tokens
+    return heatmap(
+        weights,
+        {"query": query_tokens, "key": key_tokens},
+        name=name,
+        maximum=maximum,
+        diverging=diverging,
+        blocked=blocked,
+        clickable=clickable,
+        axes="Queries (looking) down, keys (looked at) across",
+        verb="looks at",
+    )
+
+
+def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPicture:
+    """Cosine similarities [word, word] from -1 to 1; ValueError if the words do not fit."""
+    return heatmap(
+        similarities,
+        {"word": words, "other word": words},
+        name="cosine",
+        diverging=True,
+        axes="From −1, opposite, to 1, the same direction",
+        verb="beside",
+    )
+
+
+def heatmap(
+    values: np.ndarray,
+    tokens: dict[str, Sequence[str]],
+    *,
+    name: str,
+    axes: str,
+    verb: str,
+    maximum: float | None = 1.0,
+    diverging: bool = False,
+    blocked: np.ndarray | None = None,
+    clickable: bool = False,
+) -> CanvasPicture:
+    """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
+
+    `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's.
+    """
+    rows, columns = tokens.values()
+    check_sizes(values, rows, columns)
+    shown = np.asarray(values, dtype="<f4")
+    if blocked is not None:
+        shown = np.where(blocked, np.float32(np.nan), shown)
+    if maximum is None:
+        maximum = float(np.nanmax(np.abs(shown), initial=0))
+    header = {
+        "rows": list(rows),
+        "columns": list(columns),
+        "name": name,
+        "axes": axes,
+        "verb": verb,
+        "limit": max(maximum, 1e-6),  # of nothing but zeros too
+        "digits": DIGITS,
+        "diverging": diverging,
+        "clickable": clickable,
+        "colors": DIVERGING if diverging else SEQUENTIAL,
+    }
+    return CanvasPicture.pack(
+        PART, header, shown, height=560, numbers={name: Numbers(values, tokens)}
+    )

@@ -1,0 +1,187 @@
+import { arrowOf, channels, colorTable, drawTokens, element, fitCanvas, pointerIn } from "../canvas.js";
+
+// One head's map in large, of weights or of differences, read cell by cell.
+
+const LARGEST = 32; // pixels of a cell's side
+export const SMALLEST = 8;
+const TALLEST = 460; // pixels of a map whose cells can be smaller
+const LABEL = 96; // most pixels for the tokens on either side
+const SLANT = 28; // pixels that the last slanted token leans over the edge
+export const LEAST = 0.05; // the smallest difference that takes the full colour
+const APART = 6; // pixels of a cell's side from which on cells stand apart
+
+/** The elements of a map; `point(row, column)` is called where one points or goes by the arrows.
+ *
+ * `place()` tells the row and the column that are read out, or nothing.
+ */
+export function makeMap(diverging, point, place) {
+  const figure = element("figure", "sheet-of-map");
+  const caption = element("figcaption", "");
+  const canvas = element("canvas", "map", "", { role: "img", tabindex: "0" });
+  const sheet = element("div", "sheet");
+  sheet.append(canvas);
+  const quantity = element("span", "");
+  const ends = [element("span", ""), element("span", "")];
+  const ramp = element("span", "ramp");
+  const scale = element("div", "scale", "", { "aria-hidden": "true" });
+  scale.append(quantity, ends[0], ramp, ends[1]);
+  figure.append(caption, sheet, scale);
+  const map = { diverging, figure, caption, canvas, quantity, ends, ramp, left: 0, top: 0, side: 1 };
+  canvas.onpointermove = (event) => {
+    const { x, y } = pointerIn(canvas, event);
+    point(Math.floor((y - map.top) / map.side), Math.floor((x - map.left) / map.side));
+  };
+  canvas.onkeydown = (event) => {
+    const arrow = arrowOf(event);
+    if (!arrow) return;
+    event.preventDefault();
+    const [row, column] = place() ?? [null, null];
+    if (row === null || column === null) point(row ?? 0, column ?? 0);
+    else point(row + arrow.down, column + arrow.across);
+  };
+  return map;
+}
+
+const fontOf = (root, side) =>
+  `${Math.max(9, Math.min(13, side - 1))}px ${getComputedStyle(root).fontFamily}`;
+
+/** The room that the tokens take, and the side of a cell, in a map of some pixels of width.
+ *
+ * If cells may be smaller than tokens can be written, there is no room for tokens then.
+ */
+export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST } = {}) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = fontOf(root, LARGEST);
+  const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
+  const left = Math.min(LABEL, widest(rows) + 14);
+  const top = Math.min(LABEL, widest(columns) * 0.9 + 22);
+  const tallest = Math.max(TALLEST / rows.length, 16);
+  const fits = Math.floor(Math.min((width - left - SLANT) / columns.length, tallest));
+  if (fits >= SMALLEST || smallest === SMALLEST) return { left, top, side: Math.max(SMALLEST, Math.min(largest, fits)) };
+  const bare = Math.min((width - SLANT) / columns.length, TALLEST / rows.length);
+  return { left: 0, top: 0, side: Math.max(smallest, bare < 2 ? bare : Math.floor(Math.min(SMALLEST - 1, bare))) };
+}
+
+/**
+ * @typedef {object} Drawing
+ * @property {string} title
+ * @property {string} [name] of the numbers
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {(at: number) => number} number of each cell, row by row: from 0, or minus, to the limit
+ * @property {number} [limit]
+ * @property {string[]} colors
+ * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
+ * @property {number} left pixels for the rows' tokens
+ * @property {number} top pixels for the columns' tokens
+ * @property {number} side pixels of a cell; tokens have no room beside small ones
+ * @property {(context: any, x: number, y: number, side: number, color: string) => void} [without]
+ * draws a cell that is NaN
+ */
+
+/**
+ * Draw the numbers of all cells.
+ * @param {any} map
+ * @param {Drawing} drawing
+ */
+export function drawMap(map, drawing) {
+  const { title, rows, columns, number, limit = 1, colors, cell, left, top, side } = drawing;
+  const { name = map.diverging ? "difference" : "weight", without = hatch } = drawing;
+  Object.assign(map, { left, top, side });
+  Object.assign(map.canvas.dataset, { left, top, side });
+  const context = fitCanvas(map.canvas, left + side * columns.length + SLANT, top + side * rows.length);
+  const { color } = getComputedStyle(map.canvas);
+  context.font = fontOf(map.canvas, side);
+  if (side >= SMALLEST) drawTokens(context, { rows, columns, side, left, top, color });
+  const table = colorTable(colors);
+  const colorOf = (value) => {
+    const part = map.diverging ? (value / limit + 1) / 2 : value / limit;
+    return table[Math.round(Math.max(0, Math.min(1, part)) * 255)];
+  };
+  const cells = { rows: rows.length, columns: columns.length, number, colorOf, left, top, side };
+  if (side < APART) drawDots(context, cells);
+  else drawCells(context, { ...cells, without: (x, y) => without(context, x, y, side - 1, color) });
+  if (cell) frame(context, map, cell, rows.length, columns.length);
+  map.caption.textContent = title;
+  map.canvas.ariaLabel = `${title}: ${extremeOf(map, { name, number, rows, columns })}`;
+  map.quantity.textContent = name;
+  map.ends[0].textContent = map.diverging ? written(-limit, true) : "0";
+  map.ends[1].textContent = map.diverging ? written(limit, true) : limit === 1 ? "1" : written(limit);
+  map.ramp.style.background = `linear-gradient(to right, ${colors.join(",")})`;
+}
+
+/** Cells with gaps between them. */
+function drawCells(context, { rows, columns, number, colorOf, left, top, side, without }) {
+  for (let at = 0; at < rows * columns; at++) {
+    const value = number(at);
+    const [x, y] = [left + side * (at % columns), top + side * Math.floor(at / columns)];
+    if (Number.isNaN(value)) {
+      without(x, y);
+      continue;
+    }
+    context.fillStyle = `rgb(${channels(colorOf(value))})`;
+    context.fillRect(x, y, side - 1, side - 1);
+  }
+}
+
+/** Cells without gaps, in one go: many of them would take long one by one. What is NaN is grey. */
+function drawDots(context, { rows, columns, number, colorOf, left, top, side }) {
+  const image = new ImageData(columns, rows);
+  const dots = new Uint32Array(image.data.buffer);
+  for (let at = 0; at < dots.length; at++) {
+    const value = number(at);
+    dots[at] = Number.isNaN(value) ? 0x2e808080 : colorOf(value);
+  }
+  const small = element("canvas", "", "", { width: columns, height: rows });
+  small.getContext("2d").putImageData(image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, left, top, side * columns, side * rows);
+}
+
+function extremeOf(map, { name, number, rows, columns }) {
+  let extreme = null;
+  for (let at = 0; at < rows.length * columns.length; at++) {
+    const size = Math.abs(number(at));
+    if (!Number.isNaN(size) && (extreme === null || size > Math.abs(number(extreme)))) extreme = at;
+  }
+  if (extreme === null) return `no ${name}`;
+  const [query, key] = [rows[Math.floor(extreme / columns.length)], columns[extreme % columns.length]];
+  return `largest ${name} ${written(number(extreme), map.diverging)}, from “${query}” to “${key}”`;
+}
+
+/** Fill a cell that has no number with slanted strokes. */
+function hatch(context, x, y, side, color) {
+  context.globalAlpha = 0.35;
+  context.strokeStyle = color;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let at = 4; at < 2 * side; at += 5) {
+    context.moveTo(x + Math.max(0, at - side), y + Math.min(at, side));
+    context.lineTo(x + Math.min(at, side), y + Math.max(0, at - side));
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+/** Frame a cell, or all of its row or column if it has only one of them. */
+function frame(context, { left, top, side }, cell, rows, columns) {
+  const [row, column] = cell;
+  if (row === null && column === null) return;
+  const x = left + side * (column ?? 0);
+  const y = top + side * (row ?? 0);
+  const width = side * (column === null ? columns : 1);
+  const height = side * (row === null ? rows : 1);
+  // Black around white is seen on every colour.
+  context.lineWidth = 1;
+  context.strokeStyle = "#000";
+  context.strokeRect(x - 1.5, y - 1.5, width + 2, height + 2);
+  context.strokeStyle = "#fff";
+  context.strokeRect(x - 0.5, y - 0.5, width, height);
+}
+
+/** A number to some decimals, with its sign if it is to be signed. */
+export function written(number, signed = false, digits = 3) {
+  const text = Math.abs(number).toFixed(digits);
+  const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";
+  return sign + text;
+}

@@ -1,0 +1,47 @@
+"""A mask as a matrix of cells, to look at or to change by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.numbers import Numbers
+from viz.tokens import check_sizes
+
+PART = Part.beside(__file__)
+
+# What a cell is: its lowest bit says whether it is visible, the next one whether that was changed.
+BLOCKED, VISIBLE, CLOSED, OPENED = range(4)
+WORDS = ("blocked", "visible", "closed by you", "opened by you")
+
+
+def mask_matrix(
+    visible: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    trained: np.ndarray | None = None,
+    editable: bool = False,
+    label: str = "Mask",
+) -> CanvasPicture:
+    """Which keys each query may see: visible [query, key], True if it may.
+
+    Cells that differ from the mask as `trained` are marked as closed or opened. An editable matrix
+    answers to clicks, drags and keys with the cells and whether they are to be opened.
+    """
+    check_sizes(visible, query_tokens, key_tokens)
+    trained = visible if trained is None else trained
+    states = np.asarray(visible) + 2 * (np.asarray(visible) != trained)
+    header = {
+        "queries": list(query_tokens),
+        "keys": list(key_tokens),
+        "editable": editable,
+        "label": label,
+        "words": WORDS,
+    }
+    height = 120 + 22 * len(query_tokens)
+    axes = {"query": query_tokens, "key": key_tokens}
+    numbers = {"visible": Numbers(visible, axes), "visible as trained": Numbers(trained, axes)}
+    return CanvasPicture.pack(PART, header, states.astype(np.uint8), height=height, numbers=numbers)

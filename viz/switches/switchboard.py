@@ -1,0 +1,33 @@
+"""A switch for every head of every kind of attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+
+PART = Part.beside(__file__)
+
+
+def switchboard(
+    gates: Mapping[str, np.ndarray],
+    *,
+    labels: Mapping[str, str],
+    selected: tuple[str, int, int] | None = None,
+) -> CanvasPicture:
+    """Gates (layers, heads) by kind, 1 for a head that is on, 0 for one that is off.
+
+    `labels` names the kinds; `selected` is a kind, a layer and a head, from 0. A click answers with
+    a kind, a layer and a head, of which layer and head are null if all of them are meant.
+    """
+    header = {
+        "kinds": [
+            {"name": name, "label": labels[name], "gates": np.asarray(values).tolist()}
+            for name, values in gates.items()
+        ],
+        "selected": list(selected) if selected else None,
+    }
+    layers = sum(len(values) for values in gates.values())
+    return CanvasPicture.pack(PART, header, height=80 + 40 * layers)

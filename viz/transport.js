@@ -1,0 +1,94 @@
+import { element } from "./canvas.js";
+
+const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
+
+/**
+ * @typedef {object} Film
+ * @property {() => number} count how many steps there are
+ * @property {() => number} place which one is shown, from 0
+ * @property {() => string} words says so
+ * @property {(place: number) => void} go shows another
+ * @property {string} [last] what the button that leads to the last step is called
+ * @property {string} [slider] what the slider is called
+ * @property {number} [speed] steps a second, to begin with
+ * @property {boolean} [loops] whether the last step is followed by the first
+ */
+
+/** Buttons, a slider and a clock that move between steps.
+ *
+ * Whether it plays and how fast stays on the root, for the drawings to come.
+ * @param {any} root
+ * @param {Film} film
+ */
+export function transport(root, film) {
+  const { count, place, words, go, last = "Last step", loops = false } = film;
+  const button = (name, sign, label, act) => {
+    const attributes = { type: "button", "aria-label": label, "data-name": name };
+    const made = element("button", `control ${name}`, sign, attributes);
+    made.onclick = act;
+    return made;
+  };
+  const first = button("first", "|◀", "First step", () => move(0));
+  const back = button("back", "◀", "Step back", () => move(place() - 1));
+  const play = button("play", "", "", () => (root.playing ? pause() : begin()));
+  const forward = button("forward", "▶", "Step forward", () => move(place() + 1));
+  const end = button("last", "▶|", last, () => move(count() - 1));
+  const slider = element("input", "slider", "", {
+    type: "range",
+    min: 0,
+    "aria-label": film.slider ?? "Step",
+    "data-name": "slider",
+  });
+  slider.oninput = () => move(Number(slider.value));
+  root.speed ??= film.speed ?? 1;
+  const speed = element("select", "control speed", "", { "aria-label": "Speed", "data-name": "speed" });
+  speed.append(...SPEEDS.map((value) => element("option", "", `${value} a second`, { value })));
+  speed.value = root.speed;
+  speed.onchange = () => {
+    root.speed = Number(speed.value);
+    if (root.playing) resume();
+  };
+  const counter = element("span", "counter");
+  const controls = element("div", "transport");
+  controls.append(first, back, play, forward, end, slider, counter, speed);
+
+  function move(to) {
+    pause();
+    go(Math.max(0, Math.min(count() - 1, to)));
+  }
+  function begin() {
+    root.playing = true;
+    if (place() === count() - 1) go(0);
+    resume();
+  }
+  function resume() {
+    stop();
+    if (root.playing) root.clock = setInterval(tick, 1000 / root.speed);
+    update();
+  }
+  function tick() {
+    if (!root.isConnected) stop();
+    else if (place() < count() - 1) go(place() + 1);
+    else if (loops) go(0);
+    else pause();
+  }
+  function pause() {
+    root.playing = false;
+    stop();
+    update();
+  }
+  function stop() {
+    clearInterval(root.clock);
+    root.clock = null;
+  }
+  function update() {
+    play.textContent = root.playing ? "⏸ Pause" : "▶ Play";
+    play.ariaLabel = root.playing ? "Pause" : "Play";
+    first.disabled = back.disabled = place() === 0;
+    forward.disabled = end.disabled = place() === count() - 1;
+    slider.max = String(count() - 1);
+    slider.value = String(place());
+    counter.textContent = words();
+  }
+  return { controls, update, pause, resume, stop };
+}

@@ -1,0 +1,119 @@
+import { begin, element, fitCanvas, onWidth, themeColor } from "../canvas.js";
+import { transport } from "../transport.js";
+
+/**
+ * @typedef {object} Header
+ * @property {number[]} pairs names of the clocks
+ * @property {number[]} turns how far each later hand is ahead, in radians
+ * @property {number} offset how much later that is
+ * @property {number} positions that the first hand can stand at
+ */
+
+const LARGEST = 150; // pixels of a clock's side
+const SMALLEST = 96;
+const WORDS = 34; // pixels for the two lines under a clock
+const PACE = 8; // positions a second to begin with
+
+/**
+ * Draw clocks whose two hands stand at a position and at a later one; they can be turned.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const { pairs, turns, offset, positions } = header;
+  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine]
+  root.position = Math.min(root.position ?? 0, positions - 1);
+  const focused = root.querySelector(":focus")?.dataset.name;
+
+  const canvas = element("canvas", "", "", { role: "img" });
+  const reading = element("p", "reading", "", { "aria-live": "polite" });
+  const player = transport(root, {
+    count: () => positions,
+    place: () => root.position,
+    words: () => `position ${root.position}`,
+    go: (to) => {
+      root.position = to;
+      render();
+    },
+    last: "Last position",
+    slider: "Position of the first hand",
+    speed: PACE,
+    loops: true,
+  });
+  root.replaceChildren(canvas, player.controls, reading);
+  root.querySelector(`[data-name="${focused}"]`)?.focus();
+
+  let width = 0;
+  function render() {
+    const { position } = root;
+    player.update();
+    const style = getComputedStyle(root);
+    const colors = {
+      text: style.color,
+      first: themeColor(root, "accent"),
+      later: themeColor(root, "warm"),
+    };
+    const most = Math.max(1, Math.floor(width / SMALLEST));
+    const rows = Math.ceil(pairs.length / most);
+    const across = Math.ceil(pairs.length / rows);
+    const side = Math.min(LARGEST, Math.floor(width / across));
+    const context = fitCanvas(canvas, side * across, (side + WORDS) * rows);
+    context.font = `12px ${style.fontFamily}`;
+    context.textAlign = "center";
+    pairs.forEach((pair, clock) => {
+      const x = side * ((clock % across) + 0.5);
+      const y = (side + WORDS) * Math.floor(clock / across) + side / 2;
+      const at = (place) => hands.subarray(2 * (place * pairs.length + clock)).slice(0, 2);
+      drawClock(context, x, y, side / 2 - 8, at(position), at(position + offset), colors);
+      context.fillStyle = colors.text;
+      context.fillText(`pair ${pair}`, x, y + side / 2 + 8);
+      context.fillText(`${degrees(turns[clock])}° ahead`, x, y + side / 2 + 24);
+    });
+    reading.textContent = `Hands at position ${position}, and ${offset} later at ${position + offset}.`;
+    canvas.setAttribute("aria-label", `${pairs.length} clocks. ${reading.textContent}`);
+  }
+  player.resume();
+  const forget = onWidth(root, (now) => {
+    width = now;
+    render();
+  });
+  return () => {
+    player.stop();
+    forget();
+  };
+}
+
+/** A turn in degrees, with as many digits as small turns need. */
+function degrees(turn) {
+  const value = (turn * 180) / Math.PI;
+  return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
+}
+
+/** A face, the way from the first hand to the later one, and both hands. */
+function drawClock(context, x, y, radius, first, later, colors) {
+  const angle = ([sine, cosine]) => Math.atan2(sine, cosine) - Math.PI / 2;
+  context.lineWidth = 1;
+  context.strokeStyle = colors.text;
+  context.globalAlpha = 0.35;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+  context.globalAlpha = 0.2;
+  context.fillStyle = colors.later;
+  context.beginPath();
+  context.moveTo(x, y);
+  context.arc(x, y, radius * 0.55, angle(first), angle(later));
+  context.fill();
+  context.globalAlpha = 1;
+  for (const [hand, color, thickness] of [
+    [first, colors.first, 3],
+    [later, colors.later, 2],
+  ]) {
+    context.strokeStyle = color;
+    context.lineWidth = thickness;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x + radius * hand[0], y - radius * hand[1]);
+    context.stroke();
+  }
+}

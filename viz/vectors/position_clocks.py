@@ -1,0 +1,50 @@
+"""Pairs of dimensions as the hands of clocks, at two positions a fixed way apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.numbers import Numbers, counted
+
+PART = Part.beside(__file__)
+
+
+def position_clocks(
+    hands: np.ndarray, pairs: Sequence[int], turns: Sequence[float], *, offset: int
+) -> CanvasPicture:
+    """A clock for each pair, with hands at a position and at the one `offset` later.
+
+    `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top.
+    `pairs` names the clocks, and `turns` says how far the later hand is ahead of the other, in
+    radians. A slider and a button move both hands through the positions, in the browser. Raises
+    ValueError if the sizes do not fit, or no two positions are so far apart.
+    """
+    positions, clocks, _ = hands.shape
+    if not clocks == len(pairs) == len(turns):
+        raise ValueError(
+            f"The hands are of {clocks} pairs but there are {len(pairs)} names and "
+            f"{len(turns)} turns."
+        )
+    if not 0 <= offset < positions:
+        raise ValueError(f"Of {positions} positions no two are {offset} apart.")
+    header = {
+        "pairs": list(map(int, pairs)),
+        "turns": [float(turn) for turn in turns],
+        "offset": offset,
+        "positions": positions - offset,
+    }
+    axes = {
+        "position": counted(positions, 0),
+        "pair": [str(pair) for pair in pairs],
+        "hand": ["sine", "cosine"],
+    }
+    return CanvasPicture.pack(
+        PART,
+        header,
+        hands.astype("<f4"),
+        height=170 * -(-clocks // 3) + 110,
+        numbers={"hands": Numbers(hands, axes)},
+    )

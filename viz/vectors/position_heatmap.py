@@ -1,0 +1,74 @@
+"""Tables of positions, and vectors, as heatmaps of plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.colors import DIVERGING
+from viz.tokens import plotly_labels
+
+CLEAR = "rgba(0,0,0,0)"
+
+
+def position_heatmap(
+    values: np.ndarray,
+    *,
+    rows: str = "position",
+    columns: str = "dimension",
+    name: str = "value",
+    limit: float | None = None,
+    height: int = 380,
+) -> go.Figure:
+    """A table [row, column] counted from 0, such as position by dimension, or by position.
+
+    The colours run from minus `limit` to plus it; None stands for the largest number there is.
+    `rows` and `columns` name the axes, `name` the numbers; `height`
+    is in pixels.
+    """
+    if limit is None:
+        limit = float(np.abs(values).max(initial=1e-6))
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.asarray(values, dtype=np.float32),
+            colorscale=DIVERGING,
+            zmin=-limit,
+            zmax=limit,
+            colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
+            hovertemplate=f"{rows} %{{y}}<br>{columns} %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
+        )
+    )
+    plain = {"showgrid": False, "zeroline": False}
+    figure.update_xaxes(title=columns, side="top", **plain)
+    figure.update_yaxes(title=rows, autorange="reversed", **plain)
+    return _framed(figure, height)
+
+
+def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
+    """Vectors (dimensions,) as strips on one scale of colours, the first on top.
+
+    The scale runs from minus the largest number there is to plus it. Raises ValueError if the
+    vectors differ in length.
+    """
+    if len(lengths := {len(vector) for vector in vectors.values()}) > 1:
+        raise ValueError(f"The vectors have different lengths: {sorted(lengths)}.")
+    figure = position_heatmap(np.stack(list(vectors.values())), rows="vector", height=260)
+    figure.update_traces(ygap=10)
+    figure.update_yaxes(
+        title=None,
+        tickvals=list(range(len(vectors))),
+        ticktext=plotly_labels(list(vectors)),
+        automargin=True,
+    )
+    return figure
+
+
+def _framed(figure: go.Figure, height: int) -> go.Figure:
+    return figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+        plot_bgcolor=CLEAR,
+        paper_bgcolor=CLEAR,
+    )

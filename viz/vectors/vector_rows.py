@@ -1,0 +1,109 @@
+"""Vectors as rows of coloured cells whose shown numbers add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.colors import DIVERGING, SEQUENTIAL
+from viz.numbers import Numbers, counted
+
+PART = Part.beside(__file__)
+
+DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """One vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
+
+    Probabilities have a scale from 0 to 1; other numbers one from minus their largest to plus it.
+    """
+
+    label: str
+    values: np.ndarray
+    total: float | None = None
+    note: str = ""
+    probabilities: bool = False
+
+
+def vector_rows(
+    rows: Sequence[Row],
+    *,
+    columns: Sequence[str] | None = None,
+    marked: Sequence[int] = (),
+    own_scales: bool = False,
+) -> CanvasPicture:
+    """Rows of equal length, one under the other, on one scale of colours or on their own.
+
+    `columns` names the cells, such as tokens; without it they are dimensions, counted from 0.
+    Cells at the `marked` places are framed. Raises ValueError if lengths differ.
+    """
+    lengths = sorted({len(row.values) for row in rows})
+    if len(lengths) != 1 or (columns is not None and len(columns) != lengths[0]):
+        names = f" and {len(columns)} columns" if columns is not None else ""
+        raise ValueError(f"The rows have lengths {lengths}{names}; they must be equal.")
+    stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
+    limits = [_largest(row) for row in stacked]
+    shared = max(
+        (x for x, row in zip(limits, rows, strict=True) if not row.probabilities), default=1
+    )
+    header = {
+        "rows": [
+            {
+                "label": row.label,
+                "note": _note(row),
+                "probabilities": row.probabilities,
+                "limit": limit if own_scales else shared,
+                "texts": [
+                    _text(number)
+                    for number in (
+                        row.values
+                        if row.total is None
+                        else rounded_parts(row.values, row.total, DECIMALS)
+                    )
+                ],
+            }
+            for row, limit in zip(rows, limits, strict=True)
+        ],
+        "columns": None if columns is None else list(columns),
+        "marked": [int(place) for place in marked],
+        "diverging": DIVERGING,
+        "sequential": SEQUENTIAL,
+    }
+    array = np.nan_to_num(stacked, nan=np.nan, neginf=np.nan).astype(np.float32)
+    height = 40 + 30 * len(rows) + (60 if columns is not None else 0)
+    axis = {"dimension": counted(lengths[0], 0)} if columns is None else {"key": list(columns)}
+    rows_of = {"vector": [row.label for row in rows]}
+    numbers = {"value": Numbers(stacked.astype(np.float32), rows_of | axis)}
+    return CanvasPicture.pack(PART, header, array, height=height, numbers=numbers)
+
+
+def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray:
+    """Numbers rounded so that they sum to the rounded total exactly, each off by one step at most.
+
+    The steps that plain rounding leaves over go to the numbers it moved most the other way.
+    """
+    scaled = np.asarray(values, np.float64) * 10**decimals
+    steps = np.rint(scaled)
+    missing = int(np.rint(total * 10**decimals) - steps.sum())
+    worst = np.argsort(np.sign(missing) * (steps - scaled), kind="stable")[: abs(missing)]
+    steps[worst] += np.sign(missing)
+    return steps / 10**decimals
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
+
+
+def _note(row: Row) -> str:
+    if row.total is None:
+        return row.note
+    return f"sum {_text(row.total)}{', ' if row.note else ''}{row.note}"
+
+
+def _text(number: float) -> str:
+    return "−∞" if np.isneginf(number) else f"{number:.{DECIMALS}f}".replace("-", "−")

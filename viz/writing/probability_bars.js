@@ -1,0 +1,51 @@
+import { begin, element } from "../canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} tokens
+ * @property {string[]} runs
+ * @property {string[]} colors of the runs
+ * @property {number} digits decimals of a probability
+ */
+
+/**
+ * Draw a bar from 0 to 1 for each token in each run, with its number behind it.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const { tokens, runs, colors } = header;
+  const numbers = new Float32Array(array.buffer); // run by run
+  const written = (run, place) => numbers[run * tokens.length + place].toFixed(header.digits);
+
+  const legend = element("p", "legend");
+  legend.append(
+    ...runs.map((name, run) => {
+      const entry = element("span", "run", name);
+      const mark = element("span", "mark");
+      mark.style.background = colors[run];
+      entry.prepend(mark);
+      return entry;
+    }),
+  );
+  const rows = element("div", "rows", "", { role: "list" });
+  tokens.forEach((token, place) => {
+    const said = runs.map((name, run) => `${name} ${written(run, place)}`).join(", ");
+    const row = element("div", "row", "", { role: "listitem", "aria-label": `${token}: ${said}` });
+    const bars = element("div", "bars", "", { "aria-hidden": "true" });
+    runs.forEach((name, run) => {
+      const line = element("div", "line");
+      const track = element("span", "track");
+      const bar = element("span", "bar");
+      bar.style.width = `${100 * numbers[run * tokens.length + place]}%`;
+      bar.style.background = colors[run];
+      track.append(bar);
+      line.append(track, element("span", "number", written(run, place)));
+      bars.append(line);
+    });
+    const label = element("span", "token", token, { "aria-hidden": "true", title: token });
+    row.append(element("span", "place", String(place + 1), { "aria-hidden": "true" }), label, bars);
+    rows.append(row);
+  });
+  root.replaceChildren(legend, rows);
+}

@@ -1,0 +1,66 @@
+import { begin, element, scrollable } from "../canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} read
+ * @property {string[]} wanted
+ * @property {string[]} favourites
+ * @property {boolean[]} same whether the wanted token is the favourite
+ */
+
+/**
+ * Write the target, itself shifted right, and how likely the model finds each of its tokens.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const { read, wanted, favourites } = header;
+  const values = new Float32Array(array.buffer);
+  const probabilities = values.subarray(0, read.length);
+  const highest = values.subarray(read.length);
+
+  const body = element("table", "");
+  const row = (name, className, cells) => {
+    const made = element("tr", className);
+    made.append(element("th", "", name, { scope: "row" }), ...cells);
+    body.append(made);
+  };
+  row("is to write", "wanted", wanted.map((token) => element("td", "", token)));
+  row(
+    "reads",
+    "read",
+    read.map((token, place) => {
+      const cell = element("td", "");
+      if (place > 0) cell.append(element("span", "arrow", "↘", { "aria-hidden": "true" }));
+      cell.append(element("span", "", token));
+      return cell;
+    }),
+  );
+  row(
+    "probability",
+    "probability",
+    wanted.map((token, place) => {
+      const cell = element("td", "", "", { title: `“${token}”: ${probabilities[place].toFixed(4)}` });
+      const column = element("span", "column");
+      const fill = { style: `height: ${100 * probabilities[place]}%` };
+      column.append(element("span", "fill", "", fill));
+      cell.append(column, element("span", "", probabilities[place].toFixed(3)));
+      return cell;
+    }),
+  );
+  row(
+    "finds likeliest",
+    "favourite",
+    favourites.map((token, place) => {
+      const other = !header.same[place];
+      const cell = element("td", other ? "other" : "same");
+      cell.append(
+        element("span", "token", other ? token : "the same"),
+        element("span", "", highest[place].toFixed(3)),
+      );
+      return cell;
+    }),
+  );
+  root.replaceChildren(body);
+  scrollable(root, "The target, and itself shifted right");
+}

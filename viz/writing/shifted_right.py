@@ -1,0 +1,54 @@
+"""Teacher forcing: what a decoder reads and what it is to write, one position apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.numbers import Numbers
+
+PART = Part.beside(__file__)
+
+
+def shifted_right(
+    probabilities: np.ndarray,
+    favourite_probabilities: np.ndarray,
+    read_tokens: Sequence[str],
+    wanted_tokens: Sequence[str],
+    favourite_tokens: Sequence[str],
+) -> CanvasPicture:
+    """The target over itself shifted right, with the probability (0 to 1) of each wanted token.
+
+    At every position the decoder reads one token, is to write the wanted one, and finds its
+    favourite the likeliest. Raises ValueError if the numbers of positions differ.
+    """
+    parts = {
+        "probabilities": probabilities,
+        "favourite probabilities": favourite_probabilities,
+        "read tokens": read_tokens,
+        "wanted tokens": wanted_tokens,
+        "favourite tokens": favourite_tokens,
+    }
+    if len({len(part) for part in parts.values()}) > 1:
+        counts = ", ".join(f"{len(part)} {name}" for name, part in parts.items())
+        raise ValueError(f"The numbers of positions differ: {counts}.")
+    header = {
+        "read": list(read_tokens),
+        "wanted": list(wanted_tokens),
+        "favourites": list(favourite_tokens),
+        # Equal texts can be different tokens, which the probabilities tell apart.
+        "same": [
+            bool(wanted == favourite and np.isclose(probability, highest, rtol=1e-4))
+            for wanted, favourite, probability, highest in zip(
+                wanted_tokens, favourite_tokens, probabilities, favourite_probabilities, strict=True
+            )
+        ],
+    }
+    array = np.stack([probabilities, favourite_probabilities]).astype(np.float32)
+    numbers = {
+        "probability": Numbers(array[0], {"wanted": wanted_tokens}),
+        "largest probability": Numbers(array[1], {"finds likeliest": favourite_tokens}),
+    }
+    return CanvasPicture.pack(PART, header, array, height=220, numbers=numbers)

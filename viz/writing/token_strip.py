@@ -1,0 +1,40 @@
+"""A text and the tokens a model sees in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from viz.canvas import CanvasPicture, Part
+
+PART = Part.beside(__file__)
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One token: its text, whether it goes on the word before it, what kind it is, whether it
+    differs from an earlier version of the text, and the number of its sentence if that counts.
+    """
+
+    text: str
+    joined: bool = False
+    kind: Literal["piece", "special", "unknown", "mask"] = "piece"
+    changed: bool = False
+    segment: int | None = None
+
+
+def token_strip(
+    text: str, chips: Sequence[Chip], *, label: str, clickable: bool = False
+) -> CanvasPicture:
+    """A label, the text in large letters, and its tokens as a row of chips.
+
+    A click on a `clickable` chip, special ones aside, answers with its place in the row.
+    """
+    header = {
+        "text": text,
+        "label": label,
+        "chips": [asdict(chip) for chip in chips],
+        "clickable": clickable,
+    }
+    return CanvasPicture.pack(PART, header, height=120)
