@@ -68,7 +68,7 @@ def words(sentence: str) -> list[str]:
 
 
 def within_one_word(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether one list of words becomes the other by changing, adding or leaving out one word."""
+    """Return whether changing, adding or leaving out one word makes one list the other."""
     if abs(len(one) - len(other)) > 1:
         return False
     same = 0
