@@ -65,7 +65,8 @@ class _SmoothedLoss(torch.autograd.Function):
 def smoothed_loss(states: Tensor, weight: Tensor, expected: Tensor, smoothing: float) -> Tensor:
     """Return the cross-entropy in nats a token.
 
-    Of states (N, d_model), output weight (V, d_model) and expected ids (N,). Equal to F.cross_entropy of the logits up to the rounding of bfloat16.
+    Of states (N, d_model), output weight (V, d_model) and expected ids (N,). Equal to
+    F.cross_entropy of the logits up to the rounding of bfloat16.
     """
     with torch.autocast("cpu", enabled=False):
         return _SmoothedLoss.apply(states, weight, expected, smoothing)

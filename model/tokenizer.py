@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from model.tokens import SPECIAL_TOKENS, Token, check_characters
+from model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
 SPACE = "▁"  # stands in the vocabulary for the space before a word
 VISIBLE_SPACE = "␣"  # shown for a token that is nothing but space
 
-# A character that has no piece of its own is written as the bytes of its UTF-8.
-BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+# French writes no space after an elided word, so none is made there in writing.
+ELIDED = re.compile(
+    r"(?<![^\W\d_])(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'$", flags=re.IGNORECASE
+)
+
 WHOLE_WORDS = 0.4  # of the vocabulary
 UNFINISHED = 0x10FF00  # stands, plus the byte, in a text whose last character lacks bytes
 
@@ -134,7 +138,7 @@ class Tokenizer:
                 end += 1
             if piece in self.bytes:
                 tokens.append(Token(index, piece, start, end))
-                spread_over_bytes(tokens, start, end, self.bytes)
+                spread_over_bytes(tokens, start, end)
                 continue
             tokens.append(self.written_token(index, text, start, end))
         return tokens
@@ -154,8 +158,8 @@ class Tokenizer:
         tokens: list[Token] = []
         for index in ids:
             text, token = self.append(text, index)
-            if token.text in self.bytes:
-                spread_over_bytes(tokens, token.start, token.end, self.bytes)
+            if token.is_byte:
+                spread_over_bytes(tokens, token.start, token.end)
             tokens.append(token)
         return text, tokens
 
@@ -167,7 +171,7 @@ class Tokenizer:
         if piece in self.bytes:
             longer = append_byte(text, self.bytes[piece])
             return longer, Token(index, piece, len(longer) - 1, len(longer))
-        if not text:
+        if not text or (self.bytes and text.endswith("'") and ELIDED.search(text)):
             piece = piece.removeprefix(SPACE)
         longer = text + piece.replace(SPACE, " ")
         return longer, self.written_token(index, longer, len(text), len(longer))
@@ -204,14 +208,14 @@ def add_words(
             vocabulary[word] = len(vocabulary)
 
 
-def spread_over_bytes(tokens: list[Token], start: int, end: int, pieces: Container[str]) -> None:
+def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
     """Give the span of a character to the last tokens as far as they are bytes of it."""
     for place in reversed(range(len(tokens))):
         token = tokens[place]
         if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text, wherever it stands
             at = min(token.start, start)
             tokens[place] = replace(token, start=at, end=at)
-        elif token.text in pieces and token.end > start:
+        elif token.is_byte and token.end > start:
             tokens[place] = replace(token, start=start, end=end)
         else:
             break

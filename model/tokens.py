@@ -7,6 +7,9 @@ from dataclasses import dataclass
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
 PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 
+# A character that has no piece of its own is written as the bytes of its UTF-8.
+BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+
 
 @dataclass(frozen=True)
 class Token:
@@ -25,6 +28,11 @@ class Token:
     def is_unknown(self) -> bool:
         """Whether the vocabulary has no piece for these characters."""
         return self.id == UNKNOWN_ID
+
+    @property
+    def is_byte(self) -> bool:
+        """Whether this is one byte of a character, and shows its number."""
+        return self.text in BYTES
 
     @property
     def is_special(self) -> bool:
