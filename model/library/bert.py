@@ -73,6 +73,8 @@ class Bert(nn.Module):
             run.trace.embedding["encoder"] = record
         for layer in self.layers:
             states = layer(states, mask, run)
+        if run.trace is not None:
+            run.trace.outputs["encoder"] = states
         return states
 
 

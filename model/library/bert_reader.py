@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,13 +48,6 @@ class Parity(NamedTuple):
 
     states: float  # of the last hidden states
     weights: float  # of the weights of every head in every layer
-
-
-@dataclass
-class Reading(Trace):
-    """A trace of BERT: its tokens are Pieces, all its sites are the encoder's."""
-
-    states: Tensor | None = None  # (B, S, d_model), the last hidden states
 
 
 class BertReader:
@@ -184,21 +177,23 @@ class BertReader:
         edits: RunEdits | None = None,
         masked: Collection[int] = (),
         pad_to: int | None = None,
-    ) -> Reading:
-        """Record every head while the model reads; see `read` for the arguments and errors."""
-        reading = Reading(source_tokens=self.read(first, second, masked=masked, pad_to=pad_to))
-        inputs = self.model.inputs(reading.source_tokens)
-        reading.states = self.model(*inputs, Run(edits or {}, reading))
-        return reading
+    ) -> Trace:
+        """Record every head while the model reads; see `read` for the arguments and errors.
+
+        The tokens of the trace are Pieces, and all its sites the encoder's.
+        """
+        trace = Trace(source_tokens=self.read(first, second, masked=masked, pad_to=pad_to))
+        self.model(*self.model.inputs(trace.source_tokens), Run(edits or {}, trace))
+        return trace
 
     @torch.inference_mode()
-    def predictions(self, reading: Reading, top: int = 10) -> dict[int, list[Prediction]]:
+    def predictions(self, trace: Trace, top: int = 10) -> dict[int, list[Prediction]]:
         """Return the most likely pieces for every [MASK] of a trace, by its place, best first.
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
-        places = [i for i, piece in enumerate(reading.source_tokens) if piece.id == self.mask_id]
-        probabilities = self.probabilities(reading, places)  # (masks, V)
+        places = [i for i, piece in enumerate(trace.source_tokens) if piece.id == self.mask_id]
+        probabilities = self.probabilities(trace, places)  # (masks, V)
         likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
             place: [
@@ -211,14 +206,14 @@ class BertReader:
         }
 
     @torch.inference_mode()
-    def probabilities(self, reading: Reading, places: Collection[int]) -> Tensor:
+    def probabilities(self, trace: Trace, places: Collection[int]) -> Tensor:
         """Return how likely every piece of the vocabulary is at places of a trace: (places, V).
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
         if self.model.head is None:
             raise ValueError(NO_HEAD)
-        return self.model.head(reading.states[0, list(places)]).softmax(dim=-1)
+        return self.model.head(trace.outputs["encoder"][0, list(places)]).softmax(dim=-1)
 
     def text(self, index: int) -> str:
         """Return a piece of the vocabulary by its id; empty if only the model has that id."""
@@ -252,8 +247,8 @@ class BertReader:
             use_safetensors=True,
             local_files_only=True,
         )
-        reading = self.trace(first, second, pad_to=pad_to)
-        ids, segments = self.model.inputs(reading.source_tokens)
+        trace = self.trace(first, second, pad_to=pad_to)
+        ids, segments = self.model.inputs(trace.source_tokens)
         outputs = theirs.to(self.model.device).eval()(
             ids,
             attention_mask=ids != self.model.config.pad_id,
@@ -262,8 +257,8 @@ class BertReader:
         )
         their_weights = torch.cat(outputs.attentions)  # (layers, H, S, S)
         return Parity(
-            states=(reading.states - outputs.last_hidden_state).abs().max().item(),
-            weights=(reading.weights("encoder") - their_weights).abs().max().item(),
+            states=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
+            weights=(trace.weights("encoder") - their_weights).abs().max().item(),
         )
 
 

@@ -14,7 +14,7 @@ def decoding(page, server):
 
     def visit(settings=""):
         page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=3&head=2{settings}")
-        page.get_by_text("Wanted token likeliest").wait_for()
+        page.get_by_text("Reference token ranked first").wait_for()
         return page
 
     return visit
@@ -123,6 +123,6 @@ def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
 def test_the_page_keeps_to_the_width_of_a_phone(page, server):
     page.set_viewport_size({"width": 375, "height": 812})
     page.goto(f"{server}/decoding?sentence={SENTENCE}&strategy=beam")
-    page.get_by_text("Wanted token likeliest").wait_for()
+    page.get_by_text("Reference token ranked first").wait_for()
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -62,7 +62,7 @@ def test_a_cell_of_the_mean_opens_its_strongest_head(page, server, translator):
 
 def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=2&head=4")
-    page.get_by_text("Wanted token likeliest").wait_for()
+    page.get_by_text("Reference token ranked first").wait_for()
     page.get_by_role("button", name="Step forward").click()
     cells = page.locator(".decoding-player .cells").nth(1)
     cells.locator("td.weight button").nth(2).press("Enter")

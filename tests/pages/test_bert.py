@@ -198,7 +198,7 @@ def test_an_address_holds_the_tab_and_the_switched_heads(folder, reader):
     switched = "gate.encoder.1.2.0~gate.encoder.2.4.50"
     app = open_page(folder, bert_name=str(folder), bert_tab="Switch heads", bert_edits=switched)
     assert app.query_params["bert_edits"] == switched
-    assert app.query_params["bert_tab"] == "Switch heads"
+    assert app.query_params["bert_tab"] == "switches"
     board = next(header for header, _ in canvas_pictures(app) if "kinds" in header)
     assert board["kinds"][0]["gates"][:2] == [[1, 0, 1, 1], [1, 1, 1, 0.5]]
     next(button for button in app.button if button.label == "All heads on").click().run()

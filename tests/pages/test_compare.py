@@ -19,7 +19,7 @@ from model.translator import PRETRAINED
 from pages.parts.compare import links
 from pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
 from pages.parts.compare.page import COMPARE
-from pages.parts.compare.sides import SnapshotSide, TranslatorSide
+from pages.parts.compare.sides import LibrarySide, SnapshotSide, TranslatorSide
 from pages.shared.link import link
 from pages.shared.show import comparison
 from pages.shared.state.catalog import EXAMPLES
@@ -376,6 +376,31 @@ def test_a_side_is_read_back_as_it_was_written(sentence, kind, layer, head, targ
     assert read_text(urlencode(first)) == chosen
 
 
+@pytest.mark.parametrize(
+    ("written", "side"),
+    [
+        (
+            "kind=decoder&layer=1&head=8&compare_snapshot=en-fr.2000&sentence=I+love+my+cat.",
+            SnapshotSide(
+                kind="decoder", layer=0, head=7, snapshot="en-fr.2000", text="I love my cat."
+            ),
+        ),
+        (
+            "bert_name=some%2Fbert&bert_layer=max&bert_head=3&bert_masked=2,3"
+            "&bert_edits=gate.encoder.1.2.0&bert_first=Hi.&bert_second=",
+            LibrarySide(
+                name="some/bert", layer="max", head=2, masked="2,3", text="Hi.", second="",
+                edits="gate.encoder.1.2.0",
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_old_and_new_texts_of_a_side_are_read(written, side):
+    for text in (written, write_text(side)):
+        assert read_text(text) == side
+        assert read_text(text).refused == ()
+
+
 def test_a_link_with_two_long_sentences_and_changes_stays_short():
     sentence = " ".join(["several", "rather", "unusual", "sentences", "require", "patience"] * 5)
     edits = "~".join(f"gate.cross.{layer}.{head}.0" for layer in (1, 2) for head in range(1, 9))
@@ -416,7 +441,7 @@ def test_edits_that_a_link_had_no_room_for_are_told():
 
 def test_choices_of_other_pages_in_a_pasted_link_are_no_fault_of_it():
     app = open_page()
-    pasted = "http://localhost/masks?mask_kind=cross&sentence=Who+is+that%3F&v=2"
+    pasted = "/masks?mask_kind=cross&sentence=Who+is+that%3F&v=2&embed_options=dark_theme"
     widget(app.text_input, "side_a_link").set_value(pasted).run()
     assert app.session_state["compare_a"].text == "Who is that?"
     assert not any("too old, damaged or too long" in info.value for info in app.info)

@@ -178,7 +178,7 @@ def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():
     before = player(app)[0]
     app.number_input(key="temperature").set_value(0.0).run()
     assert any("for 0, decode greedily" in text.value for text in app.text)
-    assert "last result stays" in app.error[0].value
+    assert "previous result is still shown" in app.error[0].value
     assert player(app)[0] == before
     app.number_input(key="temperature").set_value(1.0).run()
     assert not app.error
@@ -209,7 +209,7 @@ def test_edits_of_the_other_pages_are_in_force(app, shipped):
     assert header["texts"][-1] == decoding.translation.text
     np.testing.assert_allclose(own[3, :4], decoding[3].weights["decoder", 2][1], atol=1e-5)
     assert visible[3].tolist()[:4] == [0, 0, 1, 1]
-    assert "in force here too" in app.info[0].value
+    assert "apply here too" in app.info[0].value
 
 
 def test_teacher_forcing_shows_each_reference_token(app, shipped):
@@ -231,4 +231,4 @@ def test_teacher_forcing_shows_each_reference_token(app, shipped):
 def test_the_models_own_translation_is_what_it_finds_likeliest(app):
     header, _ = picture(app, "wanted")
     assert header["favourites"] == header["wanted"]
-    assert app.metric[2].value == f"{len(header['wanted'])} of {len(header['wanted'])} times"
+    assert app.metric[2].value == f"{len(header['wanted'])} of {len(header['wanted'])}"

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.pages import PAGES
 from pages.shared.state.choices import LONGEST_SENTENCE
 from tests.odd_texts import ODD_TEXTS
+from tests.pages.test_compare import widget
 
 ROOT = Path(__file__).parents[2]
 FILES = [page.file for page in PAGES.values()]
@@ -122,7 +123,7 @@ def test_both_sides_of_the_page_compare_take_it(name):
     side = urlencode({"sentence": text, "target": text})
     app = open_page("pages/compare.py", compare_a=side, compare_b=text, compare_a_edits=text)
     for key in ("side_b_sentence", "side_b_target", "side_a_link", "side_b_link"):
-        box = app.text_input(key=key)
+        box = widget(app.text_input, key)
         box.set_value(text[: box.max_chars]).run()
         expect_no_error(app, name)
 

@@ -116,7 +116,8 @@ def bert(loaded: Loaded, first: str, second: str) -> None:
         head_switches(shapes, ("encoder", layer, head), select_head, edit_history.BERT, of=of)
         if edits != Edits():
             trained = read(loaded, first, second, masked)
-            change = (reading.states - trained.states).norm(dim=-1) / trained.states.norm(dim=-1)
+            states, usual = reading.outputs["encoder"], trained.outputs["encoder"]
+            change = (states - usual).norm(dim=-1) / usual.norm(dim=-1)
             st.metric(
                 "Mean change of the last hidden states",
                 f"{change.mean():.1%}",

@@ -7,8 +7,9 @@ from dataclasses import replace
 import streamlit as st
 
 from model.edits import Edits
-from model.library.bert_reader import NO_HEAD, BertReader, Reading
+from model.library.bert_reader import NO_HEAD, BertReader
 from model.library.hub import first_line
+from model.trace import Trace
 from pages.parts.bert.words import MASK_HINT, PARITY, PREDICTIONS
 from pages.shared.runs.library import BertRun, measured_parity, probabilities, read
 from pages.shared.runs.shelf import Loaded
@@ -43,7 +44,7 @@ def text_box(choice: Choice, label: str, placeholder: str = "") -> str:
     )
 
 
-def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Reading, of: About) -> None:
+def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Trace, of: About) -> None:
     """The tokens as chips, a click on which masks their word, and notes on them."""
     reader, pieces = loaded.model, reading.source_tokens
     label = f"What the model reads: {len(pieces)} tokens. {MASK_HINT}, again to bring it back."

@@ -30,8 +30,11 @@ TIRED = TranslatorSide(kind="encoder", layer=2, head=2)
 WIDE = replace(TIRED, text="The animal didn't cross the street because it was too wide.")
 LONGEST_LINK = 16_000  # characters, of which a letter of another script takes up to nine
 LONGEST_EDITS = 300
-KINDS = (TranslatorSide, SnapshotSide, LibrarySide)
-HELD = {choice.key: choice for kind in KINDS for choice in kind.held_choices().values()}
+HELD = {
+    choice.key: choice
+    for kind in (TranslatorSide, SnapshotSide, LibrarySide)
+    for choice in kind.held_choices().values()
+}
 
 
 def read_side(parameters: Mapping[str, str]) -> Side:
@@ -40,8 +43,9 @@ def read_side(parameters: Mapping[str, str]) -> Side:
     if parameters.get(SNAPSHOT.key, "").startswith(OWN_TRAINING):
         layers, heads = (BOUNDS[name][1] for name in ("layers", "heads"))
         config = replace(config, encoder_layers=layers, decoder_layers=layers, heads=heads)
-    elsewhere = {choice.key for page in PAGES.values() for choice in page.linked} - HELD.keys()
-    named = {key: value for key, value in parameters.items() if key not in elsewhere}
+    known = {choice.key for page in PAGES.values() for choice in page.linked}
+    ignored = known - HELD.keys() | {"embed", "embed_options"}  # which are Streamlit's own
+    named = {key: value for key, value in parameters.items() if key not in ignored}
     values, refused = link.read(named, HELD.values(), config)
     for key, choice in HELD.items():
         if choice.instead and values[key] == choice.instead:  # what the link had no room for

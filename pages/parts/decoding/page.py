@@ -76,7 +76,7 @@ def teacher_forcing(sentence: str, decoding: Decoding, edits: Edits) -> None:
         st.metric("The reference, forced", f"{log_probabilities.sum():.3f} nats")
         st.metric("The free run", f"{decoding.translation.score:.3f} nats")
         agreed = sum(token.id == index for token, index in zip(wanted, ids, strict=True))
-        st.metric("Wanted token likeliest", f"{agreed} of {len(wanted)} times")
+        st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
     st.caption(DECODING_WORDS["teacher forcing"])
 
 

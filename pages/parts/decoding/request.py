@@ -61,5 +61,5 @@ def refuse(why: str) -> None:
 
 def explain(why: str) -> None:
     """Say why something was not done; the reason may have what a visitor typed in it."""
-    st.error("The last result stays.")
+    st.error("That did not work, so the previous result is still shown.")
     st.text(why)

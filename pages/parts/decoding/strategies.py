@@ -22,8 +22,8 @@ class Way(NamedTuple):
 WAYS: dict[StrategyName, Way] = {
     "greedy": Way("Greedy: the likeliest token is written at every step, and never taken back."),
     "beam": Way(
-        "Beam search: the likeliest texts so far are gone on with side by side, and the one with "
-        "the best score in the end is returned.",
+        "Beam search: the most likely texts so far are extended side by side, and the one with "
+        "the best final score is returned.",
         (
             number(
                 "beam_size",

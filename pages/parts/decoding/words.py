@@ -32,7 +32,7 @@ DECODING_WORDS = {
         "token to where it is read. In the free run it reads its own tokens, one after the other."
     ),
     "edits in force": (
-        "What you changed on the Masks and Heads pages is in force here too; take it back there."
+        "Your changes on the Masks and Heads pages apply here too; undo them there."
     ),
 }
 

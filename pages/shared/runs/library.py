@@ -10,10 +10,10 @@ from torch import Tensor
 from model.edits import Edits
 from model.insight.explain import Objective, masked_words
 from model.library.bert import Bert
-from model.library.bert_reader import BertReader, Parity, Reading
+from model.library.bert_reader import BertReader, Parity
 from model.library.hub import first_line
 from model.library.transformers_model import Attentions
-from model.trace import AttentionEdit, Site
+from model.trace import AttentionEdit, Site, Trace
 from pages.shared.runs.door import model_call
 from pages.shared.runs.shelf import Loaded, numbered
 
@@ -39,7 +39,7 @@ class BertRun:
         return self.reader.model
 
     @property
-    def trace(self) -> Reading:
+    def trace(self) -> Trace:
         """Every head; not to be modified. Raises ValueError if there is nothing to read."""
         return _read(self)
 
@@ -57,7 +57,7 @@ class BertRun:
 
 def read(
     loaded: Loaded, first: str, second: str, masked: tuple[int, ...] = (), edits: Edits = Edits()
-) -> Reading:
+) -> Trace:
     """Return every head while a BERT reads one sentence or two; not to be modified.
 
     Raise ValueError if there is nothing to read.
@@ -66,7 +66,7 @@ def read(
 
 
 @model_call("Reading …")
-def _read(run: BertRun) -> Reading:
+def _read(run: BertRun) -> Trace:
     return run.reader.trace(run.first, run.second, masked=run.masked, edits=run.changes)
 
 
@@ -115,7 +115,7 @@ def masked_places(reader: BertReader, first: str, second: str, masked: str) -> t
     )
 
 
-def layers_of(run: Reading | Attentions, kind: str) -> list[np.ndarray]:
+def layers_of(run: Trace | Attentions, kind: str) -> list[np.ndarray]:
     """Return the weights (H, Q, K) of every layer of a kind, without copying them."""
     if isinstance(run, Attentions):
         return list(run.weights[kind])

@@ -75,7 +75,7 @@ def test_a_long_text_is_cut_to_what_the_model_takes(second, reader):
     assert pieces[-1].text == "[SEP]"
     assert reader.is_cut("a cat " * 40, second)
     assert not reader.is_cut("a cat")
-    assert reader.trace("a cat " * 40, second).states.shape == (1, 32, 24)
+    assert reader.trace("a cat " * 40, second).outputs["encoder"].shape == (1, 32, 24)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -110,7 +110,7 @@ def test_a_trace_has_every_head_with_its_tokens(reader):
 def test_nobody_looks_at_padding_and_it_changes_nothing(reader):
     plain, padded = reader.trace(FIRST), reader.trace(FIRST, pad_to=20)
     assert (padded.weights("encoder")[..., 11:] == 0).all()
-    assert_close(padded.states[:, :11], plain.states, atol=1e-5, rtol=0)
+    assert_close(padded.outputs["encoder"][:, :11], plain.outputs["encoder"], atol=1e-5, rtol=0)
 
 
 def test_predictions_are_transformers_probabilities(reader, folder):

@@ -27,6 +27,13 @@ def test_an_option_is_found_by_what_old_links_call_it(colour):
     assert colour.read("Red", CONFIG) == "red"
 
 
+def test_options_may_be_numbers():
+    width = one_of("width", {8: "8", 64: "64"}, 64)
+    assert (width.default, width.read(width.write(8), CONFIG)) == (64, 8)
+    with pytest.raises(ValueError, match="16 is not one of 8, 64"):
+        width.read("16", CONFIG)
+
+
 @pytest.mark.parametrize("written", ["0", "9", "2.5", "", "two", "nan", "9" * 5_000])
 def test_a_whole_number_is_within_its_bounds(written):
     with pytest.raises(ValueError):  # noqa: PT011  int() has words of its own

@@ -180,3 +180,9 @@ def test_a_change_that_was_not_taken_is_not_shown():
     app.slider(key="fader").set_value(0.2).run()
     assert app.session_state["changes"] == 1
     assert app.slider[0].value == 0.5
+
+
+def test_a_number_beyond_narrower_bounds_gives_way_to_the_nearest():
+    app = drawn('choose(number("n", 4, (0, 256)), max_value=32)', n=200)
+    assert app.number_input(key="n").value == 32
+    assert app.session_state["n"] == 32
