@@ -120,6 +120,9 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
     while place.step < settings.steps:
         shuffle = settings.seed * 1_000 + place.epoch
         batches = bucketed_pairs(encoded, settings.batch_tokens, shuffle)
+        if place.batch >= len(batches):  # it goes on with other pairs, which are fewer
+            place.epoch, place.batch = place.epoch + 1, 0
+            continue
         left = map(collate, batches[place.batch :])
         for step in train(model, optimizer, left, settings, place.step + 1):
             place.step, place.batch = step.number, place.batch + 1
