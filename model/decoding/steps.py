@@ -75,6 +75,13 @@ class DecodingStep:
         best = self.log_probabilities.topk(min(count, len(self.log_probabilities)))
         return [self.candidate(index) for index in best.indices.tolist()]
 
+    def candidates(self, count: int) -> list[Candidate]:
+        """Return the most likely next tokens, and the one that was written if it is not one."""
+        found = self.top(count)
+        if self.token.id not in [candidate.token.id for candidate in found]:
+            found.append(self.candidate(self.token.id))
+        return found
+
     def candidate(self, index: int) -> Candidate:
         """Return a token by its id, as it would stand after what was read."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
@@ -100,6 +107,11 @@ class Node:
     log_probability: float  # of the whole text, in nats
     score: float  # that the finished text would be ranked by
     kept: bool
+
+    @property
+    def ended(self) -> bool:
+        """Whether the text is finished."""
+        return self.token.id == END_ID
 
 
 class Decoding:
@@ -143,6 +155,10 @@ class Decoding:
     def ids_of(self, path: Sequence[int]) -> list[int]:
         """Return the ids that a path wrote."""
         return [nodes[place].token.id for nodes, place in zip(self.tree, path, strict=False)]
+
+    def last_of(self, path: Sequence[int]) -> Node:
+        """Return the last node of a path."""
+        return self.tree[len(path) - 1][path[-1]]
 
     def path_to(self, step: int, place: int) -> list[int]:
         """Return the places of the nodes that led to one, itself the last."""
@@ -196,9 +212,7 @@ class Decoding:
                 score, kept = self.strategy.score(total, length), place < expansion.kept
                 nodes.append(Node(parent, row, token, text, total, score, kept))
             tree.append(nodes)
-            prefixes = [
-                place for place, node in enumerate(nodes) if node.kept and node.token.id != END_ID
-            ]
+            prefixes = [place for place, node in enumerate(nodes) if node.kept and not node.ended]
         return tree
 
 

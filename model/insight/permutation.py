@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from model.tokens import Token
 from model.trace import PositionEdit, Run
 from model.transformer import Transformer
+from model.translator import Translator
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """The tokens of a sentence in another order, and what that does to the encoder's outputs."""
+
+    tokens: list[Token]  # in the new order
+    order: tuple[int, ...]  # where each of them stood
+    without_positions: Tensor  # (S,): the largest difference of each token's output
+    with_positions: Tensor  # (S,)
+    largest_output: float
 
 
 def shuffled(length: int, seed: int) -> tuple[int, ...]:
@@ -38,3 +52,17 @@ def permutation_differences(
     plain = model.encode(source_ids, run)[0]  # (S, d_model)
     permuted = model.encode(source_ids[:, list(order)], run)[0]  # (S, d_model)
     return (permuted - plain[list(order)]).abs().amax(dim=-1)
+
+
+@torch.inference_mode()
+def shuffle_words(translator: Translator, sentence: str, seed: int) -> Shuffle:
+    """Shuffle the words of a sentence; the end token stays last."""
+    tokens = translator.read(sentence)
+    order = (*shuffled(len(tokens) - 1, seed), len(tokens) - 1)
+    ids = translator.ids(tokens)
+    without, trained = (
+        permutation_differences(translator.model, ids, order, edit)
+        for edit in (PositionEdit(off=True), PositionEdit())
+    )
+    largest = translator.model.encode(ids).abs().max().item()
+    return Shuffle([tokens[place] for place in order], order, without, trained, largest)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import nan
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from model.tokens import END_ID, PAD_ID
-from model.trace import Trace
+from model.trace import PositionEdit, Trace
+from model.translator import Translator
 
 
 def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
@@ -38,3 +42,19 @@ def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
     length = sum(token.id != PAD_ID for token in trace.target_tokens)
     best = trace.logits[0, :length].softmax(dim=-1).max(dim=-1)
     return best.values, best.indices.tolist()
+
+
+def scores_by_shift(translator: Translator, sentence: str, shifts: Sequence[int]) -> list[float]:
+    """Return how likely a model finds its translation with both sides shifted by each of `shifts`.
+
+    It is the mean log-probability of a token in nats; NaN if the model has no such positions.
+    """
+    written, scores = translator.translate(sentence), []
+    for shift in shifts:
+        edit = PositionEdit(shift=shift)
+        try:
+            trace = translator.trace(sentence, written, edits={"encoder": edit, "decoder": edit})
+            scores.append(trace_log_probabilities(trace).mean().item())
+        except ValueError:
+            scores.append(nan)
+    return scores

@@ -23,7 +23,7 @@ from model.library.hub import (
 )
 from model.library.pieces import Piece, Role
 from model.tokens import check_characters
-from model.trace import Run, RunEdits, Trace
+from model.trace import Kind, Run, RunEdits, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -56,6 +56,8 @@ class BertReader:
     `folder` holds the checkpoint, which `parity` loads again. Raises LoadingError if the
     tokenizer does not fit the model.
     """
+
+    kinds: tuple[Kind, ...] = ("encoder",)  # of attention
 
     def __init__(self, model: Bert, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
         self.model = model.eval()

@@ -45,7 +45,7 @@ class Attentions:
     `source` and `target`.
     """
 
-    weights: Mapping[Kind, np.ndarray]  # (layers, H, Q, K)
+    weights: Mapping[Kind, Sequence[np.ndarray]]  # (H, Q, K) of each layer
     source: str = ""
     target: str = ""  # what the decoder wrote, or was given to read
     source_tokens: Sequence[Piece] = field(default=())
@@ -62,6 +62,8 @@ class Attentions:
 
 class TransformersModel:
     """A model of the transformers library with its tokenizer, which threads may share."""
+
+    takes_pairs = False  # of sentences
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
         self.model = model.eval()

@@ -52,18 +52,18 @@ NAMES = {" ": "Space"}
 
 
 def keyboard() -> CanvasPicture:
-    """A button that lists the keys, and the keys themselves, wherever the focus is but in a box."""
+    """Return a button that lists the keys; they work wherever the focus is but in a box."""
     keys = [{**vars(key), "name": NAMES.get(key.key, key.key)} for key in KEYS]
     return CanvasPicture.pack(KEYBOARD, {"keys": keys}, height=40)
 
 
 def copy_link() -> CanvasPicture:
-    """Copies the address as it is when clicked, with the theme if that is not the system's."""
+    """Return a button that copies the address, with the theme if that is not the system's."""
     return CanvasPicture.pack(COPY_LINK, {}, height=48)
 
 
 def kept_text(name: str, text: str | None) -> CanvasPicture:
-    """Keep a text in the tab under a name, so that it outlives a reload; an empty one removes it.
+    """Return what keeps a text in the tab, so that it outlives a reload; an empty one removes it.
 
     None asks for what is kept: if there is something, the part answers with it.
     """
@@ -71,11 +71,11 @@ def kept_text(name: str, text: str | None) -> CanvasPicture:
 
 
 def slide(title: str, words: str, *, number: int, count: int) -> CanvasPicture:
-    """The words of slide `number` of `count`, counted from 1.
+    """Return the words of slide `number` of `count`, counted from 1.
 
     The document's keys turn the slides: arrows, page keys and the space bar, Home and End; B or a
     full stop blacks the screen out and back; Escape leaves. It answers with the number of the slide
-    that was asked for, 0 for none. Raises ValueError if there is no such slide.
+    that was asked for, 0 for none. Raise ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -93,23 +93,18 @@ def save_menu(
     file: tuple[Format, bytes, int] | None = None,
     of: str | None = None,
 ) -> CanvasPicture:
-    """The button that saves a picture, or the chart that the CSS selector `of` finds on the page.
+    """Return the button that saves a picture, or the chart that the selector `of` finds on a page.
 
     Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
     as it looks. For another one a click answers with its name, and the menu drawn again with the
-    `file`, its bytes and a number of its own saves it, once. `name` is the files' without ending,
+    `file`, its bytes and a new number saves it, once. `name` is the files' without ending,
     `caption` is written below the picture, `what` names it for screen readers.
     """
-    header = {
-        "name": name,
-        "caption": caption,
-        "what": what,
-        "formats": list(formats),
-        "made_here": list(made_here),
-        "of": of,
-    }
-    if file is None:
-        return CanvasPicture.pack(SAVE_MENU, header, height=40)
-    format_, content, number = file
-    header["file"] = {"format": format_, "number": number}
-    return CanvasPicture.pack(SAVE_MENU, header, np.frombuffer(content, np.uint8), height=40)
+    header = {"name": name, "caption": caption, "what": what, "of": of}
+    header |= {"formats": list(formats), "made_here": list(made_here)}
+    files = []
+    if file is not None:
+        format_, content, number = file
+        header["file"] = {"format": format_, "number": number}
+        files = [np.frombuffer(content, np.uint8)]
+    return CanvasPicture.pack(SAVE_MENU, header, *files, height=40)

@@ -82,6 +82,7 @@ function fitToScreen(isNew) {
   const style = document.documentElement.style;
   const main = document.querySelector("[data-testid=stMain]");
   let waiting = 0;
+  let measured = -1; // height of the slide at the last look
   function scale() {
     const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
     style.setProperty("--slide-scale", String(Math.max(SMALLEST, fitting)));
@@ -91,7 +92,11 @@ function fitToScreen(isNew) {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       const fit = Number(style.getPropertyValue("--slide-fit") || 1);
-      if (document.querySelector("[data-test-script-state=running]")) return check();
+      const isComing = document.querySelector("[data-test-script-state=running]");
+      if (isComing || main.scrollHeight !== measured) {
+        measured = main.scrollHeight;
+        return check();
+      }
       const overflows = main.scrollHeight > main.clientHeight + 1;
       if (!overflows || innerWidth < STAGE.width / 2 || fit * SHRINK < FITS[1]) return;
       style.setProperty("--slide-fit", String(fit * SHRINK));

@@ -68,11 +68,11 @@ def test_a_word_is_masked_and_predicted_and_brought_back(bert, reader):
 
 
 def test_a_head_switched_off_changes_the_run(bert, reader):
-    bert.get_by_role("tab", name="Switch heads").click()
+    bert.get_by_role("radio", name="Switch heads").click()
     board = bert.locator(".switchboard")
     board.get_by_role("button", name=re.compile("^Encoder, layer 1, head 2: on")).click()
     board.get_by_role("button", name=re.compile("^Encoder, layer 1, head 2: off")).wait_for()
-    bert.get_by_role("tab", name="Attention").click()
+    bert.get_by_role("radio", name="Attention").click()
     reading = reader.trace(FIRST, SECOND, edits=GATES.at_sites(reader.model.config, 1))
     bert.locator(".head-grid").get_by_role("button").nth(6 + 2).click()
     see_cell(bert, weights_of(reading), texts(reading.source_tokens), 2, 7)

@@ -47,7 +47,7 @@ def branch_to(app, *branches):
     """Put branches in force, the last of them shown."""
     _, kept = app.session_state["branches"]
     for branch in branches:
-        kept.add(branch)
+        kept.show(branch)
     return app.run()
 
 

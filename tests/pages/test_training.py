@@ -212,7 +212,7 @@ def test_the_schedule_is_drawn_for_both(app, compared):
 def test_a_download_can_be_uploaded_and_used(app):
     train(app)
     job = app.session_state["workshop"].run.job
-    data = packed(job.translator())
+    data = packed(job)
     app.file_uploader(key="toy_upload").upload("mine.zip", data, "application/zip").run()
     assert not app.exception
     assert not app.error

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.colors import DIVERGING
+from viz.numbers import Numbers, counted
 from viz.tokens import plotly_labels
 
 CLEAR = "rgba(0,0,0,0)"
@@ -25,8 +26,7 @@ def position_heatmap(
     """A table [row, column] counted from 0, such as position by dimension, or by position.
 
     The colours run from minus `limit` to plus it; None stands for the largest number there is.
-    `rows` and `columns` name the axes, `name` the numbers; `height`
-    is in pixels.
+    `rows` and `columns` name the axes, `name` the numbers; `height` is in pixels.
     """
     if limit is None:
         limit = float(np.abs(values).max(initial=1e-6))
@@ -37,6 +37,7 @@ def position_heatmap(
             zmin=-limit,
             zmax=limit,
             colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
+            meta={"name": name, "axes": [rows, columns]},  # for `numbers_of`
             hovertemplate=f"{rows} %{{y}}<br>{columns} %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
         )
     )
@@ -55,7 +56,7 @@ def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
     if len(lengths := {len(vector) for vector in vectors.values()}) > 1:
         raise ValueError(f"The vectors have different lengths: {sorted(lengths)}.")
     figure = position_heatmap(np.stack(list(vectors.values())), rows="vector", height=260)
-    figure.update_traces(ygap=10)
+    figure.update_traces(ygap=10, meta=figure.data[0].meta | {"rows": list(vectors)})
     figure.update_yaxes(
         title=None,
         tickvals=list(range(len(vectors))),
@@ -63,6 +64,15 @@ def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
         automargin=True,
     )
     return figure
+
+
+def numbers_of(figure: go.Figure) -> dict[str, Numbers]:
+    """The numbers of a table or of strips, under their name and those of the axes."""
+    (drawn,) = figure.data
+    height, width = drawn.z.shape
+    texts = drawn.meta.get("rows") or counted(height, 0), counted(width, 0)
+    axes = dict(zip(drawn.meta["axes"], texts, strict=True))
+    return {drawn.meta["name"]: Numbers(drawn.z, axes)}
 
 
 def _framed(figure: go.Figure, height: int) -> go.Figure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -9,13 +11,11 @@ from model.trace import Kind, Trace
 from pages.shared.controls.sentence import sentence_box, show_translation
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import open_inside
 from pages.shared.show.overview import (
     all_heads,
-    column_of,
-    head_at,
     one_in_large,
     selection,
     with_summaries,
@@ -25,23 +25,28 @@ from pages.shared.show.words import formula, reading_of
 from pages.shared.state import models
 from pages.shared.state.choices import HEAD, KINDS, LAYER, OWN_SCALE, PICTURE, put
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
-
-Cell = tuple[int, int]  # query and key, from 0
+from pages.shared.widgets.choose import (
+    choose,
+    choose_head,
+    choose_kind,
+    choose_layer,
+    head_options,
+)
 
 
 def open_map(layer: int, column: int) -> None:
     """Choose the layer and head of the clicked map."""
     put(LAYER, layer)
-    put(HEAD, head_at(column, translator().model.config.heads))
+    put(HEAD, head_options(translator().model.config.heads)[column])
 
 
-def open_cell(weights: np.ndarray, kind: Kind, place: tuple[int, int], cell: Cell) -> None:
+def open_cell(
+    weights: np.ndarray, kind: Kind, layer: int, column: int, query: int, key: int
+) -> None:
     """Take the weight of a clicked cell apart; of a mean or maximum, that of the strongest head."""
-    layer, head = place
-    if head >= weights.shape[1]:
-        head = int(weights[layer][:, *cell].argmax())
-    open_inside(kind, layer, head, *cell)
+    heads = weights[layer]  # (head, query, key)
+    head = column if column < len(heads) else int(heads[:, query, key].argmax())
+    open_inside(kind, layer, head, query, key)
 
 
 @section
@@ -52,18 +57,15 @@ def detail(trace: Trace, kind: Kind, of: About) -> None:
         picture = choose(PICTURE)
     head = choose_head()
     model, config = models.chosen(), translator().model.config
-    place = layer, column_of(head, config.heads)
+    place = layer, head_options(config.heads).index(head)
     selection(place, open_map)
     weights = weights_of(trace, kind)  # (layers, heads, query, key)
-    one_in_large(
-        one_head(weights[layer], head),
-        *tokens_of(trace, kind),
-        picture,
-        of=of,
-        what=site_words(kind, layer, head),
-        blocked=blocked_cells(trace, kind),
-        open_cell=lambda *cell: open_cell(weights, kind, place, cell),
-    )
+    shown, what = one_head(weights[layer], head), site_words(kind, layer, head)
+    cells = {
+        "blocked": blocked_cells(trace, kind),
+        "open_cell": partial(open_cell, weights, kind, *place),
+    }
+    one_in_large(shown, *tokens_of(trace, kind), picture, of=of, what=what, **cells)
     st.caption(reading_of(kind, head, model.source, model.target))
     st.latex(formula(kind, config.head_width, model.source, model.target))
 
@@ -85,12 +87,11 @@ def attention() -> None:
     if sentence := sentence_box():
         of = about(sentence, target=translated(sentence).text)
         show_translation(translated(sentence), of)
-        heads(traced(sentence), of)
+        heads(TranslatorRun(sentence).trace, of)
 
 
 ATTENTION = Page(
     key="attention",
-    file="app.py",
     title="Attention",
     purpose="What every head looks at, on your sentence",
     body=attention,

@@ -9,40 +9,39 @@ from model.insight.weight import Weight
 from model.library.bert_reader import NO_HEAD, BertReader
 from model.trace import Site
 from pages.parts.bert.choices import INSIDE_TAB, KEY, QUERY
-from pages.parts.bert.view import Run
+from pages.parts.bert.view import select_head, strongest
 from pages.parts.bert.words import INSIDE_WORDS, NO_OBJECTIVE, TOO_MANY
 from pages.shared.inside.stream import stream_lengths
 from pages.shared.inside.tabs import weight_tabs
-from pages.shared.runs.library import BertRun
+from pages.shared.runs.library import BertRun, heads_in
 from pages.shared.show.saving import About
-from pages.shared.state.choices import put
 from pages.shared.state.library_choices import BERT_HEAD, BERT_LAYER
 from pages.shared.widgets.choose import choose, choose_token
 
 MOST_CLOSED = 64  # tokens whose cells are closed one after the other
 
 
-def choose_weight(reading: BertRun, run: Run) -> Weight:
-    """The widgets for layer, head, query and key."""
-    tokens = [piece.text for piece in reading.trace.source_tokens]
+def choose_weight(run: BertRun) -> Weight:
+    """Draw the widgets for layer, head, query and key, and return the weight they choose."""
+    found = heads_in(run.trace)
+    tokens, layers = [piece.text for piece in found.source_tokens], found.weights["encoder"]
     heads = st.container(horizontal=True, vertical_alignment="bottom")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query, key = choose_token(QUERY, tokens), choose_token(KEY, tokens)
-    layer, head, _, _ = run.strongest([query], [key])
-    put(BERT_LAYER, layer)
-    put(BERT_HEAD, head)
+    layer, head, _, _ = strongest(found, "encoder", [query], [key])
+    select_head(layer, head)
     with heads:
-        layer = choose(BERT_LAYER, range(len(run.layers)))
-        head = choose(BERT_HEAD, range(run.heads))
-    return Weight(reading, Site("encoder", layer), head, query, key)
+        layer = choose(BERT_LAYER, range(len(layers)))
+        head = choose(BERT_HEAD, range(len(layers[0])))
+    return Weight(run, Site("encoder", layer), head, query, key)
 
 
-def inside(reading: BertRun, run: Run, of: About) -> None:
+def inside(run: BertRun, of: About) -> None:
     """Draw one weight of a run taken apart."""
-    weight = choose_weight(reading, run)
-    objective = reading.objective(weight.site, weight.query)
-    absent = missing(reading.reader, objective, len(weight.key_tokens))
-    more = {"stream": lambda: stream_lengths(reading.trace, ("encoder",), of)}
+    weight = choose_weight(run)
+    objective = run.objective(weight.site, weight.query)
+    absent = missing(run.reader, objective, len(weight.key_tokens))
+    more = {"stream": lambda: stream_lengths(run.trace, ("encoder",), of)}
     weight_tabs(INSIDE_TAB, weight, more, of=of, missing=absent)
     st.caption(INSIDE_WORDS)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import wait as wait_for
+from functools import partial
 
 import streamlit as st
 
 from model.library.hub import LoadingError
-from model.library.transformers_model import TransformersModel
 from pages.shared.link.address import section
 from pages.shared.runs.shelf import LOADING, Loaded, shelf
 from pages.shared.state import edit_history
@@ -36,20 +36,14 @@ def model_box() -> Loaded | None:
         form = st.form("load", border=False)
         row = form.container(horizontal=True, vertical_alignment="bottom")
         row.text_input(
-            "Name on the Hugging Face Hub, or a folder on this computer",
-            key="bert_wanted",
-            persist_state="session",
-            max_chars=BERT_NAME.bounds,
-            placeholder=SUGGESTIONS[0],
-        )
+            "Name on the Hugging Face Hub, or a folder on this computer", key="bert_wanted",
+            persist_state="session", max_chars=BERT_NAME.bounds, placeholder=SUGGESTIONS[0],
+        )  # fmt: skip
         asked = row.form_submit_button("Load")
         st.pills(
-            "Suggestions",
-            SUGGESTIONS,
-            key="bert_suggestion",
-            on_change=_take_suggestion,
-            label_visibility="collapsed",
-        )
+            "Suggestions", SUGGESTIONS, key="bert_suggestion",
+            on_change=_take_suggestion, label_visibility="collapsed",
+        )  # fmt: skip
     if asked and (name := st.session_state.bert_wanted.strip()):
         _ask_for(name)
     if st.session_state.setdefault("bert_loading", None):
@@ -73,7 +67,8 @@ def _ask_for(name: str) -> None:
         wait_for([job.result], timeout=MOMENT)
 
 
-def _show_progress() -> None:
+@partial(section, every=EVERY)
+def _progress() -> None:
     """A bar that tells how far the model is; in the end it is shown, or why there is none."""
     job = st.session_state.bert_loading
     if job is None:
@@ -90,17 +85,13 @@ def _show_progress() -> None:
     st.rerun()
 
 
-_progress = section(_show_progress, EVERY)
-
-
 def _take(loaded: Loaded) -> None:
     """Show a model from now on."""
     others = [name for name in st.session_state.get("bert_names", ()) if name != loaded.name]
     st.session_state.bert_names = [*others, loaded.name]
     if loaded.name != chosen(BERT_NAME):  # else it is the one that a link asks for
         edit_history.forget(edit_history.BERT)
-        if isinstance(loaded.model, TransformersModel):
-            put(BERT_KIND, loaded.model.kinds[-1])
+        put(BERT_KIND, loaded.model.kinds[-1])
         put(BERT_NAME, loaded.name)
         put(BERT_MASKED, "")
         put(BERT_EDITS, "")

@@ -9,16 +9,20 @@ import streamlit as st
 from model.edits import Edits
 from model.library.bert_reader import NO_HEAD, BertReader
 from model.library.hub import first_line
-from model.trace import Trace
-from pages.parts.bert.words import MASK_HINT, PARITY, PREDICTIONS
-from pages.shared.runs.library import BertRun, measured_parity, probabilities, read
-from pages.shared.runs.shelf import Loaded
+from model.library.transformers_model import TransformersModel
+from pages.parts.bert.words import MASK_HINT, PARITY, PREDICTIONS, TARGET
+from pages.shared.runs.library import BertRun, measured_parity, probabilities
 from pages.shared.show.comparison import CHANGED, TRAINED
 from pages.shared.show.pictures import all_picked, piece_chips, show
 from pages.shared.show.saving import About
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import chosen, put
-from pages.shared.state.library_choices import BERT_FIRST, BERT_MASKED, BERT_SECOND
+from pages.shared.state.library_choices import (
+    BERT_FIRST,
+    BERT_MASKED,
+    BERT_SECOND,
+    BERT_TARGET,
+)
 from pages.shared.widgets.choose import choose
 from viz import probability_bars, token_strip
 
@@ -26,15 +30,20 @@ TOP = 8  # predictions shown
 SAME = 1e-4  # rounding of 32-bit numbers over many layers stays below
 
 
-def text_boxes(reader: BertReader) -> tuple[str, str]:
-    """Draw the boxes for one sentence or two; a second one only if the model takes pairs."""
+def text_boxes(model: BertReader | TransformersModel) -> tuple[str, str]:
+    """Draw the box for the text, and one for a second sentence or for what the decoder reads."""
+    label, asked = "Text", "text"
+    if isinstance(model, BertReader):
+        label, asked = "Sentence 1", "sentence"
     left, right = st.columns(2)
     with left:
-        first = text_box(BERT_FIRST, "Sentence 1", "Type a sentence and press Enter")
-    if not reader.takes_pairs:
-        return first, ""
+        first = text_box(BERT_FIRST, label, f"Type a {asked} and press Enter")
     with right:
-        return first, text_box(BERT_SECOND, "Sentence 2, or nothing")
+        if model.takes_pairs:
+            return first, text_box(BERT_SECOND, "Sentence 2, or nothing")
+        if len(model.kinds) > 1:
+            return first, text_box(BERT_TARGET, TARGET)
+    return first, ""
 
 
 def text_box(choice: Choice, label: str, placeholder: str = "") -> str:
@@ -44,13 +53,13 @@ def text_box(choice: Choice, label: str, placeholder: str = "") -> str:
     )
 
 
-def tokens_to_mask(loaded: Loaded, first: str, second: str, reading: Trace, of: About) -> None:
-    """The tokens as chips, a click on which masks their word, and notes on them."""
-    reader, pieces = loaded.model, reading.source_tokens
+def tokens_to_mask(run: BertRun, of: About) -> None:
+    """Draw the tokens as chips, a click on which masks their word, and notes on them."""
+    reader, pieces = run.reader, run.trace.source_tokens
     label = f"What the model reads: {len(pieces)} tokens. {MASK_HINT}, again to bring it back."
     strip = token_strip("", piece_chips(pieces, reader.takes_pairs), label=label, clickable=True)
     show(strip, "tokens", lambda: mask(pieces), of=of, what="Tokens read")
-    if reader.is_cut(first, second):
+    if reader.is_cut(run.first, run.second):
         st.info(f"The text is longer than the {reader.max_tokens} tokens that this model can read.")
     if unknown := sum(piece.is_unknown for piece in pieces):
         st.info(
@@ -71,46 +80,43 @@ def mask(pieces: list) -> None:
         put(BERT_MASKED, ",".join(map(str, sorted(after))))
 
 
-def predictions(
-    loaded: Loaded, first: str, second: str, masked: tuple[int, ...], edits: Edits, of: About
-) -> None:
-    """What the model would put in the place of a mask, as trained and with heads switched.
+def predictions(run: BertRun, of: About) -> None:
+    """Draw what the model would put in the place of a mask, as trained and with heads switched.
 
     There is a mask in what it reads.
     """
-    reader: BertReader = loaded.model
-    pieces = read(loaded, first, second, masked, edits).source_tokens
-    places = [place for place, piece in enumerate(pieces) if piece.id == reader.mask_id]
+    reader, pieces = run.reader, run.trace.source_tokens
     if not reader.predicts:
         st.info(NO_HEAD)
         return
-    written = reader.read(first, second)
+    written = reader.read(run.first, run.second)
+    places = [place for place, piece in enumerate(pieces) if piece.id == reader.mask_id]
     place = places[0]
     if len(places) > 1:
         place = st.selectbox(
             "Masked place", places, format_func=lambda at: f"{at + 1}: {written[at].text}"
         )
-    trained = BertRun(loaded.number, first, second, masked)
-    runs = {TRAINED: trained}
-    if edits != Edits():
-        runs[CHANGED] = replace(trained, edits=edits)
-    found = {name: probabilities(run, place) for name, run in runs.items()}  # (V,)
+    found = {TRAINED: probabilities(replace(run, edits=Edits()), place)}  # (V,)
+    if run.edits != Edits():
+        found[CHANGED] = probabilities(run, place)
     drawn = list(found.values())[-1]
     best = drawn.topk(min(TOP, len(drawn))).indices
-    tokens = [reader.text(index) for index in best.tolist()]
     bars = {name: values[best].cpu().numpy() for name, values in found.items()}
-    what = f"Likeliest tokens at place {place + 1}"
-    show(probability_bars(bars, tokens), "predictions", of=of, what=what)
-    if place in masked:
+    chart = probability_bars(bars, [reader.text(index) for index in best.tolist()])
+    show(chart, "predictions", of=of, what=f"Likeliest tokens at place {place + 1}")
+    if place in run.masked:
         likelihood = drawn[written[place].id]
         rank = int((drawn > likelihood).sum()) + 1
         st.text(f"“{written[place].text}” itself: {likelihood:.4f}, number {rank} of {len(drawn)}")
     st.caption(PREDICTIONS)
 
 
-def parity(loaded: Loaded, first: str, second: str) -> None:
-    """A button that measures how far the numbers are from transformers' own, and the measure."""
-    asked = loaded.number, first, second
+def parity(run: BertRun) -> None:
+    """Draw a button that measures how far the numbers are from transformers' own, and the measure.
+
+    Masks and switched heads are left out.
+    """
+    asked = run.number, run.first, run.second
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Same numbers as transformers?", help=PARITY):
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,7 @@ from pages.parts.compare.sides import (
     Side,
     SnapshotSide,
     TranslatorSide,
+    at_step,
     recordings,
 )
 from pages.parts.compare.words import (
@@ -32,8 +34,7 @@ from pages.parts.compare.words import (
 )
 from pages.shared.link import link
 from pages.shared.runs.shelf import mine, short
-from pages.shared.runs.translator import translator
-from pages.shared.state import catalog, edit_history, models
+from pages.shared.state import edit_history, models
 from pages.shared.state.choices import LONGEST_SENTENCE, chosen
 from pages.shared.state.library_choices import BERT_NAME
 from pages.shared.widgets.choose import Widget, editor, head_options, words
@@ -41,24 +42,27 @@ from pages.shared.widgets.choose import Widget, editor, head_options, words
 # What the keys of trainings and of the transformers library's models begin with.
 RECORDED, LIBRARY = "snapshots of ", "library's "
 READS = "text that the decoder reads"
+Change = Callable[[Any], None]
 
 
-def draw(widget: Widget, name: str, what: str, label: str, value: object, **more: object) -> None:
-    """Draw a widget for a field of a side, or for a `value` that `change` takes."""
+def draw(
+    widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: object
+) -> None:
+    """Draw a widget for a value of a side, which `change` is called with."""
     # With more or fewer options it is another widget.
     options = f"_{len(more['options'])}" if "options" in more else ""
-    editor(widget, label, value, more.pop("change"), f"side_{name}_{what}{options}", **more)
+    editor(widget, label, value, change, f"side_{name}_{what}{options}", **more)
 
 
 def field(widget: Widget, name: str, side: Side, field: str, label: str = "", **more: Any) -> None:
     """Draw a widget for a field of a side."""
     choice = side.held_choices()[field]
-    more |= {"change": lambda value: change_field(name, field, value)}
     if widget is st.text_input:
         more |= {"max_chars": choice.bounds}
     else:
-        more |= {"format_func": lambda value: words(choice, value)}
-    draw(widget, name, choice.key, label or choice.label, getattr(side, field), **more)
+        more |= {"format_func": partial(words, choice)}
+    change = partial(change_field, name, field)
+    draw(widget, name, choice.key, label or choice.label, getattr(side, field), change, **more)
 
 
 def change_field(name: str, field: str, value: object) -> None:
@@ -67,12 +71,10 @@ def change_field(name: str, field: str, value: object) -> None:
     changed = replace(side, **{field: value})
     if isinstance(side, LibrarySide) and field in ("text", "second"):
         changed = replace(changed, masked="")  # the words that were masked are gone
-    elif isinstance(side, TranslatorSide) and not translator(side.model).tokenizer.encode(
-        changed.text
-    ):
+    if isinstance(side, TranslatorSide) and changed.readable() != changed:
         st.session_state.compare_told = NO_SENTENCE
-        return
-    show_on(name, changed.fitted())
+    else:
+        show_on(name, changed)
 
 
 def choose_side(name: str, side: Side) -> None:
@@ -113,13 +115,13 @@ def choose_text(name: str, side: Side) -> None:
             _, history = side.recording
             field(st.selectbox, name, side, "text", "Sentence", options=history.sentences)
             if len(history.steps) > 1:
-                more = {"options": history.steps, "format_func": "{:,}".format}
-                more["change"] = lambda step: change_field(
-                    name, "snapshot", f"{side.source}.{step}"
-                )
-                draw(st.select_slider, name, "step", "Step", side.step, **more)
+                draw(
+                    st.select_slider, name, "step", "Step", side.step,
+                    lambda step: change_field(name, "snapshot", f"{side.source}.{step}"),
+                    options=history.steps, format_func="{:,}".format,
+                )  # fmt: skip
         case LibrarySide():
-            pair = getattr(side.loaded.model, "takes_pairs", False)
+            pair = side.loaded.model.takes_pairs
             field(st.text_input, name, side, "text", "Sentence 1" if pair else "Text")
             if pair:
                 field(st.text_input, name, side, "second", "Sentence 2, or nothing")
@@ -141,9 +143,7 @@ def choose_run(name: str, side: Side) -> None:
     match side:
         case TranslatorSide():
             choose_changes(name, side, side.model, CHANGES_HELP)
-            label = (
-                f"{models.choices()[side.model].target.capitalize()} text that the decoder reads"
-            )
+            label = f"{models.choices()[side.model].target.capitalize()} {READS}"
             field(st.text_input, name, side, "target", label, placeholder="its translation")
         case LibrarySide():
             history = edit_history.BERT if side.name == chosen(BERT_NAME) else None
@@ -158,9 +158,11 @@ def choose_run(name: str, side: Side) -> None:
 def choose_changes(name: str, side: Side, history: str | None, help: str) -> None:
     """Draw the switch for a visitor's changes as they are now, and those of the side in words."""
     mine = write_edits(edit_history.edits(history)) if history else ""
-    more = {"disabled": not (mine or side.edits), "help": help}
-    more["change"] = lambda on: change_field(name, "edits", mine if on else "")
-    draw(st.toggle, name, "changed", "With my changes", bool(side.edits), **more)
+    draw(
+        st.toggle, name, "changed", "With my changes", bool(side.edits),
+        lambda on: change_field(name, "edits", mine if on else ""),
+        disabled=not (mine or side.edits), help=help,
+    )  # fmt: skip
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
     if not link.fits(SIDES_EDITS[name], side.edits):
@@ -176,40 +178,30 @@ def choose_model(name: str, side: Side) -> None:
         case TranslatorSide():
             key = side.model
         case SnapshotSide():
-            key = RECORDED + side.source
-            titles.setdefault(key, GONE)
+            titles.setdefault(key := RECORDED + side.source, GONE)
         case LibrarySide():
-            key = LIBRARY + side.name
-            titles.setdefault(key, short(side.name))
-    more = {"options": titles, "format_func": titles.get}
-    draw(st.selectbox, name, "model", "Model", key, change=partial(change_model, name), **more)
+            titles.setdefault(key := LIBRARY + side.name, short(side.name))
+    change, title = partial(change_model, name), titles.get
+    draw(st.selectbox, name, "model", "Model", key, change, options=titles, format_func=title)
 
 
 def change_model(name: str, key: str) -> None:
     """Show another model or training; the sentence stays if it is in the same language."""
-    before = current(name)
-    head = {"kind": before.kind, "layer": before.layer, "head": before.head}
-    language, text = before.writer, before.text
-    if isinstance(before, LibrarySide):
-        head, language, text = {}, catalog.DEFAULT, text[:LONGEST_SENTENCE]
-    if key.startswith(LIBRARY):
-        model = key.removeprefix(LIBRARY)
-        if isinstance(before, LibrarySide):
-            after = replace(before, name=model, edits="", masked="")
-        else:
-            after = LibrarySide(name=model, text=text, second="")
-    elif key.startswith(RECORDED):
-        source = key.removeprefix(RECORDED)
-        if source not in recordings():
-            st.session_state.compare_told = NO_TRAINING
-            return
-        last = recordings()[source][1].steps[-1]
-        after = SnapshotSide(**head, text=text, snapshot=f"{source}.{last}")
-    elif key not in models.choices():  # another tab of the visitor's made room for a newer one
-        st.session_state.compare_told = NO_MODEL
+    side = before = current(name)
+    if isinstance(before, LibrarySide):  # which has other heads, and room for longer texts
+        side = TranslatorSide(text=before.text[:LONGEST_SENTENCE])
+    if new := models.choices().get(key):
+        writer = models.choices().get(side.writer)
+        known = writer and writer.source == new.source and not new.is_own
+        text = side.text if known else new.examples[0]
+        after = TranslatorSide(side.kind, side.layer, side.head, text, model=key)
+    elif key.startswith(LIBRARY):
+        if not isinstance(before, LibrarySide):
+            before = LibrarySide(text=before.text, second="")
+        after = replace(before, name=key.removeprefix(LIBRARY), edits="", masked="")
+    elif (source := key.removeprefix(RECORDED)) in recordings():
+        after = at_step(side, source, recordings()[source][1].steps[-1])
+    else:  # another tab of the visitor's made room for a newer one
+        st.session_state.compare_told = NO_MODEL if source == key else NO_TRAINING
         return
-    else:
-        new = models.choices()[key]
-        known = language and models.choices()[language].source == new.source and not new.is_own
-        after = TranslatorSide(**head, text=text if known else new.examples[0], model=key)
-    show_on(name, after.fitted())
+    show_on(name, after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -50,9 +51,8 @@ def read_side(parameters: Mapping[str, str]) -> Side:
     for key, choice in HELD.items():
         if choice.instead and values[key] == choice.instead:  # what the link had no room for
             values[key], refused = choice.default, (*refused, key)
-    kind = LibrarySide if values[BERT_NAME.key] else TranslatorSide
-    if kind is TranslatorSide and values[SNAPSHOT.key]:
-        kind = SnapshotSide
+    recorded = SnapshotSide if values[SNAPSHOT.key] else TranslatorSide
+    kind = LibrarySide if values[BERT_NAME.key] else recorded
     fields = {name: values[choice.key] for name, choice in kind.held_choices().items()}
     return kind(**fields, refused=refused)
 
@@ -94,7 +94,8 @@ def current(name: str) -> Side:
 
 
 def show_on(name: str, side: Side) -> None:
-    """Show something on a side."""
+    """Show something on a side, as far as it can be shown."""
+    side = side.fitted()
     put(SIDES[name], replace(side, edits=""))  # which have a place of their own in links
     put(SIDES_EDITS[name], side.edits)
 
@@ -105,11 +106,10 @@ def paste(name: str, key: str) -> None:
     st.session_state[key] = ""
     if not pasted:
         return
-    try:
+    parameters = {}
+    with suppress(ValueError):
         parts = urlsplit(pasted)
         parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
-    except ValueError:
-        parameters = {}
     if not parameters:
         st.session_state.compare_told = NO_LINK
     elif parts.path.endswith("/compare"):  # the same side of it

@@ -9,14 +9,13 @@ import streamlit as st
 from pages.parts.compare.choosers import choose_side
 from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
 from pages.parts.compare.presets import presets
-from pages.parts.compare.sides import LibrarySide, Side, TranslatorSide
+from pages.parts.compare.sides import LibrarySide, Pair, Side, TranslatorSide
 from pages.parts.compare.words import (
     CLASSIC,
     DIFFERENT_TARGETS,
     EQUAL,
     EQUAL_GATES,
     NO_OUTPUT,
-    NO_TRAINING_TRANSLATION,
     NO_TRANSLATION,
     NOTHING_SHARED,
     OTHER_SUMMARY,
@@ -38,7 +37,6 @@ from viz import Change, compared_maps, largest_changes
 from viz.tokens import aligned
 
 LABELS = ("of A", "of B")
-Pair = tuple[Side, Side]
 
 
 def own_targets(both: Pair) -> bool | None:
@@ -57,17 +55,14 @@ def with_targets(both: Pair, own: bool) -> Pair:
     """
     first, second = both
     if own:
-        texts = [one.target or one.translation.text for one in both]
-    elif first.text == second.text and first.writer and second.writer:
-        shared = first.target or second.target
-        if not shared and first.writer != second.writer:
-            # As a text for both, so that both models cut it into tokens alike.
-            shared = translated(first.text, name=first.writer).text
-        texts = [one.target or shared for one in both]
-    else:
+        return tuple(replace(one, target=one.target or one.translation.text) for one in both)
+    if first.text != second.text or not (first.writer and second.writer):
         return both
-    first, second = (replace(one, target=text) for one, text in zip(both, texts, strict=True))
-    return first, second
+    shared = first.target or second.target
+    if not shared and first.writer != second.writer:
+        # As a text for both, so that both models cut it into tokens alike.
+        shared = translated(first.text, name=first.writer).text
+    return tuple(replace(one, target=one.target or shared) for one in both)
 
 
 def picture(both: Pair, of: About) -> None:
@@ -124,8 +119,9 @@ def output(both: Pair, same_target: bool, of: About) -> None:
         return
     st.subheader("Translations")
     if not all(isinstance(one, TranslatorSide) for one in both):
-        toy = any(one.writer is None for one in both)
-        st.caption(NO_TRAINING_TRANSLATION if toy else NO_TRANSLATION)
+        shipped = all(one.writer for one in both)
+        read = "the finished model's translation" if shipped else "the right answer"
+        st.caption(NO_TRANSLATION.format(read=read))
         return
     first, second = both
     for name, one in zip("AB", both, strict=True):
@@ -146,11 +142,8 @@ def in_words(name: str, side: Side) -> str:
 
 def is_classic(both: Pair) -> bool:
     """Return whether these are the two sentences of the example, in the model it speaks of."""
-    pairs = zip(both, (TIRED, WIDE), strict=True)
-    return all(
-        replace(one, kind=known.kind, layer=known.layer, head=known.head) == known
-        for one, known in pairs
-    )
+    head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
+    return [replace(one, **head) for one in both] == [TIRED, WIDE]
 
 
 def summaries(side: Side) -> list[str]:
@@ -192,7 +185,6 @@ def compare() -> None:
 
 COMPARE = Page(
     key="compare",
-    file="pages/compare.py",
     title="Compare",
     purpose="Two sentences, heads, models or trainings, side by side",
     body=compare,

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 import streamlit as st
 
-from model.training.snapshots import Snapshots
 from pages.parts.compare.links import NAMES, OWN, TIRED, WIDE, show_on
 from pages.parts.compare.sides import (
     OWN_TRAINING,
     LibrarySide,
-    Side,
-    SnapshotSide,
+    Pair,
     TranslatorSide,
+    at_step,
     recordings,
 )
 from pages.parts.compare.words import INTRO, NO_CHANGES, NO_OTHER_MODEL
-from pages.shared.link import address
 from pages.shared.runs.shelf import shelf
 from pages.shared.runs.translator import translator
 from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
-
-Pair = tuple[Side, Side]
-AnySide = TypeVar("AnySide", bound=Side)
 
 
 def presets() -> None:
@@ -38,28 +32,23 @@ def presets() -> None:
         "Two sentences": two_sentences(trained),
         "Two heads": (first, replace(first, head=(first.head + 1) % heads)),
         "Two models": two_models(trained),
-        "Before and after my changes": (trained, now) if now.edits else None,
+        "Before and after my changes": (trained, now) if now.edits else NO_CHANGES,
     }
     for source, (_, history) in recordings().items():
         own = " of my training" if source == OWN_TRAINING else ""
-        pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history)
+        pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history.steps)
     if other := elsewhere_in_library():
         other = replace(other, second="", masked="", edits="")
-        pairs["It, in the model loaded last"] = tuple(
-            replace(other, text=one.text) for one in (TIRED, WIDE)
-        )
-    why = {"Two models": NO_OTHER_MODEL, "Before and after my changes": NO_CHANGES}
+        both = (replace(other, text=one.text) for one in (TIRED, WIDE))
+        pairs["It, in the model loaded last"] = tuple(both)
     st.caption(INTRO)
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
+            why_not = pair if isinstance(pair, str) else None
             st.button(
-                title,
-                key=f"preset {title}",
-                on_click=show_both,
-                args=[pair],
-                disabled=pair is None,
-                help=why.get(title) if pair is None else None,
-            )
+                title, f"preset {title}", why_not,
+                on_click=show_both, args=[pair], disabled=why_not is not None,
+            )  # fmt: skip
 
 
 def show_both(pair: Pair) -> None:
@@ -71,7 +60,7 @@ def show_both(pair: Pair) -> None:
 
 def elsewhere() -> TranslatorSide:
     """Return what the other pages show now."""
-    now = of_session(TranslatorSide)
+    now = TranslatorSide.of_session()
     readable = models.last_readable()
     tokens = translator(now.model).tokenizer.encode(now.text)
     return now if tokens or readable is None else replace(now, text=readable)
@@ -79,13 +68,8 @@ def elsewhere() -> TranslatorSide:
 
 def elsewhere_in_library() -> LibrarySide | None:
     """Return what the page BERT and others shows now, if its model is in memory."""
-    now = of_session(LibrarySide)
+    now = LibrarySide.of_session()
     return now if shelf().get(now.name) else None
-
-
-def of_session(kind: type[AnySide]) -> AnySide:
-    """Return what the other pages show now, as a side."""
-    return kind(**{name: address.now(choice) for name, choice in kind.held_choices().items()})
 
 
 def two_sentences(now: TranslatorSide) -> Pair:
@@ -95,21 +79,19 @@ def two_sentences(now: TranslatorSide) -> Pair:
     return now, replace(now, text=[*others, now.text][0])
 
 
-def two_models(now: TranslatorSide) -> Pair | None:
-    """Return a model and another one for the same sentence, if there is one."""
+def two_models(now: TranslatorSide) -> Pair | str:
+    """Return a model and another one for the same sentence, or that there is none."""
     entry = models.choices()[now.model]
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            return now, replace(now, model=other.key).fitted()
-    return None
+            return now, replace(now, model=other.key)
+    return NO_OTHER_MODEL
 
 
-def two_snapshots(now: TranslatorSide, source: str, history: Snapshots) -> Pair | None:
-    """Return the middle and the end of a training, if there is more than one snapshot."""
-    if len(history.steps) < 2:
-        return None
-    steps = history.steps[(len(history.steps) - 1) // 2], history.steps[-1]
-    head = {"kind": now.kind, "layer": now.layer, "head": now.head, "text": now.text}
-    first, second = (SnapshotSide(**head, snapshot=f"{source}.{step}").fitted() for step in steps)
-    return first, second
+def two_snapshots(now: TranslatorSide, source: str, steps: list[int]) -> Pair | str:
+    """Return the middle and the end of a training, or nothing if it has only one snapshot."""
+    if len(steps) < 2:
+        return ""
+    middle = steps[(len(steps) - 1) // 2]
+    return at_step(now, source, middle), at_step(now, source, steps[-1])

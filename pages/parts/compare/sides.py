@@ -14,11 +14,12 @@ from model.library.bert_reader import BertReader
 from model.trace import Kind, Trace
 from model.training.snapshots import Snapshots
 from pages.parts.compare.words import NO_TRAINING, NOT_LOADED
-from pages.shared.runs.arrays import heads_meant, one_head, tokens_of, weights_of
-from pages.shared.runs.library import attended, layers_of, masked_places, read
+from pages.shared.link import address
+from pages.shared.runs.arrays import one_head, tokens_of, weights_of
+from pages.shared.runs.library import heads_of
 from pages.shared.runs.records import recorded_training
 from pages.shared.runs.shelf import Loaded, shelf, short
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.state import catalog, choices, library_choices, models
 from pages.shared.state.choice import Choice, like
@@ -84,25 +85,33 @@ class Side:
     @property
     def weights(self) -> np.ndarray:
         """The weights (Q, K) of its head, or a mean or maximum over heads and layers."""
-        layers = self.run.layers
-        places = heads_meant(self.layer, len(layers))
-        heads = [one_head(layers[place], self.head) for place in places]
-        return one_head(np.stack(heads), self.layer) if len(heads) > 1 else heads[0]
+        heads = [one_head(layer, self.head) for layer in self.run.layers]
+        return one_head(np.stack(heads), self.layer)
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
         """Return the choices that links hold, by the names of their fields."""
         return {one.name: one.metadata["choice"] for one in fields(cls) if one.metadata}
 
+    @classmethod
+    def of_session(cls) -> Self:
+        """Return what the other pages show now."""
+        return cls(**{name: address.now(choice) for name, choice in cls.held_choices().items()})
+
     def without(self, name: str) -> Self:
         """Return it with the default of a field that makes no sense."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 
+    def readable(self) -> Self:
+        """Return it with a model and a text that there are."""
+        return self
+
     def fitted(self) -> Self:
-        """Return it with a kind, a layer, a head and edits that there are, as far as is known."""
+        """Return it with everything that there is, as far as is known: model, text, head, edits."""
         side = self
         try:
+            side = side.readable()
             if side.kind not in side.kinds:
                 side = replace(side, kind=side.kinds[0])
             try:
@@ -115,6 +124,9 @@ class Side:
         layer = side.layer if side.layer in SUMMARIES else min(side.layer, layers - 1)
         head = side.head if side.head in head_options(heads) else choices.HEAD.default
         return replace(side, layer=layer, head=head)
+
+
+Pair = tuple[Side, Side]
 
 
 @dataclass(frozen=True)
@@ -142,7 +154,7 @@ class TranslatorSide(Side):
     @property
     def trace(self) -> Trace:
         """Everything recorded while it runs."""
-        return traced(self.text, self.target, self.changes, name=self.model)
+        return TranslatorRun(self.text, self.target, self.changes, model=self.model).trace
 
     @property
     def translation(self) -> Translation:
@@ -160,12 +172,12 @@ class TranslatorSide(Side):
             [token.text for token in self.trace.target_tokens],
         )
 
-    def fitted(self) -> Self:
-        """Return it with everything that there is, the model and something to read included."""
+    def readable(self) -> Self:
+        """Return it with a model that there is, and something to read."""
         side = self if self.model in models.choices() else self.without("model")
         if not translator(side.model).tokenizer.encode(side.text):
             side = replace(side, text=models.choices()[side.model].examples[0])
-        return super(TranslatorSide, side).fitted()
+        return side
 
 
 def recordings() -> dict[str, tuple[str, Snapshots]]:
@@ -218,12 +230,16 @@ class SnapshotSide(Side):
             history.target_tokens[number],
         )
 
-    def fitted(self) -> Self:
-        """Return it with everything that there is, a recorded sentence included."""
-        _, history = recordings().get(self.source, ("", None))
-        known = history is None or self.text in history.sentences
-        side = self if known else replace(self, text=history.sentences[0])
-        return super(SnapshotSide, side).fitted()
+    def readable(self) -> Self:
+        """Return it with a recorded sentence."""
+        _, history = self.recording
+        return self if self.text in history.sentences else replace(self, text=history.sentences[0])
+
+
+def at_step(side: Side, source: str, step: int) -> SnapshotSide:
+    """Return what a side shows as it was at a step of a training."""
+    snapshot = f"{source}.{step}"
+    return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot)
 
 
 @dataclass(frozen=True)
@@ -250,7 +266,7 @@ class LibrarySide(Side):
     @property
     def kinds(self) -> Sequence[Kind]:
         """The kinds of attention that the model has."""
-        return getattr(self.loaded.model, "kinds", ("encoder",))
+        return self.loaded.model.kinds
 
     @property
     def changes(self) -> Edits:
@@ -265,17 +281,9 @@ class LibrarySide(Side):
     @property
     def run(self) -> Run:
         """Every head of its kind on its text."""
-        loaded = self.loaded
-        title, reads = short(self.name), ()
-        if isinstance(loaded.model, BertReader):
-            second = self.second if loaded.model.takes_pairs else ""
-            places = masked_places(loaded.model, self.text, second, self.masked)
-            found = read(loaded, self.text, second, places, self.changes)
-            axes = found.source_tokens, found.source_tokens
-            title += ", heads switched" if self.changes != Edits() else ""
-        else:
-            found = attended(loaded, self.text, self.target or None)
-            axes = found.query_tokens(self.kind), found.key_tokens(self.kind)
-            reads = found.target_tokens
-        *tokens, reads = ([piece.text for piece in pieces] for pieces in (*axes, reads))
-        return Run(title, layers_of(found, self.kind), tuple(tokens), reads)
+        second = self.second if self.loaded.model.takes_pairs else self.target
+        found = heads_of(self.loaded, self.text, second, self.masked, self.changes)
+        title = short(self.name) + (", heads switched" if self.changes != Edits() else "")
+        pieces = found.query_tokens(self.kind), found.key_tokens(self.kind), found.target_tokens
+        queries, keys, reads = ([piece.text for piece in row] for row in pieces)
+        return Run(title, found.weights[self.kind], (queries, keys), reads)

@@ -52,12 +52,8 @@ NO_OUTPUT = (
     "that it writes."
 )
 NO_TRANSLATION = (
-    "Snapshots hold the attention alone. The decoder read the finished model's translation at "
-    "every step; what the model itself would have written then is not kept."
-)
-NO_TRAINING_TRANSLATION = (
-    "Snapshots hold the attention alone. The decoder read the right answer at every step; what the "
-    "model itself would have written then is not kept."
+    "Snapshots hold the attention alone. The decoder read {read} at every step; what the model "
+    "itself would have written then is not kept."
 )
 TOO_MANY_EDITS = (
     "The changes of this side are too many for a link: opened elsewhere, it is as trained."

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model import Decoding
 from model.edits import Edits
 from model.insight.scoring import most_likely_tokens, trace_log_probabilities
-from pages.parts.decoding.branches import branches_of
+from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.player import node_of, player, tree
-from pages.parts.decoding.request import Request, decode_or_explain
+from pages.parts.decoding.request import Request, choose_request
 from pages.parts.decoding.strategies import CHOICES
 from pages.parts.decoding.words import DECODING_WORDS, stopped
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array, following, tokens_of
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
 from pages.shared.state import edit_history
@@ -25,7 +24,7 @@ from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
 
 
-def what_if(request: Request, edits: Edits, of: About) -> None:
+def what_if(request: Request, of: About) -> None:
     """Draw every branch beside the original, with what differs marked."""
     st.subheader("What if")
     branches = branches_of(request.sentence)
@@ -33,34 +32,34 @@ def what_if(request: Request, edits: Edits, of: About) -> None:
         st.caption(DECODING_WORDS["what if"])
         return
     st.caption(DECODING_WORDS["branches"])
-    original = request.decode(edits, ()).translation
+    original = request.decode(Branch()).translation
     for place, branch in enumerate(branches.kept):
-        buttons, strip = st.columns([1, 3], vertical_alignment="center")
+        buttons, text = st.columns([1, 3], vertical_alignment="center")
         with buttons, st.container(horizontal=True):
             shown = branch == request.branch
             label, key = "Shown" if shown else "Show", f"show-{place}"
-            st.button(label, key=key, on_click=branches.show, args=[place], disabled=shown)
+            st.button(label, key=key, on_click=branches.show, args=[branch], disabled=shown)
             if place:
-                st.button("Remove", key=f"remove-{place}", on_click=branches.remove, args=[place])
-        with strip:
+                st.button("Remove", key=f"remove-{place}", on_click=branches.remove, args=[branch])
+        with text:
             try:
-                made = request.decode(edits, branch.forced).translation
+                made = request.decode(branch).translation
             except ValueError as error:
                 st.caption(str(error))
                 continue
             row = chips(made.target_tokens, original.target_tokens)
             label = f"{branch.name}: {made.score:.3f} nats, {stopped(made)}"
-            picture = token_strip(made.text, row, label=label)
-            show(picture, f"branch-{place}", of=of, what=branch.name)
+            strip = token_strip(made.text, row, label=label)
+            show(strip, f"branch-{place}", of=of, what=branch.name)
 
 
-def teacher_forcing(sentence: str, decoding: Decoding, edits: Edits) -> None:
-    """Draw a reference translation read in one pass, beside the free run."""
+def teacher_forcing(sentence: str, score: float, edits: Edits) -> None:
+    """Draw a reference translation read in one pass, beside the score of the free run."""
     st.subheader("Teacher forcing")
     own = translated(sentence).text
     label = "Reference translation: type one, or leave the model's own"
     target = choose(TARGET, label=label, placeholder=own)
-    trace = traced(sentence, target, edits)
+    trace = TranslatorRun(sentence, target, edits).trace
     wanted, log_probabilities = following(trace), trace_log_probabilities(trace)
     likeliest, ids = most_likely_tokens(trace)
     picture = shifted_right(
@@ -74,7 +73,7 @@ def teacher_forcing(sentence: str, decoding: Decoding, edits: Edits) -> None:
     show(picture, "forced", of=of, what="Teacher forcing")
     with st.container(horizontal=True):
         st.metric("The reference, forced", f"{log_probabilities.sum():.3f} nats")
-        st.metric("The free run", f"{decoding.translation.score:.3f} nats")
+        st.metric("The free run", f"{score:.3f} nats")
         agreed = sum(token.id == index for token, index in zip(wanted, ids, strict=True))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
     st.caption(DECODING_WORDS["teacher forcing"])
@@ -83,18 +82,19 @@ def teacher_forcing(sentence: str, decoding: Decoding, edits: Edits) -> None:
 @section
 def everything(sentence: str) -> None:
     """Draw everything under the sentence box."""
-    edits = edit_history.edits()
-    if edits != Edits():
+    if edit_history.edits() != Edits():
         st.info(DECODING_WORDS["edits in force"])
-    request, decoding = decode_or_explain(sentence, edits)
-    st.text(f"Shown: {request.branch.name}, {stopped(decoding.translation)}.")
-    of = about(sentence, target=decoding.translation.text, edits=edits, place=request.words)
-    node = node_of(request, edits)
-    player(request, decoding, node, of)
+    request = choose_request(sentence)
+    decoding = request.decode()
+    made = decoding.translation
+    st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
+    of = about(sentence, target=made.text, edits=request.edits, place=request.words)
+    node = node_of(request)
+    player(request, node, of)
     if request.strategy.strategy == "beam":
         tree(decoding, node, of)
-    what_if(request, edits, of)
-    teacher_forcing(sentence, decoding, edits)
+    what_if(request, of)
+    teacher_forcing(sentence, made.score, request.edits)
 
 
 def decoding_page() -> None:
@@ -105,7 +105,6 @@ def decoding_page() -> None:
 
 DECODING = Page(
     key="decoding",
-    file="pages/decoding.py",
     title="Decoding",
     purpose="How the output comes about, one token at a time",
     body=decoding_page,

@@ -7,32 +7,30 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model import Decoding
-from model.edits import Edits
 from model.tokens import END_ID
 from model.trace import Kind, Site
 from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.request import Request, refuse
-from pages.parts.decoding.steps import candidates_of, player_of, tree_of
+from pages.parts.decoding.steps import CANDIDATES, player_of, tree_of
 from pages.parts.decoding.words import DECODING_WORDS
-from pages.shared.link import address
 from pages.shared.runs.translator import translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
-from pages.shared.state import edit_history
 from pages.shared.state.choices import HEAD, LAYER, chosen
+from pages.shared.state.slide import slide
 from pages.shared.widgets.choose import choose_head, choose_layer
 
 Node = tuple[int, int]  # of the tree: a step and a place
 
 
-def node_of(request: Request, edits: Edits) -> Node | None:
+def node_of(request: Request) -> Node | None:
     """Return the text of the tree that was clicked; None for the one that was returned.
 
     Whatever changes the decoding, and another slide, leads back to that one.
     """
-    of = request, edits, address.slide()
+    of = request, slide()
     if st.session_state.get("node", (None,))[0] != of:
         st.session_state.node = of, None
     return st.session_state.node[1]
@@ -43,31 +41,32 @@ def choose_node(node: Node | None) -> None:
     st.session_state.node = st.session_state.node[0], node
 
 
-def player(request: Request, decoding: Decoding, node: Node | None, of: About) -> None:
+def player(request: Request, node: Node | None, of: About) -> None:
     """Draw the scrubber, over the translation or over the text that was clicked in the tree."""
+    decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = choose_layer("decoder"), choose_head()
     start = node[0] if node else request.branch.step
     picture = player_of(decoding, path, layer=layer, head=head, start=start)
     what = f"Decoding, {site_words('cross', layer, head).partition(', ')[2]}"
-    show(picture, "player", lambda: answer(request, decoding, path), of=of, what=what)
+    show(picture, "player", lambda: answer(request, path), of=of, what=what)
     follow()
     st.caption(DECODING_WORDS["player"])
 
 
-def answer(request: Request, decoding: Decoding, path: Sequence[int]) -> None:
+def answer(request: Request, path: Sequence[int]) -> None:
     """Force what was clicked or typed, or take the weight apart that was clicked."""
     place, choice = picked("player")
     if isinstance(choice, dict):
-        take_apart(decoding, path, place, choice["kind"], choice["key"])
+        take_apart(request.decode(), path, place, choice["kind"], choice["key"])
     else:
-        force(request, decoding, path, place, choice)
+        force(request, path, place, choice)
 
 
 def take_apart(decoding: Decoding, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
     """Open the clicked weight of a step; of a mean or maximum, that of the strongest head."""
-    text = decoding.tree[len(path) - 1][path[-1]].text
+    text = decoding.last_of(path).text
     written = [index for index in decoding.ids_of(path) if index != END_ID]
     if [token.id for token in translator().tokenizer.encode(text)] != written:
         refuse(DECODING_WORDS["other tokens"])
@@ -79,23 +78,23 @@ def take_apart(decoding: Decoding, path: Sequence[int], place: int, kind: Kind, 
     open_inside(*site, head, place, key, changed=True, target=text)
 
 
-def force(
-    request: Request, decoding: Decoding, path: Sequence[int], place: int, choice: str | int
-) -> None:
+def force(request: Request, path: Sequence[int], place: int, choice: str | int) -> None:
     """Begin a branch with a candidate, by its place among them, or with a text."""
+    decoding = request.decode()
     try:
         if isinstance(choice, str):
             tokens = translator().write(choice)
         else:
-            tokens = [candidates_of(decoding.steps_to(path)[place])[choice].token]
+            tokens = [decoding.steps_to(path)[place].candidates(CANDIDATES)[choice].token]
         forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
-        request.decode(edit_history.edits(), forced)
+        name = f"{' '.join(token.text for token in tokens)} at step {place + 1}"
+        branch = Branch(forced, place, name)
+        request.decode(branch)
     except ValueError as error:
         refuse(str(error))
     else:
         if forced != tuple(decoding.ids_of(decoding.path))[: len(forced)]:
-            name = f"{' '.join(token.text for token in tokens)} at step {place + 1}"
-            branches_of(request.sentence).add(Branch(forced, place, name))
+            branches_of(request.sentence).show(branch)
 
 
 def tree(decoding: Decoding, node: Node | None, of: About) -> None:

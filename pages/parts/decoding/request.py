@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -12,23 +12,24 @@ from model.edits import Edits
 from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.strategies import LONGEST, choose_strategy, strategy_words
 from pages.shared.runs.translator import decoded
-from pages.shared.state import models
+from pages.shared.state import edit_history, models
 
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that decides a decoding, but for the edits."""
+    """Everything that decides a decoding."""
 
     model: str  # its key
     sentence: str
+    edits: Edits
     strategy: Strategy = Strategy()
     longest: int = LONGEST.default
     branch: Branch = Branch()
 
-    def decode(self, edits: Edits, forced: tuple[int, ...] | None = None) -> Decoding:
-        """Decode it, or with other forced ids; raise ValueError if that cannot be done."""
-        forced = self.branch.forced if forced is None else forced
-        return decoded(self.sentence, self.strategy, self.longest, forced, edits, name=self.model)
+    def decode(self, branch: Branch | None = None) -> Decoding:
+        """Decode it, or another branch of it; raise ValueError if that cannot be done."""
+        settings = self.strategy, self.longest, (branch or self.branch).forced, self.edits
+        return decoded(self.sentence, *settings, name=self.model)
 
     @property
     def words(self) -> str:
@@ -37,21 +38,24 @@ class Request:
         return f"Decoded by {strategy_words(self.strategy, self.longest)}{forced}"
 
 
-def decode_or_explain(sentence: str, edits: Edits) -> tuple[Request, Decoding]:
-    """Draw the settings and decode; if that cannot be done, say why and return the last result."""
-    model, last = models.chosen().key, st.session_state.get("asked")
-    if last is None or (last.model, last.sentence) != (model, sentence):
-        last = Request(model, sentence)
+def choose_request(sentence: str) -> Request:
+    """Draw the settings and return them; if they cannot be decoded, say why and return the last."""
+    plain = Request(models.chosen().key, sentence, edit_history.edits())
+    last = st.session_state.get("asked", plain)
+    if (last.model, last.sentence) != (plain.model, sentence):
+        last = plain
     try:
-        request = Request(model, sentence, *choose_strategy(), branches_of(sentence).shown)
-        decoding = request.decode(edits)
+        strategy, longest = choose_strategy()
+        branch = branches_of(sentence).shown
+        request = replace(plain, strategy=strategy, longest=longest, branch=branch)
+        request.decode()
     except ValueError as error:
         explain(str(error))
-        request, decoding = last, last.decode(edits)
+        request = replace(last, edits=plain.edits)
     if refused := st.session_state.pop("refused", None):
         explain(refused)
     st.session_state.asked = request
-    return request, decoding
+    return request
 
 
 def refuse(why: str) -> None:

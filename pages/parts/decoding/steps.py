@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model import Decoding
-from model.decoding.steps import Candidate, DecodingStep, stack_rows
-from model.tokens import END_ID, Token
+from model.decoding.steps import DecodingStep, Node, stack_rows
 from model.trace import Kind
 from pages.parts.decoding.words import ending
 from pages.shared.runs.arrays import as_array, one_head
@@ -23,45 +22,19 @@ def player_of(
 ) -> CanvasPicture:
     """Return the scrubber over the steps of a path of nodes."""
     steps = decoding.steps_to(path)
-    last = decoding.tree[len(path) - 1][path[-1]]
+    weights = [step.weights for step in steps]
+    visible = [step.visible for step in steps]
     return decoding_player(
-        rows_of([step.weights for step in steps], "decoder", layer, head),
-        rows_of([step.weights for step in steps], "cross", layer, head),
-        rows_of([step.visible for step in steps], "decoder", layer, head) > 0,
+        rows_of(weights, "decoder", layer, head),
+        rows_of(weights, "cross", layer, head),
+        rows_of(visible, "decoder", layer, head) > 0,
         [step.read[-1].text for step in steps],
         [token.text for token in decoding.translation.source_tokens],
-        texts=[*(step.text for step in steps), last.text],
+        texts=[*(step.text for step in steps), decoding.last_of(path).text],
         bars=[bars_of(step) for step in steps],
         start=min(start, len(steps) - 1),
-        ending=ending(last.token.id == END_ID, last.kept, len(steps)),
+        ending=ending(decoding.last_of(path), len(steps)),
     )
-
-
-def candidates_of(step: DecodingStep) -> list[Candidate]:
-    """Return the likeliest next tokens, and the one that was written if it is not among them."""
-    found = step.top(CANDIDATES)
-    if step.token.id not in [candidate.token.id for candidate in found]:
-        found.append(step.candidate(step.token.id))
-    return found
-
-
-def bars_of(step: DecodingStep) -> list[Bar]:
-    """Return the candidates of a step, each after the part of its word that is written already."""
-    return [
-        Bar(
-            candidate.token.text,
-            candidate.probability,
-            before=step.text.rpartition(" ")[2] if goes_on(step, candidate.token) else "",
-            drawn=candidate.drawn,
-            chosen=candidate.token.id == step.token.id,
-        )
-        for candidate in candidates_of(step)
-    ]
-
-
-def goes_on(step: DecodingStep, token: Token) -> bool:
-    """Return whether a token would go on the last word of what was read."""
-    return token.start == len(step.text) and not token.is_special
 
 
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: Head) -> np.ndarray:
@@ -69,23 +42,27 @@ def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: Head) -> np.nda
     return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # of (H, T, K)
 
 
+def bars_of(step: DecodingStep) -> list[Bar]:
+    """Return the candidates of a step, each after the part of its word that is written already."""
+    word, bars = step.text.rpartition(" ")[2], []
+    for one in step.candidates(CANDIDATES):
+        goes_on = one.token.start == len(step.text) and not one.token.is_special
+        before, written = word if goes_on else "", one.token.id == step.token.id
+        bars.append(Bar(one.token.text, one.probability, before, one.drawn, written))
+    return bars
+
+
 def tree_of(decoding: Decoding, selected: tuple[int, int] | None) -> CanvasPicture:
     """Return every text that was kept or dropped, as a tree."""
-    best = dict(enumerate(decoding.path))
+    best = list(enumerate(decoding.path))
     leaves = [
-        [
-            Leaf(
-                node.parent,
-                node.token.text,
-                node.text,
-                node.log_probability,
-                node.score,
-                kept=node.kept,
-                ended=node.token.id == END_ID,
-                best=best.get(length) == place,
-            )
-            for place, node in enumerate(nodes)
-        ]
-        for length, nodes in enumerate(decoding.tree)
+        [leaf_of(node, (step, place) in best) for place, node in enumerate(nodes)]
+        for step, nodes in enumerate(decoding.tree)
     ]
     return beam_tree(leaves, selected=selected)
+
+
+def leaf_of(node: Node, best: bool) -> Leaf:
+    """Return a text of the tree as it is drawn."""
+    numbers = node.log_probability, node.score
+    return Leaf(node.parent, node.token.text, node.text, *numbers, node.kept, node.ended, best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import chain
 
 import streamlit as st
 
@@ -11,85 +11,53 @@ from pages.shared.state.choice import Choice, number, one_of
 from pages.shared.state.choices import chosen
 from pages.shared.widgets.choose import choose
 
-
-class Way(NamedTuple):
-    """A strategy in words, and the options it looks at, named as those of `Strategy`."""
-
-    words: str
-    options: tuple[Choice, ...] = ()
-
-
-WAYS: dict[StrategyName, Way] = {
-    "greedy": Way("Greedy: the likeliest token is written at every step, and never taken back."),
-    "beam": Way(
+WORDS: dict[StrategyName, str] = {
+    "greedy": "Greedy: the likeliest token is written at every step, and never taken back.",
+    "beam": (
         "Beam search: the most likely texts so far are extended side by side, and the one with "
-        "the best final score is returned.",
-        (
-            number(
-                "beam_size",
-                Strategy.beam_size,
-                (1, 8),
-                label="Beam size",
-                help="How many texts are followed at once; with 1 it is greedy.",
-            ),
-            number(
-                "length_penalty",
-                Strategy.length_penalty,
-                (0.0, 2.0),
-                label="Length penalty",
-                step=0.1,
-                help="A finished text's score is its log-probability / length^penalty. 0 favours "
-                "short texts, more favours long ones.",
-            ),
-        ),
+        "the best final score is returned."
     ),
-    "sample": Way(
+    "sample": (
         "Sampling: every token is drawn at random, likelier ones more often. The same seed draws "
-        "the same tokens.",
-        (
-            number(
-                "temperature",
-                Strategy.temperature,
-                (0.0, 2.0),
-                label="Temperature",
-                step=0.1,
-                help="Below 1 likely tokens are drawn more often still, above 1 less often.",
-            ),
-            number(
-                "top_k",
-                Strategy.top_k,
-                (0, 100),
-                label="top-k",
-                help="Only this many of the likeliest tokens can be drawn; 0 stands for all.",
-            ),
-            number(
-                "top_p",
-                Strategy.top_p,
-                (0.05, 1.0),
-                label="top-p",
-                step=0.05,
-                help="Only the likeliest tokens that together reach this probability can be drawn.",
-            ),
-            number(
-                "seed",
-                Strategy.seed,
-                (0, 9_999),
-                label="Seed",
-                help="Where the random numbers begin.",
-            ),
-        ),
+        "the same tokens."
     ),
 }
-STRATEGY = one_of("strategy", {name: name.title() for name in WAYS}, label="Strategy")
-LONGEST = number(
-    "longest",
-    64,
-    (1, 255),
-    label="Longest",
-    help="The most tokens a translation may have; where they are used up, it stops.",
-)
-OPTIONS = dict.fromkeys(option for way in WAYS.values() for option in way.options)
-CHOICES = (STRATEGY, *OPTIONS, LONGEST)
+HELP = {
+    "beam_size": "How many texts are followed at once; with 1 it is greedy.",
+    "length_penalty": (
+        "A finished text's score is its log-probability / length^penalty. 0 favours short texts, "
+        "more favours long ones."
+    ),
+    "temperature": "Below 1 likely tokens are drawn more often still, above 1 less often.",
+    "top_k": "Only this many of the likeliest tokens can be drawn; 0 stands for all.",
+    "top_p": "Only the likeliest tokens that together reach this probability can be drawn.",
+    "seed": "Where the random numbers begin.",
+    "longest": "The most tokens a translation may have; where they are used up, it stops.",
+}
+
+
+def option(name: str, label: str, bounds: tuple[float, float], step: float | None = None) -> Choice:
+    """Return the choice of an option of `Strategy`, whose default it has."""
+    default = getattr(Strategy, name)
+    return number(name, default, bounds, label=label, step=step, help=HELP[name])
+
+
+OPTIONS: dict[StrategyName, tuple[Choice, ...]] = {  # that each strategy looks at
+    "greedy": (),
+    "beam": (
+        option("beam_size", "Beam size", (1, 8)),
+        option("length_penalty", "Length penalty", (0.0, 2.0), 0.1),
+    ),
+    "sample": (
+        option("temperature", "Temperature", (0.0, 2.0), 0.1),
+        option("top_k", "top-k", (0, 100)),
+        option("top_p", "top-p", (0.05, 1.0), 0.05),
+        option("seed", "Seed", (0, 9_999)),
+    ),
+}
+STRATEGY = one_of("strategy", {name: name.title() for name in OPTIONS}, label="Strategy")
+LONGEST = number("longest", 64, (1, 255), label="Longest", help=HELP["longest"])
+CHOICES = (STRATEGY, *chain(*OPTIONS.values()), LONGEST)
 
 
 def choose_strategy() -> tuple[Strategy, int]:
@@ -98,16 +66,15 @@ def choose_strategy() -> tuple[Strategy, int]:
     Raise ValueError for options that make no sense.
     """
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        way = WAYS[choose(STRATEGY)]
-        for option in (*way.options, LONGEST):
-            choose(option, width=130)
-    st.caption(way.words)
-    options = {option.key: chosen(option) for option in way.options}
-    return Strategy(chosen(STRATEGY), **options), chosen(LONGEST)
+        name = choose(STRATEGY)
+        for choice in (*OPTIONS[name], LONGEST):
+            choose(choice, width=130)
+    st.caption(WORDS[name])
+    return Strategy(name, **{one.key: chosen(one) for one in OPTIONS[name]}), chosen(LONGEST)
 
 
 def strategy_words(strategy: Strategy, longest: int) -> str:
     """Return a strategy and its options in words."""
-    options = WAYS[strategy.strategy].options
+    options = OPTIONS[strategy.strategy]
     parts = [f"{option.label.lower()} {getattr(strategy, option.key)}" for option in options]
     return ", ".join([strategy.strategy, *parts, f"{LONGEST.label.lower()} {longest}"])

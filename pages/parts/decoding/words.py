@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model import Translation
+from model.decoding.steps import Node
 
 DECODING_WORDS = {
     "player": (
@@ -43,8 +44,8 @@ def stopped(translation: Translation) -> str:
     return f"{len(translation.target_tokens)} tokens, stopped at {at}"
 
 
-def ending(ended: bool, kept: bool, steps: int) -> str:
-    """Return why a text has no more steps, in words."""
-    if ended:
+def ending(last: Node, steps: int) -> str:
+    """Return why a text has no more steps than those to its last node, in words."""
+    if last.ended:
         return "The end token: it stops here."
-    return f"Stopped at the limit of {steps} tokens." if kept else "Dropped here."
+    return f"Stopped at the limit of {steps} tokens." if last.kept else "Dropped here."

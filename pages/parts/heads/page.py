@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from model.edits import Edits
 from model.insight.head_patterns import DEFINITIONS, badges
-from model.insight.scoring import trace_log_probabilities
 from model.trace import Site, Trace
 from pages.shared.controls.head_switches import Place, head_switches
 from pages.shared.controls.sentence import sentence_box
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import tokens_of, weights_of
 from pages.shared.runs.head_effects import Effects, removal_effects
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import attention_map, open_inside
-from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.comparison import compare_probabilities, compare_scores, compare_translations
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about
 from pages.shared.show.words import HEAD_WORDS
@@ -32,37 +33,17 @@ def selected() -> Place:
     return chosen(KIND), chosen(LAYER), 0 if head in SUMMARIES else head
 
 
-def consequence(before: Trace, after: Trace, edits: Edits, of: About) -> None:
-    """Draw how likely the model finds the original translation, before and after."""
-    score, edited_score = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
-    change = f"{edited_score - score:+.3f} against {score:.3f} as trained"
-    st.metric(
-        "Score of the original translation",
-        f"{edited_score:.3f} nats",
-        change if edits != Edits() else None,
-    )
-    compare_probabilities(before, after, of=of)
-
-
 def head_in_detail(trace: Trace, of: About) -> None:
     """Draw the weights of the selected head, and what they look like on this sentence."""
     kind, layer, head = place = selected()
-    weights = weights_of(trace, kind)[layer, head]  # (query, key)
-    st.subheader(site_words(*place))
+    weights, words = weights_of(trace, kind)[layer, head], site_words(*place)  # (query, key)
+    st.subheader(words)
     visible = trace.attention[Site(kind, layer)].masked_scores[0, head].isfinite().cpu().numpy()
-    st.markdown(
-        " ".join(
-            f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)
-        )
-        or "No badge: this head follows none of the patterns below on this sentence."
-    )
-    attention_map(
-        attention_heatmap(weights, *tokens_of(trace, kind), clickable=True),
-        "map",
-        lambda *cell: open_inside(*place, *cell, changed=True),
-        of=of,
-        what=site_words(*place),
-    )
+    found = [f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)]
+    st.markdown(" ".join(found) or HEAD_WORDS["no badge"])
+    picture = attention_heatmap(weights, *tokens_of(trace, kind), clickable=True)
+    open_cell = partial(open_inside, *place, changed=True)
+    attention_map(picture, "map", open_cell, of=of, what=words)
 
 
 def which_matter(sentence: str, edits: Edits, of: About) -> None:
@@ -96,8 +77,9 @@ def switched(sentence: str) -> None:
     edits = edit_history.edits()
     if edits.changes_masks:
         st.info(HEAD_WORDS["masks in force"])
-    before, after = traced(sentence), traced(sentence, edits=edits)
-    of = about(sentence, target=translated(sentence).text, edits=edits)
+    run = TranslatorRun(sentence, edits=edits)
+    before, after = TranslatorRun(sentence).trace, run.trace
+    of = about(sentence, target=run.target_text, edits=edits)
     config = translator().model.config
     shapes = {kind: (config.layers(kind), config.heads) for kind in KINDS}
     head_switches(shapes, selected(), select_head, of=of)
@@ -105,7 +87,8 @@ def switched(sentence: str) -> None:
     with output:
         st.subheader("What it does to the output")
         translations = st.container()
-        consequence(before, after, edits, of)
+        compare_scores(before, after, changed=edits != Edits())
+        compare_probabilities(before, after, of=of)
     with detail:
         head_in_detail(after, of)
         which_matter(sentence, edits, of)
@@ -131,7 +114,6 @@ def heads() -> None:
 
 HEADS = Page(
     key="heads",
-    file="pages/heads.py",
     title="Heads",
     purpose="Switch heads off, and see which of them matter",
     body=heads,

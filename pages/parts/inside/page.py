@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from model.edits import Edits
@@ -15,10 +17,10 @@ from pages.shared.inside.stream import stream_lengths
 from pages.shared.inside.tabs import TITLES, tab_choice, weight_tabs
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import tokens_of, weights_of
-from pages.shared.runs.translator import TranslatorRun, translated
+from pages.shared.runs.translator import TranslatorRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.saving import About, about
-from pages.shared.state import edit_history, models
+from pages.shared.state import edit_history
 from pages.shared.state.choices import (
     CHANGED,
     HEAD,
@@ -51,10 +53,9 @@ def choose_site(sentence: str) -> tuple[TranslatorRun, Site]:
         layer = choose_layer(kind)
         help = "What you changed on the Masks and Heads pages."
         changed = choose(CHANGED, disabled=edits == Edits(), help=help)
-    same = chosen(INSIDE_OF) == sentence  # as where a weight was clicked
-    target, pad_to = (chosen(INSIDE_TARGET), chosen(INSIDE_PAD_TO)) if same else ("", None)
-    name = models.chosen().key
-    run = TranslatorRun(name, sentence, target, edits if changed else Edits(), pad_to)
+    run = TranslatorRun(sentence, edits=edits if changed else Edits())
+    if chosen(INSIDE_OF) == sentence:  # the run in which a weight was clicked
+        run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
     return run, Site(kind, layer)
 
 
@@ -74,13 +75,10 @@ def choose_weight(run: TranslatorRun, site: Site) -> Weight:
 
 def about_weight(weight: Weight) -> About:
     """Return what the pictures of a weight are of."""
-    run = weight.run
-    place = (
-        f"{site_words(*weight.site, weight.head)}, query {weight.query + 1}, key {weight.key + 1}"
-    )
+    run, head = weight.run, site_words(*weight.site, weight.head)
+    place = f"{head}, query {weight.query + 1}, key {weight.key + 1}"
     padded = f"; both sides padded to {run.pad_to} tokens" if run.pad_to else ""
-    target = run.target or translated(run.sentence).text
-    return about(run.sentence, target=target, edits=run.edits, place=place + padded)
+    return about(run.sentence, target=run.target_text, edits=run.edits, place=place + padded)
 
 
 @section
@@ -105,7 +103,6 @@ def page() -> None:
 
 INSIDE = Page(
     key="inside",
-    file="pages/inside.py",
     title="Inside a head",
     purpose="Why a weight is what it is, number by number",
     body=page,

@@ -51,13 +51,10 @@ def edit_cells(site: Site, head: int) -> None:
 def matrix(before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
     """Draw the mask in force, to be changed by hand."""
     site, head = focus.site, focus.head
-    trained, visible = (
-        record.masked_scores[0, head].isfinite().cpu().numpy() for record in (before, after)
-    )
-    picture = mask_matrix(
-        visible, *focus.tokens, trained=trained, editable=True, label="Mask in force"
-    )
-    what = f"Mask in force, {focus.words}"
+    label, masks = "Mask in force", [record.masked_scores[0, head] for record in (before, after)]
+    trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)
+    picture = mask_matrix(visible, *focus.tokens, trained=trained, editable=True, label=label)
+    what = f"{label}, {focus.words}"
     show(picture, "matrix", lambda: edit_cells(site, head), of=focus.of, what=what)
     st.caption(MASK_WORDS["edit"])
 
@@ -72,17 +69,13 @@ def stages(
     difference = weights - before.weights[0, head].cpu().numpy()
     masked = after.masked_scores[0, head].cpu().numpy()
     raw = {"maximum": float(np.abs(scores).max()), "diverging": True}
+    left = {"name": "masked score", "blocked": blocked, **raw}
+    change = {"name": "change", "diverging": True, "maximum": None}
     maps = {
         "1. Scores: q·k / √d": (scores, {"name": "score", **raw}),
-        "2. Masked scores: −∞ where blocked": (
-            masked,
-            {"name": "masked score", "blocked": blocked, **raw},
-        ),
+        "2. Masked scores: −∞ where blocked": (masked, left),
         "3. Weights: the softmax of each row": (weights, {"blocked": blocked}),
-        "4. Weights minus those as trained": (
-            difference,
-            {"name": "change", "diverging": True, "maximum": None},
-        ),
+        "4. Weights minus those as trained": (difference, change),
     }
     columns = [*st.columns(2), *st.columns(2)]
     for column, (title, (values, options)) in zip(columns, maps.items(), strict=True):

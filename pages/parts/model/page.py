@@ -60,7 +60,6 @@ def the_model() -> None:
 
 MODEL_PAGE = Page(
     key="model",
-    file="pages/model.py",
     title="The model",
     purpose="What it is, how it was trained, what it cannot do",
     body=the_model,

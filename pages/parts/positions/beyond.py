@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.positions import sinusoids
 from model.trace import PositionEdit
-from pages.parts.positions.tables import LONGEST
+from pages.parts.positions.tables import LONGEST, show_lines
 from pages.parts.positions.words import BEYOND_WORDS
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
@@ -16,15 +16,15 @@ from pages.shared.runs.positions import (
     SHIFTS,
     learned_table,
     repositioned,
-    scores_by_shift,
+    shift_scores,
 )
 from pages.shared.runs.records import trained_up_to
-from pages.shared.show.pictures import chips, show, show_altair
+from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import NO_MODEL, about
 from pages.shared.state import catalog, models
 from pages.shared.state.choice import number, one_of
 from pages.shared.widgets.choose import choose
-from viz import position_lines, token_strip
+from viz import token_strip
 
 SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
 DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")
@@ -42,10 +42,10 @@ def beyond_section(sentence: str) -> None:
     st.caption(BEYOND_WORDS["shift"])
     model = models.chosen()
     compared = {model.key: model.title} if model.is_own else SHIPPED
-    lines = {words: np.array(scores_by_shift(sentence, name)) for name, words in compared.items()}
-    chart = position_lines(lines, SHIFTS, x="k", y="nats a token")
+    lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
+    of = about(sentence, model=", ".join(lines))
     what = "Log-probability by how far all positions are shifted"
-    show_altair(chart, "shifts", of=about(sentence, model=", ".join(lines)), what=what)
+    show_lines(lines, "shifts", of=of, what=what, places=SHIFTS, x="k", y="nats a token")
     if not model.is_own:
         encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
         st.caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
@@ -62,8 +62,7 @@ def both_tables() -> None:
     ended = np.full(LONGEST, np.nan, dtype=np.float32)
     ended[:positions] = table[:, dimension]
     lines = {"sinusoidal": as_array(sinusoids(LONGEST, d_model)[:, dimension]), "learned": ended}
-    what = f"Positions in dimension {dimension}"
-    show_altair(position_lines(lines), "tables", of=NO_MODEL, what=what)
+    show_lines(lines, "tables", of=NO_MODEL, what=f"Positions in dimension {dimension}")
 
 
 def translation_at(sentence: str, shift: int, name: str, words: str) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from pages.parts.positions.words import TOKEN_WORDS, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.translator import traced, translated, translator
+from pages.shared.runs.translator import TranslatorRun, translated, translator
 from pages.shared.show.pictures import show_plotly
 from pages.shared.show.saving import about
 from pages.shared.state import models
 from pages.shared.state.choice import counted, one_of
-from pages.shared.widgets.choose import choose
+from pages.shared.widgets.choose import choose, choose_token
 from viz import vector_strips
-from viz.numbers import Numbers
-from viz.numbers import counted as numbered
 
 SIDE = one_of("positions_token_side", {"encoder": "Encoder", "decoder": "Decoder"}, label="Side")
 TOKENS = {
@@ -29,17 +26,11 @@ CHOICES = (SIDE, *TOKENS.values())
 @section
 def token_section(sentence: str) -> None:
     """Draw the choice of a token, and the vectors that its input is the sum of."""
-    trace = traced(sentence)
+    trace = TranslatorRun(sentence).trace
     with st.container(horizontal=True, vertical_alignment="bottom"):
         side = choose(SIDE, format_func=side_words(models.chosen()).get)
         tokens = trace.source_tokens if side == "encoder" else trace.target_tokens
-        place = choose(
-            TOKENS[side],
-            range(len(tokens)),
-            widget=st.selectbox,
-            format_func=lambda position: f"{position}: {tokens[position].text}",
-            width=260,
-        )
+        place = choose_token(TOKENS[side], [token.text for token in tokens], first=0)
     record = trace.embedding[side]
     scale = translator().model.encoder.embedding.scale
     vectors = {
@@ -50,14 +41,8 @@ def token_section(sentence: str) -> None:
     }
     for column, (name, vector) in zip(st.columns(4), vectors.items(), strict=True):
         column.metric(f"Length: {name}", f"{vector.norm():.3f}")
-    values = {name: as_array(vector) for name, vector in vectors.items()}
-    stacked = np.stack(list(values.values()))
-    axes = {"vector": list(values), "dimension": numbered(stacked.shape[1], 0)}
-    show_plotly(
-        vector_strips(values),
-        "strips",
-        of=about(sentence, target=translated(sentence).text),
-        what=f"Embedding and position of token {place} of the {side}",
-        numbers={"value": Numbers(stacked, axes)},
-    )
+    figure = vector_strips({name: as_array(vector) for name, vector in vectors.items()})
+    of = about(sentence, target=translated(sentence).text)
+    what = f"Embedding and position of token {place} of the {side}"
+    show_plotly(figure, "strips", of=of, what=what)
     st.caption(TOKEN_WORDS.format(scale=scale))

@@ -6,15 +6,20 @@ import streamlit as st
 
 from model.edits import Edits
 from model.insight.permutation import shuffled
-from model.insight.scoring import trace_log_probabilities
 from model.trace import PositionEdit, Side, Trace
 from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
 from pages.shared.runs.positions import repositioned, retraced, shuffle
-from pages.shared.runs.translator import traced, translated
+from pages.shared.runs.translator import TranslatorRun, translated
 from pages.shared.show.captions import site_words
-from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_translations
+from pages.shared.show.comparison import (
+    CHANGED,
+    KEYS,
+    TRAINED,
+    compare_scores,
+    compare_translations,
+)
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
 from pages.shared.state import edit_history, models
@@ -43,16 +48,12 @@ def shuffle_again() -> None:
 
 def position_edit(side: Side, tokens: int) -> PositionEdit:
     """Return the chosen change of a side with so many tokens; start and end keep their places."""
-    match chosen(SIDES[side]):
-        case "off":
-            return PositionEdit(off=True)
-        case "shifted":
-            return PositionEdit(shift=chosen(SHIFT))
-        case "shuffled":
-            first = 1 if side == "decoder" else 0
-            order = shuffled(tokens - 1, chosen(SEED))
-            return PositionEdit(order=(*range(first), *(first + place for place in order)))
-    return PositionEdit()
+    mode, order = chosen(SIDES[side]), ()
+    if mode == "shuffled":
+        first = 1 if side == "decoder" else 0
+        mixed = shuffled(tokens - 1, chosen(SEED))
+        order = (*range(first), *(first + place for place in mixed))
+    return PositionEdit(mode == "off", order, chosen(SHIFT) if mode == "shifted" else 0)
 
 
 def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
@@ -76,7 +77,7 @@ def sentence_section(sentence: str) -> None:
     """Draw the model with its positions changed: translation and attention."""
     if edit_history.edits() != Edits():
         st.info(SENTENCE_WORDS["in force"])
-    before, name = traced(sentence), models.chosen().key
+    before, name = TranslatorRun(sentence).trace, models.chosen().key
     edits = choose_edits(before)
     st.caption(SENTENCE_WORDS["modes"])
     try:
@@ -89,12 +90,7 @@ def sentence_section(sentence: str) -> None:
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
     of = about(sentence, target=translated(sentence).text, changes="; ".join(changes))
     compare_translations(translated(sentence), moved, of=of)
-    score, edited = (trace_log_probabilities(trace).sum().item() for trace in (before, after))
-    st.metric(
-        "Score of the original translation",
-        f"{edited:.3f} nats",
-        f"{edited - score:+.3f} against {score:.3f} as trained" if changed else None,
-    )
+    compare_scores(before, after, changed=bool(changed))
     st.subheader("Attention before and after")
     before_and_after(before, after, of)
     st.subheader("Shuffle the words")

@@ -13,6 +13,7 @@ from pages.parts.positions.tables import (
     choose_dimensions,
     dimensions,
     pairs_of_all_speeds,
+    show_lines,
     show_table,
 )
 from pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
@@ -21,7 +22,7 @@ from pages.shared.show.pictures import show, show_altair
 from pages.shared.show.saving import NO_MODEL
 from pages.shared.state.choice import number, one_of
 from pages.shared.widgets.choose import choose
-from viz import position_clocks, position_lines, wavelengths
+from viz import position_clocks, wavelengths
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
@@ -68,31 +69,26 @@ def curves(table: Tensor) -> None:
     """Draw chosen dimensions of a table (positions, d_model) against the position."""
     count, d_model = table.shape
     numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model))
-    if numbers:
-        lines = {
-            f"{number} · {'cos' if number % 2 else 'sin'}": table[:, number].numpy()
-            for number in numbers
-        }
-        chart = position_lines(lines, limits=(-1, 1))
+    lines = {f"{one} · {'cos' if one % 2 else 'sin'}": table[:, one].numpy() for one in numbers}
+    if lines:
         what = f"Curves of sinusoids, {count} positions, {d_model} dimensions"
-        show_altair(chart, "curves", of=NO_MODEL, what=what)
+        show_lines(lines, "curves", of=NO_MODEL, what=what, limits=(-1, 1))
     st.caption(SINUSOID_WORDS["curves"])
 
 
-def dot_products(similarities: Tensor, shape: str) -> None:
+def dot_products(products: Tensor, shape: str) -> None:
     """Draw the dot products (positions, positions) of a table, and their mean by offset."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Dot products of positions")
         what = f"Dot products of sinusoids, {shape}"
         names = {"columns": "other position", "name": "dot product"}
-        show_table(similarities.numpy(), "dot products", of=NO_MODEL, what=what, **names)
+        show_table(products.numpy(), "dot products", of=NO_MODEL, what=what, **names)
     with right:
         st.subheader("By how far apart they are")
-        _, mean, _ = by_offset(similarities)
-        lines = {"sinusoidal": mean.numpy()}
-        chart = position_lines(lines, x="offset", y="dot product", height=330)
-        show_altair(chart, "by offset", of=NO_MODEL, what=f"Dot products by offset, {shape}")
+        lines = {"sinusoidal": by_offset(products)[1].numpy()}
+        what, axes = f"Dot products by offset, {shape}", {"x": "offset", "y": "dot product"}
+        show_lines(lines, "by offset", of=NO_MODEL, what=what, height=330, **axes)
         st.caption(SINUSOID_WORDS["dot products"])
 
 
@@ -111,12 +107,9 @@ def turning(table: Tensor, base: float) -> None:
         if d_model > MOST_SHOWN:
             st.caption(f"Shown: the first {MOST_SHOWN // 2} of {d_model // 2} pairs.")
     with right:
-        st.metric(
-            f"Largest error of the map over all {count - offset} positions",
-            f"{rotation_error(table, offset, base):.1e}",
-            help="The largest difference of any number of any position. It is the rounding of "
-            "32-bit numbers.",
-        )
+        label = f"Largest error of the map over all {count - offset} positions"
+        error = rotation_error(table, offset, base)
+        st.metric(label, f"{error:.1e}", help=SINUSOID_WORDS["error"])
         st.caption(SINUSOID_WORDS["rotation"])
         pairs = range(0, d_model // 2, max(1, d_model // 32))[:MOST_CLOCKS]
         hands = table.unflatten(1, (-1, 2))[:, pairs].numpy()  # (positions, pairs, 2)

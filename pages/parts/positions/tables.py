@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
 
 from model.config import TransformerConfig
-from pages.shared.show.pictures import show_plotly
+from pages.shared.show.pictures import show_altair, show_plotly
 from pages.shared.show.saving import About
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import chosen, put
 from pages.shared.widgets.choose import editor
-from viz import position_heatmap
+from viz import position_heatmap, position_lines
 from viz.curves.position_lines import MOST_LINES
-from viz.numbers import Numbers, counted
 
 LONGEST = 512  # positions
 WIDEST = 10_000  # dimensions that a link can name
 NONE = "none"  # in a link, of dimensions
 
 
-def show_table(
-    values: np.ndarray,
-    key: str,
-    *,
-    of: About,
-    what: str,
-    rows: str = "position",
-    columns: str = "dimension",
-    name: str = "value",
-    limit: float | None = None,
+def show_lines(
+    lines: Mapping[str, np.ndarray], key: str, *, of: About, what: str, **options: object
 ) -> None:
+    """Draw lines by name; see `position_lines` and `show`."""
+    show_altair(position_lines(lines, **options), key, of=of, what=what)
+
+
+def show_table(values: np.ndarray, key: str, *, of: About, what: str, **options: object) -> None:
     """Draw a table (rows, columns) whose axes count from 0; see `position_heatmap` and `show`."""
-    height, width = values.shape
-    numbers = {name: Numbers(values, {rows: counted(height, 0), columns: counted(width, 0)})}
-    figure = position_heatmap(values, rows=rows, columns=columns, name=name, limit=limit)
-    show_plotly(figure, key, of=of, what=what, numbers=numbers)
+    show_plotly(position_heatmap(values, **options), key, of=of, what=what)
 
 
 def read_dimensions(written: str, config: TransformerConfig) -> tuple[int, ...]:
@@ -48,12 +41,14 @@ def read_dimensions(written: str, config: TransformerConfig) -> tuple[int, ...]:
     return numbers
 
 
+def write_dimensions(numbers: Sequence[int]) -> str:
+    """Write the numbers of dimensions as links hold them."""
+    return ",".join(map(str, numbers)) or NONE
+
+
 def dimensions(key: str) -> Choice:
     """Return the choice of dimensions to draw; None stands for the usual ones of a width."""
-    return Choice(
-        key, None, read_dimensions, lambda numbers: ",".join(map(str, numbers)) or NONE,
-        label="Dimensions",
-    )  # fmt: skip
+    return Choice(key, None, read_dimensions, write_dimensions, label="Dimensions")
 
 
 def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> list[int]:
@@ -61,14 +56,9 @@ def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> lis
     numbers = chosen(choice)
     shown = list(usual) if numbers is None else [one for one in numbers if one < d_model]
     editor(
-        st.multiselect,
-        choice.label,
-        shown,
-        lambda new: put(choice, tuple(new)),
-        f"{choice.key} of {d_model}",
-        options=range(d_model),
-        max_selections=MOST_LINES,
-    )
+        st.multiselect, choice.label, shown, lambda new: put(choice, tuple(new)),
+        f"{choice.key} of {d_model}", options=range(d_model), max_selections=MOST_LINES,
+    )  # fmt: skip
     return sorted(shown)
 
 

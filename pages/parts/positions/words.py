@@ -40,6 +40,10 @@ SINUSOID_WORDS = {
         "every diagonal has one colour. It is largest, d_model / 2, for a position with itself, "
         "and the same forwards and backwards: it knows the distance, not the direction."
     ),
+    "error": (
+        "The largest difference of any number of any position. It is the rounding of 32-bit "
+        "numbers."
+    ),
     "rotation": (
         "One matrix takes **every** position to the one k later, whatever p is: it turns pair i "
         "by kω with ω = 1 / base^(2i / d_model), and mixes no pair with another. A layer can learn "

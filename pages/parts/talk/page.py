@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared.frame import presenter, talk
+from pages.shared.frame import talk
 from pages.shared.link.slides import (
     LARGEST_FILE,
     LONGEST_TITLE,
@@ -17,6 +17,7 @@ from pages.shared.link.slides import (
     write_talk,
 )
 from pages.shared.state.page import PAGES, Page
+from pages.shared.state.slide import turn_to
 from pages.shared.widgets.choose import Widget, editor
 
 HOW = (
@@ -51,41 +52,30 @@ def edit(place: int, **changes: object) -> None:
 
 def load() -> None:
     """Take the talk of the uploaded file, or say why that cannot be."""
-    st.session_state.talk_notes = ()
-    if (file := st.session_state.talk_file) is None:
-        return
-    try:
-        slides, notes = read_talk(file.getvalue())
-    except ValueError as error:
-        st.session_state.talk_notes = (str(error), "The talk stays as it was.")
-    else:
-        talk.change(slides)
-        st.session_state.talk_notes = notes
+    notes = ()
+    if file := st.session_state.talk_file:
+        try:
+            slides, notes = read_talk(file.getvalue())
+            talk.change(slides)
+        except ValueError as error:
+            notes = str(error), "The talk stays as it was."
+    st.session_state.talk_notes = notes
 
 
 def tools() -> None:
     """Draw what is done with the whole list."""
     slides = talk.own()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Present", key="present-all", on_click=presenter.present)
-        st.download_button(
-            "Save as a file",
-            write_talk(talk.in_force()),
-            "headlight-talk.json",
-            "application/json",
-            on_click="ignore",
-        )
+        st.button("Present", key="present-all", on_click=turn_to, args=[1])
+        file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
+        st.download_button("Save as a file", *file, on_click="ignore")
         if slides:
             st.button("Remove all slides", on_click=talk.change, args=[()])
         else:
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[talk.shipped()])
     with st.expander("Load a talk from a file"):
-        st.file_uploader(
-            f"A file saved here, of at most {LARGEST_FILE // 1000} kB",
-            type="json",
-            key="talk_file",
-            on_change=load,
-        )
+        label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
+        st.file_uploader(label, type="json", key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
 
@@ -118,7 +108,7 @@ def row(place: int, slide: Slide, count: int) -> None:
             ("Up", move, [place, place - 1], place == 0),
             ("Down", move, [place, place + 1], place == count - 1),
             ("Remove", remove, [place], False),
-            ("Present from here", presenter.present, [place + 1], False),
+            ("Present from here", turn_to, [place + 1], False),
         )
         for label, action, args, disabled in actions:
             key = f"slide-{place}-{label}"
@@ -139,7 +129,6 @@ def make_talk() -> None:
 
 TALK = Page(
     key="talk",
-    file="pages/talk.py",
     title="Talk",
     purpose="Make a list of scenes, and present it",
     body=make_talk,

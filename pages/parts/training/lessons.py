@@ -32,7 +32,7 @@ HIGHEST = 4.0  # nats, the end of the axis of losses
 
 @section
 def lessons(options: TrainingOptions) -> None:
-    """The warm-up schedule and label smoothing as curves."""
+    """Draw the warm-up schedule and label smoothing as curves."""
     left, right = st.columns(2, gap="medium")
     with left:
         schedule(options)
@@ -41,7 +41,7 @@ def lessons(options: TrainingOptions) -> None:
 
 
 def schedule(options: TrainingOptions) -> None:
-    """The paper's learning rate for several widths or warm-ups, and that of the chosen options."""
+    """Draw the paper's learning rate for several widths or warm-ups, and for the chosen options."""
     compared = choose(SCHEDULE_BY)
     steps = np.unique(np.linspace(1, options.steps, POINTS).astype(int))
     drawn = {"as chosen above": rates(steps, options.d_model, options.settings)}
@@ -55,24 +55,19 @@ def schedule(options: TrainingOptions) -> None:
 
 
 def rates(steps: np.ndarray, d_model: int, settings: Settings) -> np.ndarray:
-    """The learning rate at each of some steps."""
+    """Return the learning rate at each of some steps."""
     return np.array([learning_rate(int(step), d_model, settings) for step in steps])
 
 
 def smoothing() -> None:
-    """The loss against the probability of the wanted token, for several smoothings."""
+    """Draw the loss by the probability of the wanted token, for several smoothings."""
     probability = torch.linspace(0, 1, POINTS + 2, dtype=torch.float64)[1:-1]
     drawn = {
         f"smoothing {share:g}": smoothed_loss(probability, CLASSES, share).numpy()
         for share in SMOOTHINGS
     }
-    chart = position_lines(
-        drawn,
-        probability.numpy(),
-        x="probability of the wanted token",
-        y="loss in nats",
-        limits=(0, HIGHEST),
-    )
+    axes = {"x": "probability of the wanted token", "y": "loss in nats"}
+    chart = position_lines(drawn, probability.numpy(), **axes, limits=(0, HIGHEST))
     what = "Loss by probability, for several smoothings"
     show_altair(chart, "toy_smoothing", of=NO_MODEL, what=what)
     lowest = ", ".join(

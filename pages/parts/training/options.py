@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from model.training.tasks import TASKS, Task
 from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
 from pages.shared.state.choice import Choice, number, one_of
 from pages.shared.state.choices import chosen, put
-from pages.shared.widgets.choose import choose
+from pages.shared.widgets.choose import choose, pick_one
 
 SHOWN = ("longest", "layers", "heads", "d_model", "steps")
 SHAPES = {name: OF_MODELS[name] for name in ("positions", "norm")}
@@ -22,25 +23,17 @@ STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_mo
 TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, label="Task")
 
 
-def bounds(task: Task, option: str) -> tuple[float, float] | None:
-    """Return the smallest and largest value of an option; None if the task has no such thing."""
-    if option in BOUNDS:
-        return BOUNDS[option]
-    if task.length_name:
-        return (1 if option == "shortest" else task.lengths[0]), task.lengths[1]
-    return None
-
-
 def option_of(task: Task, option: str, value: float | str) -> Choice | None:
     """Return the choice of an option of a task, which keeps its own; None if it has no such."""
     key = f"toy_{task.name}_{option}"
     if option in SHAPES:
         names = {name: name for name in SHAPES[option]}
         return one_of(key, names, value, label=LABELS[option], help=HELP[option])
-    between = bounds(task, option)
-    if between is None:
+    if option not in BOUNDS and not task.length_name:
         return None
     length = task.length_name.split()[0] if task.length_name else ""
+    lowest, longest = task.lengths
+    between = BOUNDS.get(option, (1 if option == "shortest" else lowest, longest))
     label, step = LABELS[option].format(length=length), STEPS.get(option, 1)
     return number(key, value, between, label=label, step=step, help=HELP[option])
 
@@ -73,15 +66,7 @@ def choose_options() -> TrainingOptions | None:
                 choose(options[option])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(COMPARE, width="content")
-        st.pills(
-            "Experiments",
-            EXPERIMENTS,
-            key="toy_experiment",
-            on_change=experiment,
-            args=[name],
-            label_visibility="collapsed",
-            wrap=True,
-        )
+        pick_one("Experiments", EXPERIMENTS, "toy_experiment", partial(experiment, name), wrap=True)
     try:
         return chosen_options()
     except ValueError as error:
@@ -96,16 +81,14 @@ def chosen_options() -> TrainingOptions:
     return replace(default_options(task), **values)
 
 
-def experiment(task: str) -> None:
-    """Set a task's options to the clicked experiment's, and let it be clicked again."""
-    changed = EXPERIMENTS[st.session_state.toy_experiment]
+def experiment(task: str, name: str) -> None:
+    """Set a task's options to those of an experiment."""
     for option, choice in OPTIONS[task].items():
-        put(choice, changed.get(option, choice.default))
-    st.session_state.toy_experiment = None
+        put(choice, EXPERIMENTS[name].get(option, choice.default))
 
 
 def changes(options: TrainingOptions) -> str:
-    """What differs from the recommended options, in words; empty where nothing does."""
+    """Return what differs from the recommended options, in words; empty if nothing does."""
     usual = vars(default_options(options.task))
     words = [
         f"{LABELS[name].format(length='length').lower()} {value:g}"

@@ -25,7 +25,6 @@ def training() -> None:
 
 TRAINING = Page(
     key="training",
-    file="pages/training.py",
     title="Training",
     purpose="Watch attention being learned, from random weights",
     body=training,

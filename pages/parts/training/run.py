@@ -17,7 +17,7 @@ from pages.shared.runs import limits
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choices import KIND, KINDS
-from pages.shared.state.workshop import Run, workshop
+from pages.shared.state.workshop import Run, refusals, workshop
 from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, training_curves
 from viz.curves.training_curves import Line
@@ -31,58 +31,42 @@ MATCH = "Exact match on unseen examples"
 
 @st.cache_resource
 def trainings() -> Trainings:
-    """The trainings of all visitors."""
+    """Return the trainings of all visitors."""
     return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
 
 
 def start() -> None:
-    """Begin a training with the options chosen; the curves of the one before stay."""
-    try:
+    """Begin a training with the chosen options; the curves of the previous one stay."""
+    mine = workshop()
+    with refusals():
         options = chosen_options()
         job = trainings().start(options)
-    except ValueError as error:
-        st.session_state.toy_refused = str(error)
-        return
-    keep()
-    mine = workshop()
-    mine.count += 1
-    changed = changes(options)
-    name = f"{mine.count}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
-    mine.run = Run(name, job)
+        let_go(keep=True)
+        mine.count += 1
+        changed = changes(options)
+        name = f"{mine.count}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
+        mine.run = Run(name, job)
 
 
 def go_on(run: Run) -> None:
-    """Take a paused training up again."""
-    try:
+    """Resume a paused training."""
+    with refusals():
         run.job.resume()
-    except ValueError as error:
-        st.session_state.toy_refused = str(error)
 
 
-def keep() -> None:
-    """Put the curves of the present training among those to compare with, and let go of it."""
+def let_go(keep: bool = False) -> None:
+    """Stop the present training and remove it; `keep` its curves to compare with."""
     mine = workshop()
     if run := mine.run:
         mine.run = None
         run.job.stop()
-        earlier = {**mine.earlier, run.name: lines(run.job.look())}
-        mine.earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
-
-
-def reset() -> None:
-    """Throw the present training away, its curves included."""
-    if run := workshop().run:
-        workshop().run = None
-        run.job.stop()
-
-
-def forget_earlier() -> None:
-    """Throw the curves of earlier trainings away."""
-    workshop().earlier = {}
+        if keep:
+            earlier = {**mine.earlier, run.name: lines(run.job.look())}
+            mine.earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
 
 
 def lines(state: TrainingState) -> dict[str, Line]:
-    """What is drawn of a training, by panel."""
+    """Return what is drawn of a training, by panel."""
     return {
         "Loss, in nats a token": (state.loss_steps, state.losses),
         MATCH: (state.match_steps, state.matches),
@@ -91,7 +75,7 @@ def lines(state: TrainingState) -> dict[str, Line]:
 
 
 def watch(ready: bool) -> None:
-    """The training with its buttons, drawn again by itself while there is something to see.
+    """Draw the training with its buttons, again and again while there is something to see.
 
     `ready` says whether a training can be started with the options chosen.
     """
@@ -101,21 +85,21 @@ def watch(ready: bool) -> None:
 
 
 def panel(ready: bool, updating: bool) -> None:
-    """Everything that changes while a training runs; `updating` says whether it comes by itself."""
+    """Draw all that changes while a training runs; `updating` says whether it reruns by itself."""
     run = workshop().run
     state = run.job.look() if run else None
     if updating != (state is not None and state.status in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
     buttons(ready, run, state)
-    if refused := st.session_state.pop("toy_refused", None):
+    if refused := workshop().refused:
         st.error(refused)
+        workshop().refused = ""
     if run is None:
         st.info(EMPTY)
-    else:
-        progress(state)
-    curves(run, state)
-    if run is None:
+        curves(run, state)
         return
+    progress(state)
+    curves(run, state)
     film(run, state)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -128,26 +112,25 @@ still, growing = section(panel), section(panel, EVERY)
 
 
 def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
-    """Start, pause, go on, stop and reset, each where it means something."""
-    name = state.status if state else ""
+    """Draw start, pause, go on, stop and reset, each enabled if it can be pressed."""
+    name, job = (state.status, run.job) if run else ("", None)
+    running = name in (*ACTIVE, "paused")
     with st.container(horizontal=True):
-        running = name in (*ACTIVE, "paused")
         st.button("Start", on_click=start, disabled=running or not ready, key="toy_start")
         if name == "paused":
             st.button("Go on", on_click=go_on, args=[run], key="toy_go_on")
         else:
-            pause = run.job.pause if run else None
+            pause = job and job.pause
             st.button("Pause", on_click=pause, disabled=name not in ACTIVE, key="toy_pause")
-        stop = run.job.stop if run else None
-        st.button("Stop", on_click=stop, disabled=not running, key="toy_stop")
-        st.button("Reset", on_click=reset, disabled=run is None, key="toy_reset")
+        st.button("Stop", on_click=job and job.stop, disabled=not running, key="toy_stop")
+        st.button("Reset", on_click=let_go, disabled=run is None, key="toy_reset")
 
 
 def progress(state: TrainingState) -> None:
-    """How far the training is, and how good."""
+    """Draw how far the training is, and how good."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.status == "waiting":
-        words = f"Waiting for {others(state.place)}. {words}"
+        words = f"Waiting for other visitors' trainings: place {state.place} in line. {words}"
     elif state.status == "training" and state.seconds_left is not None:
         words += f", about {state.seconds_left:.0f} s left"
     elif state.status != "training":
@@ -162,16 +145,9 @@ def progress(state: TrainingState) -> None:
         st.metric("Unseen examples without a mistake", share, width=280)
 
 
-def others(place: int) -> str:
-    """Who is to be waited for, from the place in line."""
-    return f"other visitors' trainings: place {place} in line"
-
-
 def curves(run: Run | None, state: TrainingState | None) -> None:
-    """The curves of this training over those of the ones before."""
-    runs = dict(workshop().earlier)
-    if run:
-        runs[run.name] = lines(state)
+    """Draw the curves of this training over those of previous ones."""
+    runs = {**workshop().earlier, **({run.name: lines(state)} if run else {})}
     if not runs:
         return
     of = about(model=", ".join(runs))
@@ -179,18 +155,17 @@ def curves(run: Run | None, state: TrainingState | None) -> None:
     show(picture, "toy_curves", of=of, what="Training curves")
     st.caption(CURVES)
     if len(runs) > 1:
-        st.button("Forget earlier runs", on_click=forget_earlier, key="toy_forget")
+        st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
 
 def film(run: Run, state: TrainingState) -> None:
-    """What the heads look at, from the first step to the newest."""
+    """Draw what the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
     kind = choose_kind(TOY_KIND)
-    weights = state.snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
-    tokens = state.snapshots.tokens(0, kind)
-    picture = attention_film(
-        weights, state.snapshots.steps, *tokens, selected=(weights.shape[1] - 1, 0), name=run.name
-    )
-    what = f"{KINDS[kind]} over the training"
+    found, what = state.snapshots, f"{KINDS[kind]} over the training"
+    weights = found.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
+    selected = weights.shape[1] - 1, 0
+    tokens = found.tokens(0, kind)
+    picture = attention_film(weights, found.steps, *tokens, selected=selected, name=run.name)
     show(picture, "toy_film", of=about(model=run.name), what=what)

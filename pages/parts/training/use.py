@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from hashlib import sha256
 
 import streamlit as st
@@ -12,30 +13,26 @@ from model.archive import pack_checkpoint, unpack_checkpoint
 from model.tokens import END_ID
 from model.training.jobs import TrainingJob
 from model.training.state import TrainingState
-from model.training.tasks import LONGEST_INPUT, TASKS, Task
+from model.training.tasks import LONGEST_INPUT, TASKS
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
-from pages.shared.state.workshop import Run
+from pages.shared.state.workshop import Run, refusals, workshop
 from viz import token_strip
 
 EXAMPLES = 4  # made up for the other pages
 
 
 def try_it(run: Run, state: TrainingState) -> None:
-    """A box for an input, what the model makes of it now, and the right answer."""
+    """Draw a box for an input, what the model makes of it now, and the right answer."""
     task = run.job.task
     st.subheader("Try it")
-    source = st.text_input(
-        f"Your own input, such as {task.example}",
-        key=f"toy_input_{task.name}",
-        value=task.example,
-        max_chars=LONGEST_INPUT,
-        persist_state="session",
-    )
+    label, key = f"Your own input, such as {task.example}", f"toy_input_{task.name}"
+    bounds = {"max_chars": LONGEST_INPUT, "persist_state": "session"}
+    source = st.text_input(label, task.example, key=key, **bounds)
     try:
         answer = task.answer(source)
         translator = run.job.translator()
@@ -57,20 +54,15 @@ def try_it(run: Run, state: TrainingState) -> None:
 
 
 def use_it(job: TrainingJob) -> None:
-    """The model for the other pages, and as a file."""
+    """Draw the ways to use the model: on the other pages, and as a file."""
     st.subheader("Use what was trained")
     task = job.task
     with st.container(horizontal=True):
         st.button("Use it on the other pages", on_click=use, args=[job], key="toy_use")
-        st.download_button(
-            "Download as a checkpoint",
-            lambda: packed(job.translator()),
-            f"{task.name}.zip",
-            "application/zip",
-            on_click="ignore",
-            key="toy_download",
-        )
-    told("trained")
+        file = partial(packed, job), f"{task.name}.zip", "application/zip"
+        options = {"on_click": "ignore", "key": "toy_download"}
+        st.download_button("Download as a checkpoint", *file, **options)
+    confirm("trained")
     st.caption(USE)
 
 
@@ -80,32 +72,30 @@ def use(job: TrainingJob) -> None:
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     state = job.look()
-    about = "about " if state.status == "training" else ""  # it goes on meanwhile
+    about = "about " if state.status == "training" else ""  # it continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
-    try:
+    with refusals():
         models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
-    except ValueError as error:
-        st.session_state.toy_refused = str(error)
-    else:
-        st.session_state.toy_used = ("trained", models.chosen())
+        workshop().used = "trained", models.chosen().key
 
 
-def told(origin: str) -> None:
-    """Say, while it is so, that the other pages have the model of this origin."""
+def confirm(origin: str) -> None:
+    """Say, while it is so, that the other pages show the model of this origin."""
     model = models.chosen()
-    if st.session_state.get("toy_used") == (origin, model):
+    if workshop().used == (origin, model.key):
         st.success(f"The other pages now show: {model.title}.")
         st.page_link("app.py", label="Open it on the Attention page")
 
 
-def packed(translator: Translator) -> bytes:
-    """A checkpoint of a model as one file."""
+def packed(job: TrainingJob) -> bytes:
+    """Return a checkpoint of a training's model as one file."""
+    translator = job.translator()
     return pack_checkpoint(translator.model, translator.tokenizer)
 
 
 @section
 def upload() -> None:
-    """A checkpoint from the visitor's disk; what is none is refused, and nothing is loaded."""
+    """Draw the box for a checkpoint from the visitor's disk; other files are refused unread."""
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
     st.caption(UPLOAD)
     if file is None:
@@ -122,30 +112,26 @@ def upload() -> None:
         f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
         f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
     )
-    st.button(
-        "Use the uploaded model", on_click=use_uploaded, args=[translator], key="toy_use_uploaded"
-    )
-    told("uploaded")
+    use = {"on_click": use_uploaded, "args": [translator]}
+    st.button("Use the uploaded model", **use, key="toy_use_uploaded")
+    confirm("uploaded")
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=4, scope="session")
 def unpacked(digest: str, _data: bytes) -> Translator:
-    """The model in an uploaded file; raises ValueError where there is none."""
+    """Return the model in an uploaded file; raise ValueError if there is none."""
     return unpack_checkpoint(_data)
 
 
 def use_uploaded(translator: Translator) -> None:
     """Let the other pages show an uploaded model."""
     models.use_model(translator, "Uploaded model", examples_for(translator), "source", "target")
-    st.session_state.toy_used = ("uploaded", models.chosen())
+    workshop().used = "uploaded", models.chosen().key
 
 
 def examples_for(translator: Translator) -> tuple[str, ...]:
-    """Inputs of the tasks whose characters the model knows, or one that any model can read."""
-    found = [task.example for task in TASKS.values() if can_read(translator, task)]
-    return tuple(dict.fromkeys(found)) or ("1",)
-
-
-def can_read(translator: Translator, task: Task) -> bool:
-    """Whether a model has a token for everything in a task's example."""
-    return not any(token.is_unknown for token in translator.tokenizer.encode(task.example))
+    """Return the tasks' inputs whose characters the model knows, or one that any model reads."""
+    examples = dict.fromkeys(task.example for task in TASKS.values())
+    encode = translator.tokenizer.encode
+    found = [text for text in examples if not any(token.is_unknown for token in encode(text))]
+    return tuple(found) or ("1",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -26,44 +27,32 @@ Select = Callable[[Kind, int, int], None]
 def head_switches(
     shapes: Shapes, selected: Place, select: Select, name: str | None = None, *, of: About
 ) -> None:
-    """The switches of all heads and the fader of the selected one, for the history of a `name`.
+    """Draw the switches of all heads and the fader of the selected one.
 
-    `select` is called with the head that was switched.
+    They change the edits of a `name`, see `edit_history`; `select` gets the head that was switched.
     """
     edits = edit_history.edits(name)
     gates = {kind: np.ones(shape) for kind, shape in shapes.items()}
     for kind in shapes:
         for place in heads_of(shapes, kind):
             gates[kind][place[1:]] = edits.gates.get(place, 1)
-    show(
-        switchboard(gates, labels=KINDS, selected=selected),
-        "switchboard",
-        lambda: switch(shapes, select, name),
-        of=of,
-        what="Heads switched",
-    )
+    board = switchboard(gates, labels=KINDS, selected=selected)
+    clicked = partial(switch, shapes, select, name)
+    show(board, "switchboard", clicked, of=of, what="Heads switched")
     kind, layer, head = selected
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Gate of {KINDS[kind]}, layer {layer + 1}, head {head + 1}"
         gate = float(edits.gates.get(selected, 1))
-        editor(
-            st.slider, label, gate, lambda gate: set_gates([selected], gate, name), "fader",
-            min_value=0.0, max_value=1.0, step=0.05, width=320,
-        )  # fmt: skip
-        st.button(
-            "Undo",
-            on_click=lambda: edit_history.undo(name),
-            disabled=not edit_history.can_undo(name),
-        )
-        st.button(
-            "All heads on",
-            on_click=lambda: edit_history.change(replace(edit_history.edits(name), gates={}), name),
-            disabled=not edits.gates,
-        )
+        bounds = {"min_value": 0.0, "max_value": 1.0, "step": 0.05}
+        fade = partial(set_gates, [selected], name=name)
+        editor(st.slider, label, gate, fade, "fader", **bounds, width=320)
+        can_undo = edit_history.can_undo(name)
+        st.button("Undo", on_click=edit_history.undo, args=[name], disabled=not can_undo)
+        st.button("All heads on", on_click=switch_all_on, args=[name], disabled=not edits.gates)
     address.note_too_many(BERT_EDITS if name == edit_history.BERT else EDITS)
 
 
-def switch(shapes: Shapes, select: Select, name: str) -> None:
+def switch(shapes: Shapes, select: Select, name: str | None) -> None:
     """Switch what was clicked on the board: off if all of it was on, else on."""
     for kind, layer, head in all_picked("switchboard"):
         places = heads_of(shapes, kind, layer, head)
@@ -73,10 +62,15 @@ def switch(shapes: Shapes, select: Select, name: str) -> None:
             select(kind, layer, head)
 
 
+def switch_all_on(name: str | None) -> None:
+    """Switch every head on."""
+    edit_history.change(replace(edit_history.edits(name), gates={}), name)
+
+
 def heads_of(
     shapes: Shapes, kind: Kind, layer: int | None = None, head: int | None = None
 ) -> list[Place]:
-    """The heads meant by a kind, a layer and a head; None stands for all."""
+    """Return the heads of a kind, a layer and a head; None stands for all."""
     layers, heads = shapes[kind]
     return [
         (kind, one, other)
@@ -85,7 +79,7 @@ def heads_of(
     ]
 
 
-def set_gates(places: list[Place], value: float, name: str) -> None:
+def set_gates(places: list[Place], value: float, name: str | None) -> None:
     """Put the same gate on all these heads."""
     edits = edit_history.edits(name)
     gates = {place: gate for place, gate in edits.gates.items() if place not in places}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from model import Translation
@@ -10,8 +12,8 @@ from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import notes
 from pages.shared.state import models
-from pages.shared.state.choices import MODEL, SENTENCE
-from pages.shared.widgets.choose import choose
+from pages.shared.state.choices import MODEL, SENTENCE, put
+from pages.shared.widgets.choose import choose, pick_one
 from viz import token_strip
 
 EMPTY = "Type an {asked} above, or pick one of the examples."
@@ -23,6 +25,7 @@ def sentence_box() -> str | None:
     Draws the box for it, the choice of the model and the examples.
     """
     model = models.chosen()
+    titles = {key: entry.title for key, entry in models.choices().items()}
     box, choice = st.columns([3, 1], gap="small")
     with box:
         sentence = choose(
@@ -30,23 +33,10 @@ def sentence_box() -> str | None:
             label=model.asks_for[0].upper() + model.asks_for[1:],
             placeholder=f"Type an {model.asks_for} and press Enter",
         )
-    choices = models.choices()
     with choice:
-        choose(
-            MODEL,
-            choices,
-            widget=st.selectbox,
-            format_func=lambda key: choices[key].title,
-            on_change=models.leave,
-            args=[model],
-        )
-    st.pills(
-        "Examples",
-        model.examples,
-        key="example",
-        on_change=_choose_example,
-        label_visibility="collapsed",
-    )
+        leave = {"on_change": models.leave, "args": [model]}
+        choose(MODEL, titles, widget=st.selectbox, format_func=titles.get, **leave)
+    pick_one("Examples", model.examples, "example", partial(put, SENTENCE))
     if translator().tokenizer.encode(sentence):
         models.note_readable(sentence)
         return sentence
@@ -62,21 +52,14 @@ def show_translation(translation: Translation, of: About) -> None:
     """Draw the tokens of both sides, the translation in large, and what a visitor should know."""
     model = models.chosen()
     source, target = st.columns(2)
+    read, written = translation.source_tokens, translation.target_tokens
     with source:
-        count = len(translation.source_tokens)
-        label = f"{model.source.capitalize()}, as the encoder reads it: {count} tokens"
-        strip = token_strip("", chips(translation.source_tokens), label=label)
+        label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"
+        strip = token_strip("", chips(read), label=label)
         show(strip, "source", of=of, what="Tokens read")
     with target:
-        count = len(translation.target_tokens)
-        label = f"{model.target.capitalize()}, as the decoder wrote it: {count} tokens"
-        strip = token_strip(translation.text, chips(translation.target_tokens), label=label)
+        label = f"{model.target.capitalize()}, as the decoder wrote it: {len(written)} tokens"
+        strip = token_strip(translation.text, chips(written), label=label)
         show(strip, "target", of=of, what="Tokens written")
     for note in notes(translation):
         st.info(note)
-
-
-def _choose_example() -> None:
-    """Put the clicked example into the sentence box, and let it be clicked again."""
-    st.session_state.sentence = st.session_state.example
-    st.session_state.example = None

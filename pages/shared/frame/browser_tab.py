@@ -7,6 +7,8 @@ import streamlit as st
 from pages.browser.parts import kept_text
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
+from pages.shared.state.page import shown
+from pages.shared.state.slide import draw_anew
 from pages.shared.state.workshop import come_back, workshop
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
@@ -17,23 +19,23 @@ GONE = (
 
 
 def remember() -> None:
-    """Have the tab keep the key of the workshop, or ask for it where nothing is in it."""
+    """Have the tab keep the key of the workshop, or ask for it if nothing is in it."""
     key = workshop().key
     if workshop().is_empty:
-        key = "" if st.session_state.get("workshop_gone") else None
+        key = "" if workshop().gone else None
     show(kept_text(KEPT, key), "workshop-key", _come_back)
 
 
 def _come_back() -> None:
-    state, key = st.session_state, picked("workshop-key")
-    awaited = state.pop("awaited", None)
+    key = picked("workshop-key")
+    awaited = st.session_state.pop("awaited", None)
     if key == workshop().key or not workshop().is_empty:
         return
     if come_back(key):
-        state.pop("slide_drawn", None)  # the slide that is shown may be of what came back
+        draw_anew()  # the slide that is shown may be of what came back
         if awaited:
             address.go_again(awaited)
     else:
-        state.workshop_gone = True
-        if state.page.key == "training":
-            state.toy_refused = GONE
+        workshop().gone = True
+        if shown().key == "training":
+            workshop().refused = GONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import streamlit as st
 
@@ -11,65 +12,47 @@ from pages.shared.frame import talk
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.stage import NOTE, staged
-from pages.shared.state.page import PAGES
+from pages.shared.state.page import PAGES, enter, shown
+from pages.shared.state.slide import begins, slide, turn_to
 
 PARAMETER = "talk"  # which slide, in an address
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
 
-# --slide-scale fits the whole to the screen and --slide-fit the pictures that are too tall, see
-# slide.js.
-STYLE = """
-.stSidebar, .stAppHeader, [data-testid="stExpandSidebarButton"] {{ display: none !important; }}
-.stMainBlockContainer {{ zoom: var(--slide-scale, 1); padding: 20px 40px 0 !important; }}
-.st-key-offstage {{ display: none; }}
-.st-key-stage {{ --on-page: none; zoom: calc({size} * var(--slide-fit, 1)); }}
-@media (min-width: 641px) {{ .st-key-stage > * {{ flex: 1 1 0; min-width: 0; }} }}
-"""
+STYLE = Path(__file__).with_name("presenter.css")
 
 
 def asked_for() -> int | None:
     """Return the number of the slide to show, from 1; None outside of a talk."""
-    state = st.session_state
     asked = address.gone_to()
     if asked is not None:
-        state.slide = number_of(asked.get(PARAMETER, ""))
-        if state.slide is not None:
-            state.toured = True
-            state.pop("slide_drawn", None)
-            address.arrived(asked)
-    if state.get("slide") is not None:
-        state.slide = min(state.slide, len(talk.in_force()))
-    return state.get("slide")
-
-
-def number_of(text: str) -> int | None:
-    """Return the number of a slide in an address, or None."""
-    return int(text) if re.fullmatch("[1-9][0-9]{0,3}", text) else None
-
-
-def present(number: int = 1) -> None:
-    """Begin to present with a slide; a callback."""
-    st.session_state.update(slide=number, toured=True)
-    st.session_state.pop("slide_drawn", None)
+        found = re.fullmatch("[1-9][0-9]{0,3}", asked.get(PARAMETER, ""))
+        number = int(found[0]) if found else None
+        if number:
+            address.know(asked)
+        if number or slide():
+            turn_to(number)
+    if slide() and slide() > len(talk.in_force()):
+        turn_to(len(talk.in_force()))
+    return slide()
 
 
 def show_slide(number: int) -> None:
     """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
     slides = talk.in_force()
-    slide = slides[number - 1]
-    page = PAGES[slide.page]
-    st.session_state.page = page
-    if st.session_state.get("slide_drawn") != number:
-        st.session_state.slide_drawn = number
-        address.apply(slide.parameters, page)
+    scene = slides[number - 1]
+    page = PAGES[scene.page]
+    enter(page)
+    if begins():
+        address.apply(scene.parameters, page)
         address.write({PARAMETER: str(number)})
-    st.html(f"<style>{STYLE.format(size=slide.size)}</style>")
-    words = parts.slide(slide.title, slide.words, number=number, count=len(slides))
+    st.html(STYLE)
+    st.html(f"<style>:root {{ --slide-size: {scene.size} }}</style>")
+    words = parts.slide(scene.title, scene.words, number=number, count=len(slides))
     show(words, "slide-words", turn)
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
     address.keep_to_the_model(page)
-    with staged((NOTE, *slide.pictures)):
+    with staged((NOTE, *scene.pictures)):
         page.body()
     talk.keep()
 
@@ -77,15 +60,10 @@ def show_slide(number: int) -> None:
 def turn() -> None:
     """Show the slide that was asked for, or leave the talk if it is number 0; a callback."""
     number = picked("slide-words")
-    if not address.in_talk():
+    if slide() is None:
         return  # a second quick Esc, or a late click on a slide that was left
     if number == 0:
-        leave()
+        turn_to(None)
+        st.session_state.left_for = shown().file
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
-        present(number)
-
-
-def leave() -> None:
-    """End the talk on the page of the slide that is shown."""
-    number, st.session_state.slide = st.session_state.slide, None
-    st.session_state.left_for = PAGES[talk.in_force()[number - 1].page].file
+        turn_to(number)

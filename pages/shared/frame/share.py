@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.browser.parts import copy_link
-from pages.shared.frame import presenter, talk
+from pages.shared.frame import talk
 from pages.shared.show.pictures import show
 from pages.shared.state.page import Page
+from pages.shared.state.slide import has_presented, turn_to
 
 
 def tools(page: Page) -> None:
@@ -15,20 +16,15 @@ def tools(page: Page) -> None:
     st.markdown("**Share**")
     show(copy_link(), "copy-link")
     if page.pictures:
-        st.button(
-            "Add to talk",
-            on_click=talk.add_scene,
-            args=[page],
-            width="stretch",
-            key="add-to-talk",
-        )
-    st.button("Present", on_click=presenter.present, width="stretch", key="present")
+        add = {"on_click": talk.add_scene, "args": [page]}
+        st.button("Add to talk", **add, width="stretch", key="add-to-talk")
+    st.button("Present", on_click=turn_to, args=[1], width="stretch", key="present")
 
 
 def tour_link() -> None:
     """Offer the ready talk as a tour of the app to those who have not seen it."""
-    if st.session_state.get("toured") or talk.own():
+    if has_presented() or talk.own():
         return
     label = f"Take the tour ({len(talk.shipped())} scenes)"
     with st.container(key="tour"):
-        st.button(label, on_click=presenter.present, type="tertiary", key="take-the-tour")
+        st.button(label, on_click=turn_to, args=[1], type="tertiary", key="take-the-tour")

@@ -18,6 +18,7 @@ from pages.shared.link.slides import (
 )
 from pages.shared.show.pictures import picked, show
 from pages.shared.state.page import Page
+from pages.shared.state.slide import draw_anew
 
 SHIPPED = Path(__file__).parents[3] / "talks" / "attention.json"
 KEPT = "headlight-talk"  # the name under which the browser's tab keeps it
@@ -45,7 +46,7 @@ def change(slides: tuple[Slide, ...]) -> None:
 
 
 def add_scene(page: Page) -> None:
-    """Add what a page shows as a slide of its own; a callback."""
+    """Add what a page shows as a new slide; a callback."""
     if len(own()) >= MOST_SLIDES:
         st.toast(f"A talk has at most {MOST_SLIDES} slides.")
         return
@@ -66,6 +67,6 @@ def keep() -> None:
         except ValueError:
             found = ()
         change(found)
-        st.session_state.pop("slide_drawn", None)
+        draw_anew()
 
     show(kept_text(KEPT, text), "kept", bring_back)

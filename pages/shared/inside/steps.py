@@ -12,7 +12,7 @@ from torch import Tensor
 from model.insight.anatomy import Anatomy, block_of
 from model.insight.weight import Weight
 from model.trace import EmbeddingRecord
-from pages.shared.inside.words import STEPS
+from pages.shared.inside.words import INPUT_OF_BERT, STEPS
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import taken_apart
 from pages.shared.show.pictures import show
@@ -48,17 +48,10 @@ def step_by_step(weight: Weight, of: About) -> None:
 def steps_of(weight: Weight) -> tuple[Step, ...]:
     """Return all steps of a weight, in order."""
     part = taken_apart(weight)
-    return (
-        what_is_read(weight, part),
-        projections(part),
-        dot_product(part),
-        scaling(weight, part),
-        mask(weight, part),
-        softmax(weight, part),
-        sum_of_values(weight, part),
-        all_heads(weight, part),
-        into_the_stream(weight, part),
-    )
+    read = what_is_read(weight, part), projections(part), dot_product(part)
+    weighed = scaling(weight, part), mask(weight, part), softmax(weight, part)
+    summed = sum_of_values(weight, part), all_heads(weight, part), into_the_stream(weight, part)
+    return *read, *weighed, *summed
 
 
 def row(label: str, tensor: Tensor) -> Row:
@@ -69,38 +62,31 @@ def row(label: str, tensor: Tensor) -> Row:
 def what_is_read(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the tokens to what the head reads of them."""
     embedding = weight.run.trace.embedding[block_of(weight.site).side]
-    bert = embedding.segments is not None
+    title, words = STEPS["input"]
+    formula = r"x = \sqrt{d_\text{model}}\,e + p"
+    if embedding.segments is not None:
+        words, formula = INPUT_OF_BERT, r"x = \mathrm{norm}(e + s + p)"
     rows = [
         *embedding_rows(embedding, weight.query),
         row("stream before this block", part.residual.states[0, weight.query]),
         row("query token, as read", part.query_input),
         row("key token, as read", part.key_input),
     ]
-    return Step(
-        "What is read",
-        STEPS["input of BERT" if bert else "input"].format(layer=weight.site.layer + 1),
-        r"x = \mathrm{norm}(e + s + p)" if bert else r"x = \sqrt{d_\text{model}}\,e + p",
-        {"story-input": vector_rows(rows)},
-    )
+    words = words.format(layer=weight.site.layer + 1)
+    return Step(title, words, formula, {"story-input": vector_rows(rows)})
 
 
 def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
     """Return how the vector that the first layer reads was put together."""
     position, states = embedding.positions[query], embedding.states[0, query]
     if embedding.segments is None:
-        return [
-            row("embedding, scaled", embedding.scaled[0, query]),
-            row("position", position),
-            row("their sum", states),
-        ]
-    token, segment = embedding.tokens[0, query], embedding.segments[0, query]
-    return [
-        row("embedding", token),
-        row("segment", segment),
-        row("position", position),
-        row("their sum", token + segment + position),
-        row("its norm", states),
-    ]
+        scaled = embedding.scaled[0, query]
+        vectors = {"embedding, scaled": scaled, "position": position, "their sum": states}
+    else:
+        token, segment = embedding.tokens[0, query], embedding.segments[0, query]
+        vectors = {"embedding": token, "segment": segment, "position": position}
+        vectors |= {"their sum": token + segment + position, "its norm": states}
+    return [row(label, vector) for label, vector in vectors.items()]
 
 
 def projections(part: Anatomy) -> Step:
@@ -109,8 +95,7 @@ def projections(part: Anatomy) -> Step:
     shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
     rows = [row("query", part.query), row("key", part.key), row("value", part.value)]
     return Step(
-        "Query, key and value",
-        STEPS["projections"],
+        *STEPS["projections"],
         rf"q = x_q W^Q + b^Q,\quad k = x_k W^K + b^K,\quad v = x_k W^V + b^V \qquad {shapes}",
         {"story-projections": vector_rows(rows)},
     )
@@ -124,35 +109,26 @@ def dot_product(part: Anatomy) -> Step:
         Row("key", as_array(part.key)),
         Row("query × key", as_array(part.products), total=part.dot),
     ]
-    return Step(
-        "The dot product",
-        STEPS["dot"],
-        rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.4f}",
-        {"story-dot": vector_rows(rows, marked=best)},
-    )
+    formula = rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.4f}"
+    return Step(*STEPS["dot"], formula, {"story-dot": vector_rows(rows, marked=best)})
 
 
 def scaling(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the dot product to the score."""
     score = part.scores[weight.key].item()
     formula = rf"s = {part.dot:.4f} \times {part.scale:.6f} = {score:.4f}"
-    return Step("The scaling", STEPS["scale"], formula)
+    return Step(*STEPS["scale"], formula)
 
 
 def mask(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the scores to those that the mask leaves."""
     blocked = part.masked_scores.isneginf()
     counted = rf"{int(blocked.sum())} \text{{ of }} {len(blocked)} \text{{ keys blocked}}"
-    rows = [
-        Row("scores", as_array(part.scores)),
-        Row("masked scores", as_array(part.masked_scores)),
-    ]
-    return Step(
-        "The mask",
-        STEPS["mask"],
-        rf"s_k = -\infty \text{{ where blocked}} \qquad {counted}",
-        {"story-mask": vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])},
-    )
+    scores = {"scores": part.scores, "masked scores": part.masked_scores}
+    rows = [Row(label, as_array(values)) for label, values in scores.items()]
+    picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])
+    formula = rf"s_k = -\infty \text{{ where blocked}} \qquad {counted}"
+    return Step(*STEPS["mask"], formula, {"story-mask": picture})
 
 
 def softmax(weight: Weight, part: Anatomy) -> Step:
@@ -164,8 +140,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
         Row("weights", as_array(weights), total=weights.sum().item(), probabilities=True),
     ]
     return Step(
-        "The softmax",
-        STEPS["softmax"],
+        *STEPS["softmax"],
         r"w_k = \frac{e^{s_k}}{\sum_j e^{s_j}} = "
         rf"\frac{{{exponentials[key]:.4f}}}{{{total:.4f}}} = {weights[key]:.4f}",
         {"story-softmax": vector_rows(rows, columns=weight.key_tokens, marked=[key])},
@@ -175,12 +150,8 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
 def sum_of_values(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the weights to the head's output."""
     rows = value_rows(part, weight.key, weight.key_tokens)
-    return Step(
-        "The weighted sum of values",
-        STEPS["values"],
-        r"h = \sum_k w_k\, v_k",
-        {"story-values": vector_rows(rows)},
-    )
+    formula = r"h = \sum_k w_k\, v_k"
+    return Step(*STEPS["values"], formula, {"story-values": vector_rows(rows)})
 
 
 def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
@@ -216,37 +187,20 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
     ]
     rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
     shapes = rf"(1\times {d_model})({d_model}\times {d_model})"
-    return Step(
-        "All heads, and the output projection",
-        STEPS["output"],
-        rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O + b^O \qquad {shapes}",
-        {
-            "story-heads": vector_rows(
-                [row("heads side by side", part.heads.flatten())], marked=this
-            ),
-            "story-contributions": vector_rows(rows),
-        },
-    )
+    formula = rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O + b^O \qquad {shapes}"
+    side_by_side = vector_rows([row("heads side by side", part.heads.flatten())], marked=this)
+    pictures = {"story-heads": side_by_side, "story-contributions": vector_rows(rows)}
+    return Step(*STEPS["output"], formula, pictures)
 
 
 def into_the_stream(weight: Weight, part: Anatomy) -> Step:
     """Return the step from what the block computes to the residual stream after it."""
-    norm = weight.run.network.config.norm  # before each block, or after the sum
-    before, change, after = (
-        states[0, weight.query]
-        for states in (part.residual.states, part.residual.change, part.residual.outputs)
-    )
+    norm, query = weight.run.network.config.norm, weight.query  # before each block, or after
+    before, change = part.residual.states[0, query], part.residual.change[0, query]
     rows = [row("before", before), row("what is added", change)]
+    formula = r"x' = x + \text{block}(\mathrm{norm}(x))"
     if norm == "post":
         rows.append(row("the sum", before + change))
-    rows.append(row("after", after))
-    formula = {
-        "pre": r"x' = x + \text{block}(\mathrm{norm}(x))",
-        "post": r"x' = \mathrm{norm}(x + \text{block}(x))",
-    }
-    return Step(
-        "Into the residual stream",
-        STEPS[f"residual, {norm}-norm"],
-        formula[norm],
-        {"story-residual": vector_rows(rows)},
-    )
+        formula = r"x' = \mathrm{norm}(x + \text{block}(x))"
+    rows.append(row("after", part.residual.outputs[0, query]))
+    return Step(*STEPS[f"residual, {norm}-norm"], formula, {"story-residual": vector_rows(rows)})

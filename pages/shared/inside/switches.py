@@ -69,15 +69,13 @@ def saturation(weight: Weight, part: Anatomy, of: About) -> None:
     keys = weight.record.key[0, weight.head][part.masked_scores.isfinite()]
     if len(keys):
         sweep = scale_sweep(part.query, keys, FACTORS.tolist())
-        left, right = st.columns(2)
-        with left:
-            lines = {"entropy, nats": as_array(sweep.entropy)}
-            chart = position_lines(lines, FACTORS, x="factor", y="nats", height=220)
-            show_altair(chart, "entropy", of=of, what="Entropy by the scale's factor")
-        with right:
-            lines = {"largest weight": as_array(sweep.largest)}
-            chart = position_lines(lines, FACTORS, x="factor", y="weight", height=220)
-            show_altair(chart, "largest", of=of, what="Largest weight by the scale's factor")
+        curves = ("entropy", "nats", "entropy, nats"), ("largest", "weight", "largest weight")
+        for column, (name, unit, label) in zip(st.columns(2), curves, strict=True):
+            lines = {label: as_array(getattr(sweep, name))}
+            chart = position_lines(lines, FACTORS, x="factor", y=unit, height=220)
+            what = f"{label.partition(',')[0].capitalize()} by the scale's factor"
+            with column:
+                show_altair(chart, name, of=of, what=what)
     st.caption(SWITCH_WORDS["scale"])
     widths = {
         f"{quantity}, {name}": as_array(getattr(sweep, quantity))
@@ -109,14 +107,12 @@ def norms(weight: Weight, of: About) -> None:
     """Draw what layer norm and batch norm make of the query token's state."""
     states = weight.run.trace.residual[block_of(weight.site)].states
     layer, batch = layer_and_batch_norm(states)
-    rows = [
-        Row("layer norm", as_array(layer.states[weight.query])),
-        Row("batch norm", as_array(batch.states[weight.query])),
-    ]
+    both = {"Layer norm": layer, "Batch norm": batch}
+    rows = [Row(name.lower(), as_array(each.states[weight.query])) for name, each in both.items()]
     show(vector_rows(rows), "norms", of=of, what="Layer norm and batch norm")
     if len(layer.changes):
         with st.container(horizontal=True):
-            for name, normed in (("Layer norm", layer), ("Batch norm", batch)):
+            for name, normed in both.items():
                 label = f"{name}: change in the other tokens when the last one is removed"
                 st.metric(label, f"{normed.changes.max():.4f}")
     st.caption(SWITCH_WORDS["norm"])

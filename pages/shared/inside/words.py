@@ -2,54 +2,66 @@
 
 from __future__ import annotations
 
-STEPS = {
+STEPS = {  # the title of each step, and its words
     "input": (
+        "What is read",
         "Every token begins as its embedding, scaled by √d_model, plus its position. Each layer "
         "then adds to this vector; in layer {layer} the head reads what the layers before made of "
-        "it, through the block's layer norm where the norm comes first."
-    ),
-    "input of BERT": (
-        "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
-        "its position, normed. Each layer then adds to this vector and norms it again; in layer "
-        "{layer} the head reads what the layers before made of it."
+        "it, through the block's layer norm where the norm comes first.",
     ),
     "projections": (
+        "Query, key and value",
         "Three linear maps of this head, each a part of a larger matrix, turn what is read into a "
-        "query for the token that looks, and a key and a value for the token looked at."
+        "query for the token that looks, and a key and a value for the token looked at.",
     ),
     "dot": (
+        "The dot product",
         "Query and key are multiplied number by number, and the products summed. Framed are the "
         "numbers that add the most. A large sum says that what is asked for and what is offered "
-        "point the same way."
+        "point the same way.",
     ),
     "scale": (
+        "The scaling",
         "The sum is divided by the square root of the head's width, else it would grow with the "
-        "width and the softmax would leave room for one key only."
+        "width and the softmax would leave room for one key only.",
     ),
-    "mask": "Where the mask blocks a key, the score becomes −∞, and the weight exactly 0.",
+    "mask": (
+        "The mask",
+        "Where the mask blocks a key, the score becomes −∞, and the weight exactly 0.",
+    ),
     "softmax": (
+        "The softmax",
         "The exponentials of the scores, divided by their sum, are the weights of this query over "
-        "all keys. The framed one is the weight you came for."
+        "all keys. The framed one is the weight you came for.",
     ),
     "values": (
+        "The weighted sum of values",
         "Every value is multiplied by its weight, and the sum of them all is what the head takes "
         "from the sentence. Shown are the keys with the largest weights; the others are summed in "
-        "one row."
+        "one row.",
     ),
     "output": (
+        "All heads, and the output projection",
         "The outputs of all heads stand side by side, this head's framed, and the output "
         "projection maps them back to d_model numbers. Because it is linear, each head's part can "
-        "be told apart: the parts and the bias sum to what the block computes."
+        "be told apart: the parts and the bias sum to what the block computes.",
     ),
     "residual, pre-norm": (
+        "Into the residual stream",
         "What the block computes is added to the vector that came in. A pre-norm model, such as "
-        "this one, has normed the input; a post-norm model norms this sum."
+        "this one, has normed the input; a post-norm model norms this sum.",
     ),
     "residual, post-norm": (
+        "Into the residual stream",
         "What the block computes is added to the vector that came in, and the sum is normed. "
-        "A pre-norm model norms the input instead, and leaves the sum as it is."
+        "A pre-norm model norms the input instead, and leaves the sum as it is.",
     ),
 }
+INPUT_OF_BERT = (
+    "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
+    "its position, normed. Each layer then adds to this vector and norms it again; in layer "
+    "{layer} the head reads what the layers before made of it."
+)
 
 TAB_WORDS = {
     "beyond": (

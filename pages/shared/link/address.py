@@ -26,7 +26,8 @@ from pages.shared.state.choices import (
     put,
 )
 from pages.shared.state.library_choices import BERT_EDITS
-from pages.shared.state.page import Page
+from pages.shared.state.page import Page, enter, shown
+from pages.shared.state.slide import slide
 
 TOO_MANY_WORDS = (
     "These changes are too many for a link: opened elsewhere, it shows the model as trained."
@@ -43,11 +44,11 @@ def restore(page: Page) -> None:
     What the address does not name is at its default then. Choices that a model does not have, or
     that make no sense, are left at their defaults, and `note` says so.
     """
-    st.session_state.page = page
+    enter(page)
     asked = gone_to()
     if asked is not None:
         apply(asked, page)
-        arrived(asked)
+        know(asked)
         if asked.get(MODEL.key, catalog.DEFAULT) not in models.choices():
             st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
     keep_to_the_model(page)
@@ -55,7 +56,7 @@ def restore(page: Page) -> None:
 
 def go_again(asked: Mapping[str, str]) -> None:
     """Take the choices of an address that named a model that was not there then; a callback."""
-    apply(asked, st.session_state.page)
+    apply(asked, shown())
     st.session_state.pop("refused_parameters")
 
 
@@ -71,13 +72,13 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
     """Choose everything that an address of a page says, and the default of what it does not."""
     config = config_for(parameters)
     values, refused = link.read(parameters, page.linked, config)
-    st.session_state.refused_parameters = refused
     edits = values.pop(EDITS.key)
     st.session_state.update(values)
     if edits != TOO_MANY:
         edit_history.change(read_edits(edits, config))
     elif edit_history.edits() == Edits():  # else they are those of this session
-        st.session_state.refused_parameters = (*refused, EDITS.key)
+        refused = (*refused, EDITS.key)
+    st.session_state.refused_parameters = refused
 
 
 def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
@@ -112,11 +113,6 @@ def note() -> None:
         st.text(names)
 
 
-def current(page: Page) -> dict[str, Any]:
-    """Return the value of every choice of a page, by its key."""
-    return {choice.key: now(choice) for choice in page.linked}
-
-
 def now(choice: Choice) -> Any:
     """Return the value of a choice; that of edits is their text."""
     if choice not in HISTORIES or choice.key in st.session_state:  # edits that wait for their model
@@ -126,48 +122,35 @@ def now(choice: Choice) -> Any:
 
 def parameters(page: Page, whole: bool = False) -> dict[str, str]:
     """Return what of a page's choices differs from the defaults, as a link holds it."""
-    return link.write(page.linked, current(page), whole)
+    return link.write(page.linked, {choice.key: now(choice) for choice in page.linked}, whole)
 
 
 def publish() -> None:
     """Write the page's choices into its address; a slide's address names the slide alone."""
-    if not in_talk():
+    if slide() is None:
         # An empty address is that of a click on another page, which keeps the choices.
-        write(parameters(st.session_state.page) or {MODEL.key: chosen(MODEL)})
+        write(parameters(shown()) or {MODEL.key: chosen(MODEL)})
 
 
 def write(parameters: dict[str, str]) -> None:
     """Put parameters into the address."""
     if dict(st.query_params) != parameters:
+        know(
+            parameters, time.monotonic()
+        )  # first, as the next click may end the run while this is sent
         st.query_params.from_dict(parameters)
-        written(parameters)
 
 
-def written(parameters: dict[str, str]) -> None:
-    """Note that the address has these parameters from now on, by this session's own doing."""
-    st.session_state.address = parameters, time.monotonic()
-
-
-def arrived(parameters: dict[str, str]) -> None:
-    """Note that the address has these parameters, by the browser's doing."""
-    st.session_state.address = parameters, 0.0
-
-
-def in_talk() -> bool:
-    """Return whether the page is shown as a slide."""
-    return slide() is not None
-
-
-def slide() -> int | None:
-    """Return the number of the slide that is shown, from 1, if one is."""
-    return st.session_state.get("slide")
+def know(parameters: dict[str, str], written: float = 0.0) -> None:
+    """Note which parameters the address has, and when this session wrote them, if it did."""
+    st.session_state.address = parameters, written
 
 
 def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
     """Have a part of a page rerun alone, with what was chosen in it written into the address.
 
-    It also reruns `every` so many seconds, if that is wanted. On a slide it reruns with the whole,
-    as its pictures stand elsewhere on the page.
+    It reruns by itself `every` few seconds, if they are given. On a slide it reruns with the whole
+    page, as its pictures stand elsewhere.
     """
 
     @wraps(body)
@@ -179,6 +162,6 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
 
     @wraps(body)
     def drawn(*args: object) -> None:
-        (published if in_talk() else alone)(*args)
+        (alone if slide() is None else published)(*args)
 
     return drawn

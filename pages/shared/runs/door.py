@@ -15,6 +15,7 @@ from cachetools.keys import hashkey
 from pages.shared.runs import limits
 from pages.shared.runs.housekeeping import released
 from pages.shared.runs.results import Budget, Result, Results, size_of
+from pages.shared.state import models
 
 MEGABYTE = 1_000_000
 AT_ONCE = 2  # calls of models, of all sessions together
@@ -32,10 +33,11 @@ def model_call(
     """Make a function that calls a model one of the door; use it as a decorator.
 
     It runs when fewer than AT_ONCE others do, with `words` beside a spinner, and its result is kept
-    for the session under its arguments, which are plain hashable values: what a model is called,
-    the text, the edits. An argument whose name begins with an underscore is handed on and is no
-    part of the key: a model that is already at hand, or a function that is told of progress. The
-    result is shared and not to be modified; of an error nothing is kept.
+    for the session under its arguments, which are plain hashable values: the name of a model, the
+    text, the edits. An argument whose name begins with an underscore is passed on and is not part
+    of the key: a model that is already at hand, or a function that reports progress. An
+    argument `name` that is None is the model that the visitor has chosen. The result is shared and
+    not to be modified; of an error nothing is kept.
     """
     return lambda function: ModelCall(function, words)
 
@@ -71,6 +73,8 @@ class ModelCall(Generic[Options, Value]):
     def _key(self, *args: Options.args, **kwargs: Options.kwargs) -> Hashable:
         given = self._signature.bind_partial(*args, **kwargs)
         given.apply_defaults()
+        if given.arguments.get("name", "") is None:
+            given.arguments["name"] = models.chosen().key
         values = (value for name, value in given.arguments.items() if not name.startswith("_"))
         return hashkey(*values)
 

@@ -13,7 +13,7 @@ from pages.shared.runs.door import model_call
 from pages.shared.runs.translator import TranslatorRun, translator
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
-Report = Callable[[Effects, float], None]  # told what is known so far, and the share of the work
+Report = Callable[[Effects, float], None]  # takes what is known, and the share of the work
 
 
 @model_call()
@@ -24,7 +24,7 @@ def removal_effects(name: str, sentence: str, edits: Edits, _report: Report) -> 
     layer.
     """
     model, config = translator(name), translator(name).model.config
-    run = TranslatorRun(name, sentence, edits=edits)
+    run = TranslatorRun(sentence, edits=edits, model=name)
     source, target = (
         model.ids(tokens) for tokens in (run.trace.source_tokens, run.trace.target_tokens)
     )

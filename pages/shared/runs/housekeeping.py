@@ -34,7 +34,7 @@ def tidy() -> None:
 
 
 def share_arenas() -> None:
-    """Have all threads to come share a few pools of memory, where the system has such."""
+    """Have all new threads share a few pools of memory, if the system has such pools."""
     allocator("mallopt", M_ARENA_MAX, ARENAS)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from torch import Tensor
 
 from model.edits import Edits
@@ -55,16 +54,6 @@ class BertRun:
         return masked_words(self.trace, self.reader.read(self.first, self.second))
 
 
-def read(
-    loaded: Loaded, first: str, second: str, masked: tuple[int, ...] = (), edits: Edits = Edits()
-) -> Trace:
-    """Return every head while a BERT reads one sentence or two; not to be modified.
-
-    Raise ValueError if there is nothing to read.
-    """
-    return BertRun(loaded.number, first, second, masked, edits).trace
-
-
 @model_call("Reading …")
 def _read(run: BertRun) -> Trace:
     return run.reader.trace(run.first, run.second, masked=run.masked, edits=run.changes)
@@ -85,16 +74,12 @@ def measured_parity(number: int, first: str, second: str) -> Parity:
     return numbered(number).model.parity(first, second)
 
 
-def attended(loaded: Loaded, text: str, target: str | None) -> Attentions:
+@model_call("Reading …")
+def attended(number: int, text: str, target: str | None) -> Attentions:
     """Return the heads of any other model on a text; not to be modified.
 
     Raise ValueError if the model cannot read it.
     """
-    return _attended(loaded.number, text, target)
-
-
-@model_call("Reading …")
-def _attended(number: int, text: str, target: str | None) -> Attentions:
     try:
         return numbered(number).model.attentions(text, target)
     except ValueError:
@@ -106,18 +91,38 @@ def _attended(number: int, text: str, target: str | None) -> Attentions:
         ) from error
 
 
-def masked_places(reader: BertReader, first: str, second: str, masked: str) -> tuple[int, ...]:
-    """Return the places that a text names as masked, those where these sentences have words."""
-    pieces = reader.read(first, second)
-    places = {int(place) for place in masked.split(",") if place}
-    return tuple(
-        place for place, piece in enumerate(pieces) if place in places and not piece.is_special
-    )
+def bert_run(loaded: Loaded, first: str, second: str, masked: str, edits: Edits) -> BertRun:
+    """Return a BERT's run in which the words at the places `masked`, from 0, are masked.
+
+    <<<<<<< HEAD
+        Places that the text does not have, or that hold special tokens, are left out. Raise
+        ValueError if there is nothing to read.
+    =======
+        Places that the text does not have, or that hold special tokens, are left out. Raise ValueError
+        if there is nothing to read.
+    >>>>>>> refs/heads/slim-c
+    """
+    asked = {int(place) for place in masked.split(",") if place}
+    pieces = enumerate(loaded.model.read(first, second))
+    places = tuple(place for place, piece in pieces if place in asked and not piece.is_special)
+    return BertRun(loaded.number, first, second, places, edits)
 
 
-def layers_of(run: Trace | Attentions, kind: str) -> list[np.ndarray]:
-    """Return the weights (H, Q, K) of every layer of a kind, without copying them."""
-    if isinstance(run, Attentions):
-        return list(run.weights[kind])
-    sites = sorted(site for site in run.attention if site.kind == kind)
-    return [run.attention[site].weights[0].cpu().numpy() for site in sites]
+def heads_of(
+    loaded: Loaded, text: str, second: str, masked: str = "", edits: Edits = Edits()
+) -> Attentions:
+    """Return every head of any model on a text; not to be modified.
+
+    A BERT that takes pairs reads a `second` sentence, the decoder of another model a text for it,
+    or what the model writes. Raise ValueError if the model cannot read it.
+    """
+    if not isinstance(loaded.model, BertReader):
+        return attended(loaded.number, text, second or None)
+    second = second if loaded.model.takes_pairs else ""
+    return heads_in(bert_run(loaded, text, second, masked, edits).trace)
+
+
+def heads_in(trace: Trace) -> Attentions:
+    """Return every head of a BERT's run, without copying the weights."""
+    weights = [trace.attention[site].weights[0].cpu().numpy() for site in sorted(trace.attention)]
+    return Attentions({"encoder": weights}, source_tokens=trace.source_tokens)

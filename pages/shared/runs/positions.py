@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import nan
-
 import numpy as np
-import torch
 
 from model import Translation
-from model.insight.permutation import permutation_differences, shuffled
-from model.insight.scoring import trace_log_probabilities
+from model.insight.permutation import Shuffle, shuffle_words
+from model.insight.scoring import scores_by_shift
 from model.library.bert_reader import BertReader
-from model.tokens import Token
 from model.trace import PositionEdit, Side, Trace
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
@@ -21,17 +16,6 @@ from pages.shared.runs.translator import translated, translator
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
-
-
-@dataclass(frozen=True)
-class Shuffle:
-    """The tokens of a sentence in another order, and what that does to the encoder's outputs."""
-
-    tokens: list[Token]  # in the new order
-    order: tuple[int, ...]  # where each of them stood
-    without_positions: np.ndarray  # the largest difference of each token's output
-    with_positions: np.ndarray
-    largest_output: float
 
 
 @model_call("Translating …")
@@ -52,37 +36,14 @@ def retraced(sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: 
 
 @model_call("Shuffling …")
 def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
-    """Shuffle the words of a sentence; the end token stays last. Not to be modified."""
-    reader = translator(name)
-    tokens = reader.read(sentence)
-    order = (*shuffled(len(tokens) - 1, seed), len(tokens) - 1)
-    ids = reader.ids(tokens)
-    off, trained = (
-        as_array(permutation_differences(reader.model, ids, order, edit))
-        for edit in (PositionEdit(off=True), PositionEdit())
-    )
-    with torch.inference_mode():
-        largest = reader.model.encode(ids).abs().max().item()
-    return Shuffle([tokens[place] for place in order], order, off, trained, largest)
+    """Shuffle the words of a sentence; see `shuffle_words`. Not to be modified."""
+    return shuffle_words(translator(name), sentence, seed)
 
 
 @model_call("Shifting …")
-def scores_by_shift(sentence: str, name: str) -> list[float]:
-    """Return how likely a model finds its translation with both sides shifted by each of SHIFTS.
-
-    It is the mean log-probability of a token in nats; NaN if the model has no such positions.
-    """
-    reader = translator(name)
-    written = reader.translate(sentence)
-    scores = []
-    for shift in SHIFTS:
-        edit = PositionEdit(shift=shift)
-        try:
-            trace = reader.trace(sentence, written, edits={"encoder": edit, "decoder": edit})
-            scores.append(trace_log_probabilities(trace).mean().item())
-        except ValueError:
-            scores.append(nan)
-    return scores
+def shift_scores(sentence: str, name: str) -> list[float]:
+    """Return how likely a model finds its translation by SHIFTS; see `scores_by_shift`."""
+    return scores_by_shift(translator(name), sentence, SHIFTS)
 
 
 def learned_table(side: Side) -> np.ndarray:
@@ -97,9 +58,6 @@ def library_tables(named: str = "") -> dict[str, np.ndarray]:
     Left out are those of an odd width: sinusoids, which they are compared with, come in pairs.
     """
     loaded = [*mine(), *filter(None, [shelf().get(named)])]
-    tables = {
-        one.name: as_array(one.model.model.positions.table)
-        for one in loaded
-        if isinstance(one.model, BertReader)
-    }
+    berts = [one for one in loaded if isinstance(one.model, BertReader)]
+    tables = {one.name: as_array(one.model.model.positions.table) for one in berts}
     return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}

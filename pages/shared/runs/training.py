@@ -8,5 +8,5 @@ from pages.shared.runs.door import model_call
 
 @model_call()
 def answered(run: str, step: int, source: str, _translator: Translator) -> Translation:
-    """Return what a training's model writes after so many steps."""
+    """Return what a training's model writes after a number of steps."""
     return _translator.translate(source)

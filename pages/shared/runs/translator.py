@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 import torch
@@ -43,14 +43,15 @@ class TranslatorRun:
     """A sentence as a translator reads it: plain values that decide every number.
 
     Without a target the decoder reads the translation by the model as trained, edits or not, so
-    that runs with and without edits can be compared cell by cell.
+    that runs with and without edits can be compared cell by cell. Without a model it is the one
+    that the visitor has chosen.
     """
 
-    model: str
     sentence: str
     target: str = ""
     edits: Edits = Edits()
     pad_to: int | None = None
+    model: str = field(default_factory=lambda: models.chosen().key)
 
     @property
     def network(self) -> Transformer:
@@ -72,42 +73,25 @@ class TranslatorRun:
         length = sum(token.id != PAD_ID for token in trace.target_tokens)
         return self.edits.at_sites(self.network.config, longest, length)
 
+    @property
+    def target_text(self) -> str:
+        """What the decoder reads."""
+        return self.target or translated(self.sentence, name=self.model).text
+
     def objective(self, site: Site, query: int) -> Objective:
         """Return what effects on a query are measured on."""
         return choose_objective(self.trace, site, query)
 
 
+@model_call("Translating …")
 def translated(
     sentence: str, edits: Edits = Edits(), pad_to: int | None = None, *, name: str | None = None
 ) -> Translation:
-    """Return the translation of a sentence, with what a visitor changed; not to be modified.
-
-    It is by the model of that name, or without one by the model that the visitor has chosen.
-    """
-    return _translated(name or models.chosen().key, sentence, edits, pad_to)
-
-
-@model_call("Translating …")
-def _translated(name: str, sentence: str, edits: Edits, pad_to: int | None) -> Translation:
+    """Return the translation of a sentence, with what a visitor changed; not to be modified."""
     model = translator(name)
     longest = max(len(model.read(sentence, pad_to)), model.default_new_tokens + 1)
     changed = edits.at_sites(model.model.config, longest)
     return model.translate(sentence, edits=changed, pad_to=pad_to)
-
-
-def traced(
-    sentence: str,
-    target: str = "",
-    edits: Edits = Edits(),
-    pad_to: int | None = None,
-    *,
-    name: str | None = None,
-) -> Trace:
-    """Return every head while the decoder reads `target`; not to be modified.
-
-    For an empty target see `TranslatorRun`, for `name` see `translated`.
-    """
-    return TranslatorRun(name or models.chosen().key, sentence, target, edits, pad_to).trace
 
 
 @model_call("Reading …")
@@ -123,6 +107,7 @@ def masks_of(run: TranslatorRun) -> tuple[Tensor, Tensor, Tensor]:
     return translator(run.model).masks(run.trace)
 
 
+@model_call("Decoding …")
 def decoded(
     sentence: str,
     strategy: Strategy,
@@ -134,20 +119,8 @@ def decoded(
 ) -> Decoding:
     """Return a translation with every step of its decoding; not to be modified.
 
-    Raise ValueError for `forced` ids that the model cannot begin with. For `name` see `translated`.
+    Raise ValueError for `forced` ids that the model cannot begin with.
     """
-    return _decoded(name or models.chosen().key, sentence, strategy, longest, forced, edits)
-
-
-@model_call("Decoding …")
-def _decoded(
-    name: str,
-    sentence: str,
-    strategy: Strategy,
-    longest: int,
-    forced: tuple[int, ...],
-    edits: Edits,
-) -> Decoding:
     model = translator(name)
     positions = max(len(model.read(sentence)), longest + 1)
     return model.steps(

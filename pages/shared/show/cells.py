@@ -21,6 +21,8 @@ from pages.shared.state.choices import (
     put,
     select_head,
 )
+from pages.shared.state.page import shown
+from pages.shared.state.slide import slide, turn_to
 from viz import CanvasPicture
 
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
@@ -40,8 +42,9 @@ def attention_map(
 def follow() -> None:
     """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
     clicked_on = st.session_state.pop("to_inside", None)
-    if clicked_on and clicked_on == st.session_state.page:  # else the visitor had left it
-        st.session_state.slide = None
+    if clicked_on and clicked_on == shown():  # else the visitor had left it
+        if slide():
+            turn_to(None)
         st.switch_page("pages/inside.py")
     if st.session_state.pop("to_tab", False):
         st.rerun()
@@ -58,12 +61,9 @@ def open_inside(
     pad_to: int | None = None,
     target: str = "",
 ) -> None:
-    """Have the page Inside a head opened at one cell of one run; everything counts from 0."""
+    """Open the page Inside a head at one cell of one run; everything counts from 0. A callback."""
     select_head(kind, layer, head)
-    put(QUERY, query)
-    put(KEY, key)
-    put(CHANGED, changed)
-    put(INSIDE_OF, chosen(SENTENCE))
-    put(INSIDE_TARGET, target)
-    put(INSIDE_PAD_TO, pad_to)
-    st.session_state.to_inside = st.session_state.page
+    run = {INSIDE_OF: chosen(SENTENCE), INSIDE_TARGET: target, INSIDE_PAD_TO: pad_to}
+    for choice, value in ({QUERY: query, KEY: key, CHANGED: changed} | run).items():
+        put(choice, value)
+    st.session_state.to_inside = shown()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from model import Translation
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Trace
@@ -12,6 +14,8 @@ from viz import probability_bars, token_strip
 
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
+SCORE = "Score of the original translation", "nats"
+LOSS = "Loss on the known target", "nats a token"
 
 
 def compare_translations(
@@ -27,6 +31,19 @@ def compare_translations(
         row = chips(translation.target_tokens, other.target_tokens)
         strip = token_strip(translation.text, row, label=f"Translation {label}")
         show(strip, key, of=of, what=f"Translation {label}")
+
+
+def compare_scores(before: Trace, after: Trace, *, changed: bool, loss: bool = False) -> None:
+    """Show how likely the whole target is with changes, if there are any, and as trained.
+
+    That is the sum of its tokens' log-probabilities, or as a `loss` minus their mean.
+    """
+    found = (trace_log_probabilities(trace) for trace in (before, after))
+    trained, now = ((-each.mean() if loss else each.sum()).item() for each in found)
+    label, unit = LOSS if loss else SCORE
+    change = f"{now - trained:+.3f} against {trained:.3f} as trained" if changed else None
+    color = "inverse" if loss else "normal"
+    st.metric(label, f"{now:.3f} {unit}", change, delta_color=color)
 
 
 def compare_probabilities(

@@ -11,7 +11,7 @@ from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state.choices import OWN_SCALE, SUMMARIES, Head, chosen
+from pages.shared.state.choices import OWN_SCALE, SUMMARIES, chosen
 from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, attention_lines, head_grid, selected_map
 
@@ -19,9 +19,10 @@ SELECTION = "grid-selection"
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
-    """The weights of each layer's heads (H, Q, K), their mean and maximum after them.
+    """Return the weights of each layer's heads, followed by their mean and maximum.
 
-    Returns (layers, H + 2, Q, K), filled layer by layer: on long texts copies would take gigabytes.
+    From (H, Q, K) of each layer it fills (layers, H + 2, Q, K) layer by layer: on long texts copies
+    would take gigabytes.
     """
     heads, queries, keys = layers[0].shape
     maps = np.empty((len(layers), heads + len(SUMMARIES), queries, keys), layers[0].dtype)
@@ -46,14 +47,9 @@ def all_heads(
     """
     heads = range(maps.shape[1] - len(SUMMARIES))
     st.markdown("**All heads**: layers down, heads across. Click one to open it.")
-    grid = head_grid(
-        maps,
-        query_tokens,
-        key_tokens,
-        column_labels=[*(f"head {head + 1}" for head in heads), *SUMMARIES],
-        linked=True,
-        own_scale=chosen(OWN_SCALE),
-    )
+    columns = [*(f"head {head + 1}" for head in heads), *SUMMARIES]
+    options = {"column_labels": columns, "linked": True, "own_scale": chosen(OWN_SCALE)}
+    grid = head_grid(maps, query_tokens, key_tokens, **options)
     show(grid, "grid", of=of, what=what)
     choose(OWN_SCALE)
     st.caption(HOW_TO_READ["grid"])
@@ -82,33 +78,17 @@ def one_in_large(
 
     A click on a cell of the heatmap calls `open_cell`, if there is one.
     """
+    reading = HOW_TO_READ[picture]
     if picture == "heatmap":
-        heatmap = attention_heatmap(
-            weights,
-            query_tokens,
-            key_tokens,
-            maximum=None if chosen(OWN_SCALE) else 1.0,
-            blocked=blocked,
-            clickable=open_cell is not None,
-        )
+        scale = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked}
+        clickable = open_cell is not None
+        heatmap = attention_heatmap(weights, query_tokens, key_tokens, **scale, clickable=clickable)
         if open_cell:
             attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
         else:
             show(heatmap, "heatmap", of=of, what=what)
+        reading += HOW_TO_READ["clickable" if open_cell else "not clickable"]
     else:
         lines = attention_lines(weights, query_tokens, key_tokens)
         show(lines, "lines", of=of, what=f"{what}, as lines")
-    words = HOW_TO_READ[picture]
-    if picture == "heatmap":
-        words += HOW_TO_READ["clickable" if open_cell else "not clickable"]
-    st.caption(words)
-
-
-def column_of(head: Head, heads: int) -> int:
-    """Return the column of `all_heads` that shows a head, from 0, or a summary."""
-    return heads + SUMMARIES.index(head) if isinstance(head, str) else head
-
-
-def head_at(column: int, heads: int) -> Head:
-    """Return the head, from 0, or the summary that a column of `all_heads` shows."""
-    return column if column < heads else SUMMARIES[column - heads]
+    st.caption(reading)

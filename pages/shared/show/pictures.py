@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,12 @@ from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
 from pages.shared.show.stage import place
+from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import Part, caption_html
-from viz.numbers import Numbers, from_chart, largest
+from viz.numbers import from_chart, largest
 from viz.tokens import aligned
+from viz.vectors.position_heatmap import numbers_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -28,19 +30,19 @@ if TYPE_CHECKING:
 
 @cache
 def component(part: Part) -> Callable:
-    """The Streamlit side of a browser part, on a page that has the library."""
+    """Return the Streamlit side of a browser part, on a page that has the library."""
     name = f"headlight_{part.name}"
     return st.components.v2.component(name, html=part.markup(), js=loader(part.name))
 
 
 @cache
 def library_component() -> Callable:
-    """What brings the code of all browser parts into a page."""
+    """Return what brings the code of all browser parts into a page."""
     return st.components.v2.component("headlight_library", js=library())
 
 
 def load_library() -> None:
-    """Have the code of the pictures in the page, before the first of them."""
+    """Bring the code of the pictures into the page, before the first of them."""
     library_component()(key="library")
 
 
@@ -56,8 +58,7 @@ def show(
 
     If `of` says which run it is of, it can be saved, and `what` says what of it is shown.
     """
-    options = {"on_picked_change": on_pick} if on_pick else {}
-    menu = None
+    options, menu = {"on_picked_change": on_pick} if on_pick else {}, None
     if of is not None:
         menu = menu_of(Picture(what, key, of, picture.numbers, picture.to_html))
         options["on_wanted_change"] = asking(key, key)
@@ -65,22 +66,15 @@ def show(
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
 
 
-def show_plotly(
-    figure: go.Figure,
-    key: str,
-    *,
-    of: About,
-    what: str,
-    numbers: Mapping[str, Numbers],
-) -> None:
-    """Draw a chart of Plotly's, which can be saved with its numbers; for `of` see `show`."""
+def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
+    """Draw a table of positions, which can be saved with its numbers; for `of` see `show`."""
+    numbers = numbers_of(figure)
     image = {"filename": of.file_name(what), "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": image}
 
     def to_html(title: str, caption: str) -> str:
-        page = figure.to_html(include_plotlyjs=True, config=config)
         head = f"<head><title>{html.escape(title)}</title>"
-        page = page.replace("<head>", head, 1)
+        page = figure.to_html(include_plotlyjs=True, config=config).replace("<head>", head, 1)
         start, end, rest = page.rpartition("</body>")
         return f"{start}{caption_html(caption)}{end}{rest}"
 
@@ -99,15 +93,14 @@ def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> 
 
 
 def offer(picture: Picture) -> None:
-    """The menu that saves a chart; a picture's own comes with the picture."""
+    """Draw the menu that saves a chart; a picture's own comes with the picture."""
     key = f"save-{picture.key}"
     menu = menu_of(picture, css_class(f"chart-{picture.key}"))
-    ask = asking(picture.key, key)
-    component(menu.part)(data=mounted(menu), key=key, on_wanted_change=ask)
+    component(menu.part)(data=mounted(menu), key=key, on_wanted_change=asking(picture.key, key))
 
 
 def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
-    """The menu that saves a picture, or the chart `of` a class on the page."""
+    """Return the menu that saves a picture, or the chart `of` a class on the page."""
     return save_menu(
         picture.of.file_name(picture.what),
         picture.of.caption(picture.what),
@@ -120,31 +113,30 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
 
 
 def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
-    """A callback that has the file made which was chosen in a menu.
+    """Return a callback that has the file made which was chosen in a menu.
 
     It holds no picture, so that the session does not keep the numbers.
     """
 
     def ask() -> None:
-        asked = st.session_state.page, picture_key, picked(menu_key, "wanted")
-        st.session_state.file_asked_for = asked
+        st.session_state.file_asked_for = shown(), picture_key, picked(menu_key, "wanted")
 
     return ask
 
 
 def css_class(key: str) -> str:
-    """The class that Streamlit gives to what has a key."""
+    """Return the selector of the class that Streamlit gives to what has a key."""
     return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
 
 
 def picked(key: str, name: str = "picked") -> Any:
-    """What was clicked last in the picture with this key; None if nothing was."""
+    """Return what was clicked last in the picture with this key; None if nothing was."""
     answer = st.session_state.get(key, {}).get(name)
     return answer["answers"][-1][1] if answer else None
 
 
 def all_picked(key: str) -> list[Any]:
-    """What was clicked in the picture with this key since this was asked last, in order.
+    """Return what was clicked in the picture with this key since the previous call, in order.
 
     It is for clicks that add up: a part answers with all of the last seconds.
     """
@@ -157,9 +149,9 @@ def all_picked(key: str) -> list[Any]:
 
 
 def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
-    """Tokens as chips; a piece that goes on a word is joined to the one before it.
+    """Return tokens as chips; a piece that continues a word is joined to the previous one.
 
-    Where there are tokens of the text `before`, those not among them in their order are marked.
+    If there are tokens of a text `before`, those not among them in their order are marked.
     """
     changed = set() if before is None else changed_places(before, tokens)
     made = []
@@ -171,7 +163,7 @@ def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> lis
 
 
 def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
-    """Pieces as chips, those of one word joined; coloured by their `segments` where wanted."""
+    """Return pieces as chips, those of one word joined, and coloured by `segments` if wanted."""
     kinds = {"written": "piece"}
     return [
         Chip(
@@ -185,6 +177,6 @@ def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
 
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
-    """The places in `after` of tokens that were put in or replaced."""
+    """Return the places in `after` of tokens that were inserted or replaced."""
     pairs = aligned([token.text for token in before], [token.text for token in after])
     return {place for counterpart, place in pairs if counterpart is None}

@@ -7,16 +7,17 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import streamlit as st
 
 from model.edits import Edits
 from pages.browser.parts import Format
 from pages.shared.link import address
-from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION
+from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from pages.shared.show.captions import edit_words
 from pages.shared.state import models
+from pages.shared.state.page import shown
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
@@ -34,45 +35,44 @@ class About:
     place: str = ""  # which weight of it, or which way of decoding
 
     def caption(self, what: str) -> str:
-        """What a picture shows, in sentences."""
+        """Return what a picture shows, in sentences."""
         parts = [what, self.place, f"Model: {self.model}" if self.model else ""]
-        parts += [f"{name}: “{text}”" for name, text in self._texts().items() if text.strip()]
+        texts = {"Sentence": self.sentence, "The decoder's text": self.target}
+        parts += [f"{name}: “{text}”" for name, text in texts.items() if text.strip()]
         if self.model:
             parts.append(f"Changed: {self.changes or 'nothing, as trained'}")
         return " ".join(sentence_of(writable(part)) for part in parts if part)
 
     def file_name(self, what: str) -> str:
-        """A name for files of a picture, of safe characters only."""
+        """Return a name for files of a picture, of safe characters only."""
         parts = ["headlight"]
         parts += [slug(part) for part in (self.key, what, self.place, self.sentence)]
         if self.changes:
             parts.insert(3, "changed")
         return "_".join(filter(None, parts))[:LONGEST_NAME].rstrip("-_")
 
-    def _texts(self) -> dict[str, str]:
-        return {"Sentence": self.sentence, "The decoder's text": self.target}
-
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be saved: what it shows, its key, its run, its numbers, its own page."""
+    """A picture to be saved: what it shows, its key, its run, and its numbers.
+
+    `to_html` makes a page of it from a title and a caption; without one it is saved as it looks.
+    """
 
     what: str
     key: str
     of: About
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
-    to_html: Callable[[str, str], str] | None = (
-        None  # from a title and a caption; None: as it looks
-    )
+    to_html: Callable[[str, str], str] | None = None
 
 
 def sentence_of(part: str) -> str:
-    """A part of a caption, ended by a full stop where no quoted sentence has one of its own."""
+    """Return a part of a caption with a full stop, unless a quoted sentence ends it."""
     return part if part.endswith((".”", "!”", "?”", "…”")) else f"{part}."
 
 
 def slug(text: str, longest: int = 48) -> str:
-    """A text in small letters, digits and hyphens, cut between words where it can be."""
+    """Return a text in small letters, digits and hyphens, cut between words if possible."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     whole = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     if len(whole) <= longest:
@@ -105,15 +105,15 @@ NO_MODEL = About("", "")  # of a picture that shows arithmetic alone
 
 
 def formats_of(picture: Picture) -> list[Format]:
-    """The formats that a picture can be saved in: too many numbers are in none."""
+    """Return the formats that a picture can be saved in: too many numbers are in none."""
     found: list[Format] = ["png", "svg", "html"]
+    limits: dict[Format, int] = {"csv": MOST_ROWS, "npz": MOST_NUMBERS}
     numbers = count(picture.numbers)
-    found += ["csv"] * (0 < numbers <= MOST_ROWS) + ["npz"] * (0 < numbers <= MOST_NUMBERS)
-    return [*found, "json"]
+    return [*found, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
 
 
 def made(picture: Picture, wanted: Format) -> bytes:
-    """The file of a picture in one of its formats, but for those that the browser makes."""
+    """Return the file of a picture in one of its formats that the browser does not make."""
     caption = picture.of.caption(picture.what)
     if wanted == "csv":
         return to_csv(picture.numbers)
@@ -124,23 +124,15 @@ def made(picture: Picture, wanted: Format) -> bytes:
 
 
 def scene_of(picture: Picture) -> str:
-    """The scene with a picture as JSON: a talk of one slide, and what was computed."""
-    run, page = picture.of, st.session_state.page
+    """Return the scene with a picture as JSON: a talk of one slide, and what was computed."""
+    run, page = picture.of, shown()
     caption = run.caption(picture.what)
-    slide = {
-        "page": page.key,
-        "parameters": address.parameters(page, whole=True),
-        "title": picture.what[:LONGEST_TITLE],
-        "words": caption[:LONGEST_WORDS],
-        "pictures": [picture.key],
-    }
+    title, words = picture.what[:LONGEST_TITLE], caption[:LONGEST_WORDS]
+    parameters = address.parameters(page, whole=True)
     content = {
         FORMAT: VERSION,
-        "slides": [slide],
-        "model": run.model,
-        "sentence": run.sentence,
-        "target": run.target,
-        "changes": run.changes,
+        "slides": [asdict(Slide(page.key, parameters, title, words, (picture.key,)))],
+        **{name: getattr(run, name) for name in ("model", "sentence", "target", "changes")},
         "caption": caption,
         "axes": {
             name: {axis: list(map(writable, texts)) for axis, texts in part.axes.items()}
@@ -151,9 +143,9 @@ def scene_of(picture: Picture) -> str:
 
 
 def file_asked_for(picture: Picture) -> tuple[Format, bytes, int] | None:
-    """The file that the visitor has just asked for, if it is one of this picture."""
+    """Return the file that the visitor has just asked for, if it is one of this picture."""
     page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
-    if (page, key) != (st.session_state.get("page"), picture.key):
+    if (page, key) != (shown(), picture.key):
         return None
     del st.session_state.file_asked_for
     return wanted, made(picture, wanted), time.monotonic_ns()

@@ -94,6 +94,7 @@ HEAD_WORDS = {
         "A badge describes what the head does on this sentence, not what the head is: on another "
         "sentence it may do something else. A head has a badge where:"
     ),
+    "no badge": "No badge: this head follows none of the patterns below on this sentence.",
     "effects": (
         "Each head is removed alone, and the original translation is scored again. Red: the model "
         "finds it less likely without the head, so the head helped. Blue: more likely. What you "
@@ -125,7 +126,7 @@ BLOCKING: dict[Method, str] = {
 
 
 def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
-    """The weights of a head as LaTeX, with the names of the sides they come from."""
+    """Return the weights of a head as LaTeX, with the names of the sides they come from."""
     query = source if kind == "encoder" else target
     key = target if kind == "decoder" else source
     mask = r"+ \begin{cases}0 & \text{earlier or same}\\-\infty & \text{later}\end{cases}"
@@ -137,7 +138,7 @@ def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
 
 
 def reading_of(kind: Kind, head: str, source: str, target: str) -> str:
-    """What the chosen kind of attention and head show, in plain words about the named sides."""
+    """Return what a kind of attention and a head show, in plain words about the named sides."""
     words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
     if kind != "encoder":
         words += SHIFTED
@@ -145,7 +146,7 @@ def reading_of(kind: Kind, head: str, source: str, target: str) -> str:
 
 
 def notes(translation: Translation) -> list[str]:
-    """What a visitor should know about this sentence."""
+    """Return what a visitor should know about this sentence."""
     found = []
     unknown = [token.text for token in translation.source_tokens if token.is_unknown]
     if unknown:

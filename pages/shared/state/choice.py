@@ -20,8 +20,8 @@ class Choice:
 
     `key` names it in the session and in links and is never shown; `label` and the words of
     `options` are shown and never stored. `bounds` are the smallest and the largest number, or
-    the most characters of a text. A link has `room` for so many characters of it, and holds
-    `instead` in place of what is longer (nothing if that is empty).
+    the most characters of a text. A link has `room` for that many characters of it, and holds
+    `instead` in place of a longer one (nothing if that is empty).
     """
 
     key: str
@@ -47,13 +47,13 @@ def one_of(
     options: Mapping[Any, str],
     default: Any = None,
     *,
-    label: str = "",
     old: Mapping[str, str] | None = None,
-    help: str | None = None,
+    **shown: str | None,
 ) -> Choice:
     """Return a choice among options, given as words by key; the first is the default.
 
-    `old` gives the keys of values that links of version 1 wrote otherwise.
+    `old` gives the keys of values that links of version 1 wrote otherwise; `shown` are its label
+    and its help.
     """
     renamed, by_text = old or {}, {str(option): option for option in options}
 
@@ -64,19 +64,14 @@ def one_of(
         return by_text[value]
 
     first = next(iter(options)) if default is None else default
-    return Choice(key, first, read, label=label, options=options, help=help)
+    return Choice(key, first, read, options=options, **shown)
 
 
-def number(
-    key: str,
-    default: float,
-    bounds: tuple[float, float],
-    *,
-    label: str = "",
-    step: float | None = None,
-    help: str | None = None,
-) -> Choice:
-    """Return a choice of a number within bounds, whole if they are whole."""
+def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) -> Choice:
+    """Return a choice of a number within bounds, whole if they are whole.
+
+    `shown` are its label, its step and its help.
+    """
     lowest, highest = bounds
 
     def read(text: str, config: TransformerConfig) -> float:
@@ -85,7 +80,7 @@ def number(
             raise ValueError(f"{text} is not from {lowest} to {highest}.")
         return value
 
-    return Choice(key, default, read, label=label, bounds=bounds, step=step, help=help)
+    return Choice(key, default, read, bounds=bounds, **shown)
 
 
 def counted(key: str, default: int, most: Most, *, label: str = "") -> Choice:
@@ -116,7 +111,7 @@ def text(
     return Choice(key, default, read, label=label, bounds=longest)
 
 
-def like(key: str, default: str, pattern: str) -> Choice:
+def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
     """Return a choice of a text that is empty or follows a pattern."""
 
     def read(written: str, config: TransformerConfig) -> str:
@@ -124,7 +119,7 @@ def like(key: str, default: str, pattern: str) -> Choice:
             raise ValueError(f"{written} does not follow {pattern}.")
         return written
 
-    return Choice(key, default, read)
+    return Choice(key, default, read, label=label)
 
 
 def switch(key: str, default: bool = False, *, label: str = "", help: str | None = None) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -33,14 +34,18 @@ def read_model(key: str, config: TransformerConfig) -> str:
     return key
 
 
-def read_head(name: str, config: TransformerConfig) -> Head:
-    """Read a head that the model has, from 1 in a link, or a summary of all."""
-    return name if name in SUMMARIES else HEAD_NUMBER.read(name, config)
-
-
 def write_head(head: Head) -> str:
     """Write a head as links hold it, and as it is shown: from 1, or the name of a summary."""
     return head if isinstance(head, str) else str(head + 1)
+
+
+def or_summary(place: Choice, default: Head) -> Choice:
+    """Return the choice of a layer or head, as `place` reads it, or of a summary of all."""
+
+    def read(name: str, config: TransformerConfig) -> Head:
+        return name if name in SUMMARIES else place.read(name, config)
+
+    return replace(place, default=default, read=read, write=write_head)
 
 
 def check_edits(written: str, config: TransformerConfig) -> str:
@@ -51,7 +56,7 @@ def check_edits(written: str, config: TransformerConfig) -> str:
 
 
 def read_padding(written: str, config: TransformerConfig) -> int | None:
-    """Read how many tokens to pad to; None for no padding."""
+    """Read how many tokens to pad to; None stands for no padding."""
     if written == "off":
         return None
     return number("", 1, (1, config.max_positions)).read(written, config)
@@ -69,7 +74,7 @@ LAYER = counted(
     "layer", 1, lambda config: max(config.encoder_layers, config.decoder_layers), label="Layer"
 )
 HEAD_NUMBER = counted("head_number", 0, lambda config: config.heads, label="Head")
-HEAD = Choice("head", "mean", read_head, write_head, label="Head")
+HEAD = or_summary(replace(HEAD_NUMBER, key="head"), "mean")
 EDITS = Choice("edits", "", check_edits, room=LONGEST_EDITS, instead=TOO_MANY)
 PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(

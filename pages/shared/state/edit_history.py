@@ -21,14 +21,16 @@ def edits(name: str | None = None) -> Edits:
 
 def change(edits: Edits, name: str | None = None) -> None:
     """Put new edits in force; undo brings the previous ones back."""
-    if edits != _history(name)[-1]:
-        _keep([*_history(name), edits][-LONGEST:], name)
+    history = _history(name)
+    if edits != history[-1]:
+        history.append(edits)
+        del history[:-LONGEST]
 
 
 def undo(name: str | None = None) -> None:
     """Bring the previous edits back."""
     if can_undo(name):
-        _keep(_history(name)[:-1], name)
+        _history(name).pop()
 
 
 def can_undo(name: str | None = None) -> bool:
@@ -38,13 +40,10 @@ def can_undo(name: str | None = None) -> bool:
 
 def forget(name: str) -> None:
     """Drop every edit of a model."""
-    _keep([Edits()], name)
+    _history(name)[:] = [Edits()]
 
 
 def _history(name: str | None) -> list[Edits]:
-    return st.session_state.get("histories", {}).get(name or models.chosen().key, [Edits()])
-
-
-def _keep(history: list[Edits], name: str | None) -> None:
-    histories = st.session_state.get("histories", {})
-    st.session_state.histories = {**histories, name or models.chosen().key: history}
+    """Return all edits since the first change, which are none; the last ones are in force."""
+    histories = st.session_state.setdefault("histories", {})
+    return histories.setdefault(name or models.chosen().key, [Edits()])

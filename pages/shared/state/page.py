@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import streamlit as st
+
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import COMMON, KIND
 
@@ -13,14 +15,13 @@ from pages.shared.state.choices import COMMON, KIND
 class Page:
     """Everything that the app knows of a page.
 
-    `key` names it in talk files and is never shown. `body` draws it below its title. `choices`
-    are those of its own, which its links hold beside the common ones. `pictures` are those that a
-    slide can show, in words by the key they are drawn with; a new slide shows `first`, a picture
-    or the choice that names one. The chosen layer is one of the `kind`.
+    `key` names it in talk files and is never shown. `body` draws it below its title. `choices` are
+    those of this page alone, which its links hold beside the common ones. `pictures` are those
+    that a slide can show, in words by the key they are drawn with; a new slide shows `first`, a
+    picture or the choice that names one. The chosen layer is one of the `kind`.
     """
 
     key: str
-    file: str
     title: str
     purpose: str
     body: Callable[[], None]
@@ -30,12 +31,27 @@ class Page:
     kind: Choice = KIND
 
     @property
+    def file(self) -> str:
+        """The script that opens the page: the first page opens with the app."""
+        return "app.py" if self.key == next(iter(PAGES)) else f"pages/{self.key}.py"
+
+    @property
     def linked(self) -> tuple[Choice, ...]:
         """Every choice that a link of the page holds."""
         return (*COMMON, *self.choices)
 
 
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
+
+
+def shown() -> Page | None:
+    """Return the page that is shown, or whose pictures a slide shows."""
+    return st.session_state.get("page")
+
+
+def enter(page: Page) -> None:
+    """Note which page is shown from now on."""
+    st.session_state.page = page
 
 
 def list_pages(*pages: Page) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from weakref import WeakValueDictionary
@@ -34,6 +35,9 @@ class Workshop:
     count: int = 0  # of the trainings begun
     earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
     models: dict[str, tuple[CatalogEntry, Translator]] = field(default_factory=dict)
+    used: tuple[str, str] = ("", "")  # the model last put to use: its origin and its key
+    refused: str = ""  # why something could not be done, until that was shown
+    gone: bool = False  # whether the tab asked for another workshop, which is gone
 
     @property
     def is_empty(self) -> bool:
@@ -49,10 +53,20 @@ def workshops() -> WeakValueDictionary[str, Workshop]:
 
 def workshop() -> Workshop:
     """Return the workshop of this session."""
-    if "workshop" not in st.session_state:
-        st.session_state.workshop = Workshop()
-        workshops()[workshop().key] = workshop()
-    return st.session_state.workshop
+    mine = st.session_state.get("workshop")
+    if mine is None:
+        mine = st.session_state.workshop = Workshop()
+        workshops()[mine.key] = mine
+    return mine
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Keep the words of a ValueError in this block, so that the Training page shows them."""
+    try:
+        yield
+    except ValueError as error:
+        workshop().refused = str(error)
 
 
 def come_back(key: object) -> bool:

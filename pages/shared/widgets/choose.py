@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -69,6 +70,14 @@ def nearest(value: object, offered: Sequence[Any]) -> Any:
     return max((one for one in below if one < value), default=offered[0])
 
 
+@dataclass
+class Drawn:
+    """What an editor shows: a value, in the first widget that was drawn for it or a later one."""
+
+    value: object
+    number: int = 0
+
+
 def editor(
     widget: Widget,
     label: str,
@@ -83,16 +92,17 @@ def editor(
     something else, the widget is a new one: a browser sends the values of all widgets with every
     click, and a late one must not pass for a person's.
     """
-    number, shown = st.session_state.get(f"{key} shown", (0, value))
-    if shown != value:
-        number += 1
-    st.session_state[f"{key} shown"] = number, value
+    drawn = st.session_state.setdefault(f"{key} drawn", Drawn(value))
+    if drawn.value != value:
+        drawn.number += 1
+        drawn.value = value
+    number = drawn.number
     name = f"{key} {number}" if number else key
 
     def take() -> None:
-        new = st.session_state[name]
-        st.session_state[f"{key} shown"] = number, new
-        changed(new)
+        if drawn.number == number:  # else it comes late: there is a new widget already
+            drawn.value = st.session_state[name]
+            changed(drawn.value)
 
     st.session_state.setdefault(name, value)
     widget(label, key=name, on_change=take, **more)
@@ -101,6 +111,19 @@ def editor(
 def tabs(choice: Choice, sections: Mapping[str, Callable[[], None]]) -> None:
     """Offer sections by the keys of a choice's options, and draw the chosen one alone."""
     sections[choose(choice, sections, label_visibility="collapsed")]()
+
+
+def pick_one(
+    label: str, options: Iterable[str], key: str, picked: Callable[[str], None], **more: object
+) -> None:
+    """Draw options as pills, and call `picked` with a clicked one, which can be clicked again."""
+
+    def take() -> None:
+        if (option := st.session_state[key]) is not None:
+            st.session_state[key] = None
+            picked(option)
+
+    st.pills(label, options, key=key, on_change=take, label_visibility="collapsed", **more)
 
 
 def choose_kind(choice: Choice = KIND, kinds: Iterable[Kind] = KINDS, **more: object) -> Kind:
@@ -124,12 +147,12 @@ def head_options(heads: int) -> list[Head]:
     return [*range(heads), *SUMMARIES]
 
 
-def choose_token(choice: Choice, tokens: Sequence[str]) -> int:
-    """Draw the choice of a token and return its place, from 0."""
+def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1) -> int:
+    """Draw the choice of a token, shown as counted from `first`; return its place, from 0."""
     return choose(
         choice,
         range(len(tokens)),
         widget=st.selectbox,
-        format_func=lambda place: f"{place + 1}: {tokens[place]}",
+        format_func=lambda place: f"{place + first}: {tokens[place]}",
         width=240,
     )

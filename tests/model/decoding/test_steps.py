@@ -134,6 +134,14 @@ def test_the_top_is_ordered_and_its_probabilities_are_the_models(translator):
     assert len({candidate.token.id for candidate in top}) == 10
 
 
+def test_the_candidates_are_the_top_and_the_token_that_was_written(translator):
+    plain = translator.steps(SOURCE)
+    (last,) = plain[1].top(50)[-1:]
+    forced = translator.steps(SOURCE, prefix=[plain[0].token.id, last.token.id])[1]
+    assert forced.candidates(3) == [*forced.top(3), forced.candidate(last.token.id)]
+    assert plain[1].candidates(3) == plain[1].top(3)
+
+
 def test_a_sample_shows_what_it_was_drawn_from(translator):
     decoding = translator.steps(SOURCE, strategy="sample", temperature=4.0, top_k=3, seed=1)
     for step in decoding:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from viz import position_heatmap, vector_strips
+from viz.vectors.position_heatmap import numbers_of
 
 TABLE = np.array([[0.0, 1.0, -0.5], [0.8, 0.5, -2.0]])
 
@@ -39,3 +40,11 @@ def test_strips_stand_in_their_order_on_one_scale():
 def test_strips_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match=r"different lengths: \[1, 2\]"):
         vector_strips({"a": np.zeros(1), "b": np.zeros(2)})
+
+
+def test_the_numbers_are_those_drawn_with_the_names_of_both_axes():
+    numbers = numbers_of(position_heatmap(TABLE, columns="other", name="factor"))["factor"]
+    np.testing.assert_array_equal(numbers.values, TABLE.astype(np.float32))
+    assert numbers.axes == {"position": ["0", "1"], "other": ["0", "1", "2"]}
+    numbers = numbers_of(vector_strips({"a": TABLE[0], "<b>": TABLE[1]}))["value"]
+    assert numbers.axes == {"vector": ["a", "<b>"], "dimension": ["0", "1", "2"]}

@@ -1,20 +1,22 @@
+from itertools import chain
+
 import pytest
 
 from model import load
 from model.decoding.strategies import STRATEGIES, Strategy
 from pages.parts.decoding.page import DECODING
-from pages.parts.decoding.strategies import CHOICES, OPTIONS, WAYS, strategy_words
+from pages.parts.decoding.strategies import CHOICES, OPTIONS, WORDS, strategy_words
 from pages.shared.link import link
 
 CONFIG = load("en-fr").model.config
 
 
 def test_every_strategy_of_the_model_is_offered():
-    assert tuple(WAYS) == STRATEGIES
+    assert tuple(OPTIONS) == tuple(WORDS) == STRATEGIES
 
 
 def test_an_option_is_one_of_the_models_with_its_default():
-    for option in OPTIONS:
+    for option in chain(*OPTIONS.values()):
         assert option.default == getattr(Strategy(), option.key)
         lowest, highest = option.bounds
         assert lowest <= option.default <= highest

@@ -50,12 +50,12 @@ def test_the_own_key_after_a_reset_changes_nothing(answered):
 
 
 def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
-    state, _ = answered(left.key, slide_drawn=3)
+    state, _ = answered(left.key, slide_drawn=True)
     assert "slide_drawn" not in state
 
 
 def test_what_is_gone_is_told_on_its_page_alone(answered):
     state, _ = answered("stale", page="training")
-    assert state["toy_refused"] == browser_tab.GONE
-    assert state["workshop_gone"]
-    assert "toy_refused" not in answered("stale")[0]
+    assert state["workshop"].refused == browser_tab.GONE
+    assert state["workshop"].gone
+    assert not answered("stale")[0]["workshop"].refused

@@ -103,7 +103,7 @@ def test_all_else_of_the_page_is_off_stage():
 def test_a_slide_has_the_size_that_it_says():
     app = with_talk(talk="3")
     styles = " ".join(part.proto.body for part in app.get("html"))
-    assert "zoom: calc(2.0 * var(--slide-fit, 1))" in styles
+    assert "--slide-size: 2.0" in styles
     assert ".st-key-offstage { display: none; }" in styles
 
 

@@ -14,7 +14,7 @@ from pages.shared.runs.shelf import Loaded
 from pages.shared.runs.translator import TranslatorRun
 from tests.pages.sessions import end, session
 
-RUN = TranslatorRun("en-fr-learned", "I love my cat.")
+RUN = TranslatorRun("I love my cat.", model="en-fr-learned")
 WEIGHT = Weight(RUN, Site("cross", 1), 2, 1, 3)
 
 
@@ -33,7 +33,9 @@ def test_the_pictures_that_a_slide_can_show_are_drawn():
 
 def test_the_weighted_values_shown_sum_to_what_the_head_takes():
     faded = Edits(gates={("cross", 1, 2): 0.5})
-    run = TranslatorRun("en-fr-learned", "The red car is faster than the blue car.", edits=faded)
+    run = TranslatorRun(
+        "The red car is faster than the blue car.", edits=faded, model="en-fr-learned"
+    )
     weight = Weight(run, Site("cross", 1), 2, 1, 3)
     *parts, whole = value_rows(taken_apart(weight), weight.key, weight.key_tokens)
     assert parts[-1].label == "faded to 0.50"

@@ -17,7 +17,7 @@ from pages.shared.runs.shelf import Loaded
 from pages.shared.runs.translator import TranslatorRun, translator
 
 pytestmark = pytest.mark.usefixtures("one_session")
-RUN = TranslatorRun("en-fr-learned", "I love my cat.")
+RUN = TranslatorRun("I love my cat.", model="en-fr-learned")
 WEIGHT = Weight(RUN, Site("cross", 1), 2, 1, 3)
 
 

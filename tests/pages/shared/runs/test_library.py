@@ -15,7 +15,6 @@ from pages.shared.runs.library import (
     attended,
     measured_parity,
     probabilities,
-    read,
 )
 from pages.shared.runs.shelf import Loaded, numbered
 from tests.model.library.test_transformers_model import KINDS, save_tokenizer
@@ -40,6 +39,10 @@ def other(tmp_path_factory, pairs):
     return Loaded("t5", load_transformers_model(folder))
 
 
+def read(loaded, *texts, **more):
+    return BertRun(loaded.number, *texts, **more).trace
+
+
 def test_a_reading_is_kept_for_its_session_and_for_no_other(bert):
     reading = read(bert, FIRST, SECOND)
     assert read(bert, FIRST, SECOND) is reading
@@ -61,11 +64,11 @@ def test_the_end_of_a_session_frees_what_it_read(bert):
 
 
 def test_so_it_is_with_any_other_model(other):
-    found = attended(other, "I love my cat.", None)
-    assert attended(other, "I love my cat.", None) is found
-    assert attended(other, "I love my cat.", "J'aime mon chat.") is not found
+    found = attended(other.number, "I love my cat.", None)
+    assert attended(other.number, "I love my cat.", None) is found
+    assert attended(other.number, "I love my cat.", "J'aime mon chat.") is not found
     with session("two"):
-        assert library._attended.kept(other.number, "I love my cat.", None) is None
+        assert attended.kept(other.number, "I love my cat.", None) is None
     seen = weakref.ref(found)
     del found
     end("one")
@@ -79,7 +82,7 @@ def test_what_a_model_stumbles_over_is_told_in_words(other, monkeypatch):
 
     monkeypatch.setattr(other.model, "attentions", stumble)
     with pytest.raises(ValueError, match=r"could not run this model .*: shape mismatch\. Change"):
-        attended(other, "I love my cat.", None)
+        attended(other.number, "I love my cat.", None)
 
 
 def test_masks_and_switched_heads_are_part_of_what_is_kept(bert):

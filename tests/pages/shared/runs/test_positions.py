@@ -13,10 +13,10 @@ from pages.shared.runs.positions import (
     learned_table,
     repositioned,
     retraced,
-    scores_by_shift,
+    shift_scores,
     shuffle,
 )
-from pages.shared.runs.translator import traced, translated
+from pages.shared.runs.translator import TranslatorRun, translated
 
 pytestmark = pytest.mark.usefixtures("one_session")
 SENTENCE, TRAINED, OFF = "I love my cat.", PositionEdit(), PositionEdit(off=True)
@@ -28,13 +28,14 @@ def test_positions_left_alone_change_nothing():
         == translated(SENTENCE, name=LEARNED).text
     )
     torch.testing.assert_close(
-        retraced(SENTENCE, TRAINED, TRAINED, LEARNED).logits, traced(SENTENCE, name=LEARNED).logits
+        retraced(SENTENCE, TRAINED, TRAINED, LEARNED).logits,
+        TranslatorRun(SENTENCE, model=LEARNED).trace.logits,
     )
 
 
 def test_the_decoder_reads_what_the_same_model_wrote_as_trained():
     read = retraced(SENTENCE, OFF, TRAINED, LEARNED).target_tokens
-    assert read == traced(SENTENCE, name=LEARNED).target_tokens
+    assert read == TranslatorRun(SENTENCE, model=LEARNED).trace.target_tokens
 
 
 @pytest.mark.parametrize("name", ["en-fr", LEARNED])
@@ -47,10 +48,10 @@ def test_without_positions_shuffled_words_are_the_same_words(name):
 
 
 def test_a_shift_beyond_a_learned_table_has_no_score():
-    scores = dict(zip(SHIFTS, scores_by_shift(SENTENCE, LEARNED), strict=True))
+    scores = dict(zip(SHIFTS, shift_scores(SENTENCE, LEARNED), strict=True))
     assert -5 < scores[0] < 0
     assert isnan(scores[512])
-    assert not any(map(isnan, scores_by_shift(SENTENCE, "en-fr")))
+    assert not any(map(isnan, shift_scores(SENTENCE, "en-fr")))
 
 
 def test_the_learned_table_is_that_of_the_side():

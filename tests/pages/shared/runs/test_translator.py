@@ -10,7 +10,6 @@ from pages.shared.runs.translator import (
     TranslatorRun,
     decoded,
     masks_of,
-    traced,
     translated,
     translator,
 )
@@ -35,7 +34,7 @@ def test_a_translation_is_the_translators_own(shipped):
 
 
 def test_with_edits_the_decoder_reads_the_translation_as_trained(shipped):
-    plain, edited = traced(SENTENCE), traced(SENTENCE, edits=EDITS)
+    plain, edited = (TranslatorRun(SENTENCE, edits=each).trace for each in (Edits(), EDITS))
     assert edited.target_tokens == plain.target_tokens
     changed = EDITS.at_sites(shipped.model.config, 20, len(plain.target_tokens))
     expected = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=changed)
@@ -46,31 +45,31 @@ def test_with_edits_the_decoder_reads_the_translation_as_trained(shipped):
 
 
 def test_equal_runs_are_one_run():
-    run = TranslatorRun("en-fr", SENTENCE, TARGET, EDITS, pad_to=12)
-    again = TranslatorRun("en-fr", SENTENCE, TARGET, Edits(**vars(EDITS)), pad_to=12)
-    assert run.trace is again.trace is traced(SENTENCE, TARGET, EDITS, 12)
+    run = TranslatorRun(SENTENCE, TARGET, EDITS, pad_to=12, model="en-fr")
+    again = TranslatorRun(SENTENCE, TARGET, Edits(**vars(EDITS)), pad_to=12, model="en-fr")
+    assert run.trace is again.trace is TranslatorRun(SENTENCE, TARGET, EDITS, 12).trace
     assert len(run.trace.source_tokens) == 12
 
 
 def test_the_changes_of_a_run_are_those_of_its_own_tokens():
-    run = TranslatorRun("en-fr", SENTENCE, TARGET, EDITS, pad_to=12)
+    run = TranslatorRun(SENTENCE, TARGET, EDITS, pad_to=12, model="en-fr")
     length = sum(token.text != "<pad>" for token in run.trace.target_tokens)
     expected = EDITS.at_sites(run.network.config, 12, length)
     assert run.changes.keys() == expected.keys()
     for site, edit in expected.items():
         for name, value in vars(edit).items():
             torch.testing.assert_close(getattr(run.changes[site], name), value)
-    assert TranslatorRun("en-fr", SENTENCE).changes == {}
+    assert TranslatorRun(SENTENCE, model="en-fr").changes == {}
 
 
 def test_an_effect_is_on_the_token_written_after_the_query():
-    run = TranslatorRun("en-fr", SENTENCE, TARGET)
+    run = TranslatorRun(SENTENCE, TARGET, model="en-fr")
     objective = run.objective(Site("cross", 0), 1)
     assert [token.text for token in objective.tokens] == [run.trace.target_tokens[2].text]
 
 
 def test_the_masks_are_those_of_the_run(shipped):
-    run = TranslatorRun("en-fr", SENTENCE, TARGET, pad_to=12)
+    run = TranslatorRun(SENTENCE, TARGET, pad_to=12, model="en-fr")
     for found, expected in zip(masks_of(run), shipped.masks(run.trace), strict=True):
         assert (found == expected).all()
 

@@ -1,0 +1,41 @@
+"""What CONTRIBUTING.md says of the tree holds."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import viz
+from pages.parts.pages import PAGES
+
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+NAMED = sorted(
+    path
+    for path in re.findall(r"`((?:model|viz|pages|tests)/[\w/.]*)`", GUIDE)
+    if not re.search("NAME|FAMILY", path)
+)
+DRAWING = [path for path in (ROOT / "viz").glob("*/*.py") if path.with_suffix(".js").exists()]
+
+
+def test_it_is_short_enough_to_be_read():
+    assert len(GUIDE.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_the_files_that_it_names_exist(path):
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=lambda page: page.key)
+def test_a_page_is_two_statements_and_a_part_of_its_own(page):
+    statements = ast.parse((ROOT / page.file).read_text(encoding="utf-8")).body
+    assert [type(one) for one in statements[1:]] == [ast.ImportFrom, ast.Expr]
+    assert (ROOT / "pages" / "parts" / page.key / "page.py").exists()
+
+
+@pytest.mark.parametrize("path", DRAWING, ids=lambda path: path.stem)
+def test_the_front_of_viz_exports_every_file_that_draws(path):
+    module = f"viz.{path.parent.name}.{path.stem}"
+    assert any(getattr(getattr(viz, name), "__module__", "") == module for name in viz.__all__)
