@@ -47,6 +47,10 @@ class Tokenizer:
         self.backend = backend
         has_bytes = backend.token_to_id(next(iter(BYTES))) is not None
         self.bytes = BYTES if has_bytes else {}
+        vocabulary = backend.get_vocab() if has_bytes else {}
+        self.elided = {
+            index for piece, index in vocabulary.items() if ELIDED.search(piece.removeprefix(SPACE))
+        }
 
     @classmethod
     def train_byte_pairs(
@@ -125,11 +129,12 @@ class Tokenizer:
         """
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
-        starts = [start for start, _ in encoding.offsets[1:]]
+        pieces = self.whole_after_elided(encoding)
+        starts = [encoding.offsets[place.start][0] for _, place in pieces[1:]]
         tokens: list[Token] = []
-        for index, piece, (start, end), following in zip(
-            encoding.ids, encoding.tokens, encoding.offsets, [*starts, len(text)], strict=False
-        ):
+        for (index, place), following in zip(pieces, [*starts, len(text)], strict=False):
+            piece = self.backend.id_to_token(index)
+            start, end = encoding.offsets[place.start][0], encoding.offsets[place.stop - 1][1]
             # Before the first word there may be no space, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
@@ -146,7 +151,36 @@ class Tokenizer:
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, without special tokens."""
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [encoding.ids for encoding in batch]
+        found = [encoding.ids for encoding in batch]
+        elided = [place for place, ids in enumerate(found) if self.elided.intersection(ids)]
+        # The fast way tells no words.
+        again = self.backend.encode_batch([texts[place] for place in elided], False, False)
+        for place, encoding in zip(elided, again, strict=True):
+            found[place] = [index for index, _ in self.whole_after_elided(encoding)]
+        return found
+
+    def whole_after_elided(self, encoding: tokenizers.Encoding) -> list[tuple[int, range]]:
+        """Return ids, and which of the encoding's each stands for.
+
+        A word after an elided one has no space before it, so the vocabulary may lack it in this
+        form; where it has the form with a space, that stands for the pieces.
+        """
+        ids, words = encoding.ids, encoding.word_ids
+        found: list[tuple[int, range]] = []
+        first = 0
+        while first < len(ids):
+            last = first + 1
+            if first and ids[first - 1] in self.elided:
+                while last < len(ids) and words[last] == words[first]:
+                    last += 1
+            whole = None
+            if last - first > 1:
+                whole = self.backend.token_to_id(SPACE + "".join(encoding.tokens[first:last]))
+            if whole is None:
+                last = first + 1
+            found.append((ids[first] if whole is None else whole, range(first, last)))
+            first = last
+        return found
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special and unknown tokens add nothing to it."""
