@@ -16,7 +16,12 @@ from model.transformer import Transformer
 from model.translator import Translator
 
 # A busy machine must not fail a property for being slow.
-hypothesis.settings.register_profile("headlight", deadline=None, derandomize=True)
+hypothesis.settings.register_profile(
+    "headlight",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("headlight")
 if "PYTEST_XDIST_WORKER" in os.environ:  # threads of several processes would wait for each other
     torch.set_num_threads(1)

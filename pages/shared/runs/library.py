@@ -94,13 +94,8 @@ def attended(number: int, text: str, target: str | None) -> Attentions:
 def bert_run(loaded: Loaded, first: str, second: str, masked: str, edits: Edits) -> BertRun:
     """Return a BERT's run in which the words at the places `masked`, from 0, are masked.
 
-    <<<<<<< HEAD
-        Places that the text does not have, or that hold special tokens, are left out. Raise
-        ValueError if there is nothing to read.
-    =======
-        Places that the text does not have, or that hold special tokens, are left out. Raise ValueError
-        if there is nothing to read.
-    >>>>>>> refs/heads/slim-c
+    Places that the text does not have, or that hold special tokens, are left out. Raise ValueError
+    if there is nothing to read.
     """
     asked = {int(place) for place in masked.split(",") if place}
     pieces = enumerate(loaded.model.read(first, second))

@@ -104,7 +104,7 @@ def test_a_slide_has_the_size_that_it_says():
     app = with_talk(talk="3")
     styles = " ".join(part.proto.body for part in app.get("html"))
     assert "--slide-size: 2.0" in styles
-    assert ".st-key-offstage { display: none; }" in styles
+    assert ".st-key-offstage, .st-key-kept { display: none; }" in styles
 
 
 def test_turning_shows_another_slide_with_its_own_choices(asked):
