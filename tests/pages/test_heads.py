@@ -43,7 +43,7 @@ def translations(app):
 
 def test_all_heads_are_on_at_first(app):
     assert {kind: gates.shape for kind, gates in board(app).items()} == {
-        "encoder": (5, 8),
+        "encoder": (3, 8),
         "decoder": (3, 8),
         "cross": (3, 8),
     }
