@@ -91,16 +91,18 @@ function fitToScreen(isNew) {
   function check() {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      const fit = Number(style.getPropertyValue("--slide-fit") || 1);
       const isComing = document.querySelector("[data-test-script-state=running]");
       if (isComing || main.scrollHeight !== measured) {
         measured = main.scrollHeight;
         return check();
       }
-      const overflows = main.scrollHeight > main.clientHeight + 1;
-      if (!overflows || innerWidth < STAGE.width / 2 || fit * SHRINK < FITS[1]) return;
-      style.setProperty("--slide-fit", String(fit * SHRINK));
-      check();
+      if (innerWidth < STAGE.width / 2) return;
+      // Anew each time: what was too tall while it came may fit now.
+      for (let fit = FITS[0]; fit >= FITS[1]; fit *= SHRINK) {
+        style.setProperty("--slide-fit", String(fit));
+        if (main.scrollHeight <= main.clientHeight + 1) break;
+      }
+      measured = main.scrollHeight;
     }, SETTLED);
   }
   if (isNew) style.setProperty("--slide-fit", String(FITS[0]));

@@ -12,7 +12,7 @@ def box_at_rest(locator):
     """The box of an element in view, once the server is done and the element keeps its place."""
     page = locator.page
     before, box = None, {}
-    while box != before:
+    while not box or box != before:
         before = box
         page.wait_for_function(f"!({RUNNING})")
         page.wait_for_timeout(STILL)

@@ -17,7 +17,7 @@ def training(page, server):
         box.fill(str(value))
         box.press("Enter")
     yield page
-    stop = page.get_by_role("button", name="Stop", exact=True)
+    stop = page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)
     if stop.is_visible() and stop.is_enabled():  # the line is shared by all tests
         stop.click()
         expect(progress(page)).to_contain_text("Stopped")

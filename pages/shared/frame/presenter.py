@@ -62,6 +62,8 @@ def turn() -> None:
     number = picked("slide-words")
     if slide() is None:
         return  # a second quick Esc, or a late click on a slide that was left
+    # What comes with a key press is where the browser was, however late, not where it went to.
+    address.know(dict(st.query_params))
     if number == 0:
         turn_to(None)
         st.session_state.left_for = shown().file
