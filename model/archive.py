@@ -144,7 +144,7 @@ def read_config(data: bytes) -> TransformerConfig:
 
 
 def read_tokenizer(data: bytes) -> Tokenizer:
-    """Return a tokenizer of one of our two kinds; raises ValueError for anything else.
+    """Return a tokenizer of one of our three kinds; raises ValueError for anything else.
 
     Only vocabulary and merges are taken from the file: rules for splitting text are programs of
     their own, which can be made to run for ever.
@@ -154,7 +154,12 @@ def read_tokenizer(data: bytes) -> Tokenizer:
     if not isinstance(given_model, dict):
         raise ValueError(f"{TOKENIZER} has no model.")
     vocabulary, merges = given_model.pop("vocab", None), given_model.pop("merges", None)
-    for own in (Tokenizer.train_characters([]), Tokenizer.train_byte_pairs([], 0)):
+    kinds = (
+        Tokenizer.train_characters([]),
+        Tokenizer.train_byte_pairs([], 0),
+        Tokenizer.train_byte_pairs([], 0, whole_words=None),  # of a file that was made earlier
+    )
+    for own in kinds:
         rules = json.loads(own.backend.to_str())
         has_merges = "merges" in rules["model"]
         del rules["model"]["vocab"]

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sacrebleu
 from tqdm import tqdm
@@ -16,6 +17,9 @@ from model.tokenizer import Tokenizer
 from model.training.data import group_references, read_pairs
 from model.transformer import Transformer
 
+if TYPE_CHECKING:
+    from model.translator import Translator
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -24,6 +28,7 @@ class Scores:
     bleu: float
     chrf: float
     translations: list[str]
+    signatures: tuple[str, str] = ("", "")  # how sacrebleu says what it computed
 
 
 def translate_all(
@@ -50,6 +55,20 @@ def translate_all(
     return translations
 
 
+def translate_by_beam(translator: Translator, sentences: Sequence[str], width: int) -> list[str]:
+    """Translate many sentences by beam search, one after the other."""
+    limit = translator.max_tokens
+    return [
+        translator.translate(
+            sentence,
+            strategy="beam",
+            beam_size=width,
+            max_new_tokens=min(limit, 2 * len(translator.read(sentence)) + 10),
+        ).text
+        for sentence in tqdm(sentences, desc="translating")
+    ]
+
+
 def score(
     model: Transformer,
     tokenizer: Tokenizer,
@@ -60,17 +79,21 @@ def score(
     references = group_references(pairs)
     model.eval()
     translations = translate_all(model, tokenizer, list(references), progress=progress)
-    most = max(len(targets) for targets in references.values())
-    # sacrebleu wants one list a reference number, None if a sentence has fewer.
+    return compare(translations, list(references.values()))
+
+
+def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Scores:
+    """Score translations against the references of each."""
+    most = max(map(len, references))
+    # sacrebleu wants one list a reference number, None where a sentence has fewer.
     streams = [
-        [targets[number] if number < len(targets) else None for targets in references.values()]
+        [targets[number] if number < len(targets) else None for targets in references]
         for number in range(most)
     ]
-    return Scores(
-        bleu=sacrebleu.corpus_bleu(translations, streams).score,
-        chrf=sacrebleu.corpus_chrf(translations, streams).score,
-        translations=translations,
-    )
+    bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
+    found = [metric.corpus_score(translations, streams).score for metric in (bleu, chrf)]
+    signatures = (str(bleu.get_signature()), str(chrf.get_signature()))
+    return Scores(*found, translations, signatures)
 
 
 def main() -> None:
@@ -80,15 +103,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
+    parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="(1: greedy)")
     parser.add_argument("--output", type=Path, help="also write the translations to this file")
     arguments = parser.parse_args()
     translator = load(arguments.model)
-    scores = score(
-        translator.model, translator.tokenizer, read_pairs(arguments.pairs), progress=True
-    )
-    print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  ({len(scores.translations)} sentences)")
+    references = group_references(read_pairs(arguments.pairs))
+    sentences = list(references)
+    if arguments.beam > 1:
+        translations = translate_by_beam(translator, sentences, arguments.beam)
+    else:
+        parts = translator.model, translator.tokenizer
+        translations = translate_all(*parts, sentences, progress=True)
+    print(f"{arguments.model}, {len(sentences)} sentences, beam {arguments.beam}")
+    measured = [("all references", list(references.values()))]
+    if any(len(targets) > 1 for targets in references.values()):
+        measured.append(("first reference", [targets[:1] for targets in references.values()]))
+    for name, targets in measured:
+        scores = compare(translations, targets)
+        print(f"{name}: BLEU {scores.bleu:.1f}  chrF {scores.chrf:.1f}")
+        print(f"  BLEU {scores.signatures[0]}\n  chrF {scores.signatures[1]}")
     if arguments.output:
-        arguments.output.write_text("\n".join(scores.translations) + "\n", encoding="utf-8")
+        arguments.output.write_text("\n".join(translations) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

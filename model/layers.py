@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
 from model.linear import Linear
+from model.sparing import dropout, is_sparing
 from model.trace import Block, ResidualRecord, Run, Site
 
 
@@ -50,7 +51,8 @@ class Residual(nn.Module):
         inputs = self.norm(states) if self.norm_first else states
         change = sublayer(inputs)
         if self.training:
-            change = F.dropout(change, self.dropout)
+            drop = dropout if is_sparing(change.device) else F.dropout
+            change = drop(change, self.dropout)
         outputs = states + change if self.norm_first else self.norm(states + change)
         if run.trace is not None:
             run.trace.residual[self.block] = ResidualRecord(states, inputs, change, outputs)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from model.tokens import SPECIAL_TOKENS, Token, check_characters
+from model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
 SPACE = "▁"  # stands in the vocabulary for the space before a word
 VISIBLE_SPACE = "␣"  # shown for a token that is nothing but space
+
+# French writes no space after an elided word, so none is made there in writing.
+ELIDED = re.compile(
+    r"(?<![^\W\d_])(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'$", flags=re.IGNORECASE
+)
+
+WHOLE_WORDS = 0.4  # of the vocabulary
+UNFINISHED = 0x10FF00  # stands, plus the byte, in a text whose last character lacks bytes
 
 # What a byte-pair token may span: an elided French word with its apostrophe (l', qu'), a word with
 # English contractions in one piece (don't), one digit, or a run of other signs.
@@ -33,10 +45,23 @@ class Tokenizer:
         # What a person types is text, also where it spells the name of a special token.
         backend.encode_special_tokens = True
         self.backend = backend
+        has_bytes = backend.token_to_id(next(iter(BYTES))) is not None
+        self.bytes = BYTES if has_bytes else {}
+        vocabulary = backend.get_vocab() if has_bytes else {}
+        self.elided = {
+            index for piece, index in vocabulary.items() if ELIDED.search(piece.removeprefix(SPACE))
+        }
 
     @classmethod
-    def train_byte_pairs(cls, texts: Iterable[str], vocab_size: int) -> Tokenizer:
-        """Learn a byte-pair encoding; characters seen too rarely to matter become <unk>."""
+    def train_byte_pairs(
+        cls, texts: Iterable[str], vocab_size: int, *, whole_words: float | None = WHOLE_WORDS
+    ) -> Tokenizer:
+        """Learn a byte-pair encoding in which this part of the entries are the commonest words.
+
+        Those words are tokens of their own whatever the pairs are, and characters seen too rarely
+        to matter are spelled in bytes. With `whole_words` None there is neither, and such
+        characters all become <unk>.
+        """
         backend = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
         backend.normalizer = normalizers.Sequence(
             [
@@ -52,13 +77,22 @@ class Tokenizer:
                 pre_tokenizers.Split(Regex(PIECES), "isolated"),
             ]
         )
+        if whole_words is not None:
+            texts = list(texts)
         trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size,
-            special_tokens=list(SPECIAL_TOKENS),
+            vocab_size=round(vocab_size * (1 - (whole_words or 0))),
+            special_tokens=[*SPECIAL_TOKENS, *(BYTES if whole_words is not None else ())],
             limit_alphabet=120,
             show_progress=False,
         )
         backend.train_from_iterator(texts, trainer)
+        if whole_words is not None:
+            rules = json.loads(backend.to_str())
+            rules["model"] |= {"byte_fallback": True, "ignore_merges": True}
+            add_words(backend, rules["model"]["vocab"], texts, vocab_size)
+            # To the library, what was reserved is special; a byte is an ordinary piece.
+            rules["added_tokens"] = rules["added_tokens"][: len(SPECIAL_TOKENS)]
+            backend = tokenizers.Tokenizer.from_str(json.dumps(rules))
         return cls(backend)
 
     @classmethod
@@ -95,24 +129,58 @@ class Tokenizer:
         """
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
-        starts = [start for start, _ in encoding.offsets[1:]]
-        tokens = []
-        for index, piece, (start, end), following in zip(
-            encoding.ids, encoding.tokens, encoding.offsets, [*starts, len(text)], strict=False
-        ):
+        pieces = self.whole_after_elided(encoding)
+        starts = [encoding.offsets[place.start][0] for _, place in pieces[1:]]
+        tokens: list[Token] = []
+        for (index, place), following in zip(pieces, [*starts, len(text)], strict=False):
+            piece = self.backend.id_to_token(index)
+            start, end = encoding.offsets[place.start][0], encoding.offsets[place.stop - 1][1]
             # Before the first word there may be no space, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
             # Normalizing leaves the later parts of a decomposed letter without a token.
             while start < end < following and not text[end].isspace():
                 end += 1
+            if piece in self.bytes:
+                tokens.append(Token(index, piece, start, end))
+                spread_over_bytes(tokens, start, end)
+                continue
             tokens.append(self.written_token(index, text, start, end))
         return tokens
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, without special tokens."""
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [encoding.ids for encoding in batch]
+        found = [encoding.ids for encoding in batch]
+        elided = [place for place, ids in enumerate(found) if self.elided.intersection(ids)]
+        # The fast way tells no words.
+        again = self.backend.encode_batch([texts[place] for place in elided], False, False)
+        for place, encoding in zip(elided, again, strict=True):
+            found[place] = [index for index, _ in self.whole_after_elided(encoding)]
+        return found
+
+    def whole_after_elided(self, encoding: tokenizers.Encoding) -> list[tuple[int, range]]:
+        """Return ids, and which of the encoding's each stands for.
+
+        A word after an elided one has no space before it, so the vocabulary may lack it in this
+        form; where it has the form with a space, that stands for the pieces.
+        """
+        ids, words = encoding.ids, encoding.word_ids
+        found: list[tuple[int, range]] = []
+        first = 0
+        while first < len(ids):
+            last = first + 1
+            if first and ids[first - 1] in self.elided:
+                while last < len(ids) and words[last] == words[first]:
+                    last += 1
+            whole = None
+            if last - first > 1:
+                whole = self.backend.token_to_id(SPACE + "".join(encoding.tokens[first:last]))
+            if whole is None:
+                last = first + 1
+            found.append((ids[first] if whole is None else whole, range(first, last)))
+            first = last
+        return found
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special and unknown tokens add nothing to it."""
@@ -120,9 +188,12 @@ class Tokenizer:
 
     def decode_tokens(self, ids: Sequence[int]) -> tuple[str, list[Token]]:
         """The text of ids, and each id's token with its span in that text."""
-        text, tokens = "", []
+        text = ""
+        tokens: list[Token] = []
         for index in ids:
             text, token = self.append(text, index)
+            if token.is_byte:
+                spread_over_bytes(tokens, token.start, token.end)
             tokens.append(token)
         return text, tokens
 
@@ -131,7 +202,10 @@ class Tokenizer:
         if index < len(SPECIAL_TOKENS):
             return text, self.special_token(index, len(text))
         piece = self.backend.id_to_token(index)
-        if not text:
+        if piece in self.bytes:
+            longer = append_byte(text, self.bytes[piece])
+            return longer, Token(index, piece, len(longer) - 1, len(longer))
+        if not text or (self.bytes and text.endswith("'") and ELIDED.search(text)):
             piece = piece.removeprefix(SPACE)
         longer = text + piece.replace(SPACE, " ")
         return longer, self.written_token(index, longer, len(text), len(longer))
@@ -146,3 +220,48 @@ class Tokenizer:
         if not written:
             return Token(index, VISIBLE_SPACE, start, end)
         return Token(index, written, end - len(written), end)
+
+
+def add_words(
+    backend: tokenizers.Tokenizer, vocabulary: dict[str, int], texts: Iterable[str], size: int
+) -> None:
+    """Fill a vocabulary up to `size` with the commonest words of the texts that it lacks.
+
+    Characters alone stay out: those it lacks are the ones that are spelled in bytes.
+    """
+    seen = Counter(texts)
+    counts: Counter[str] = Counter()
+    for text, times in seen.items():
+        normal = backend.normalizer.normalize_str(text)
+        for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal):
+            counts[word] += times
+    for word, count in counts.most_common():
+        if len(vocabulary) >= size or count == 1:
+            break
+        if len(word) > 2 and word not in vocabulary:
+            vocabulary[word] = len(vocabulary)
+
+
+def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
+    """Give the span of a character to the last tokens as far as they are bytes of it."""
+    for place in reversed(range(len(tokens))):
+        token = tokens[place]
+        if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text, wherever it stands
+            at = min(token.start, start)
+            tokens[place] = replace(token, start=at, end=at)
+        elif token.is_byte and token.end > start:
+            tokens[place] = replace(token, start=start, end=end)
+        else:
+            break
+
+
+def append_byte(text: str, byte: int) -> str:
+    """Return the text with one more byte of a character; an unfinished one stands as it is."""
+    for held in (3, 2, 1, 0):
+        numbers = [ord(character) - UNFINISHED for character in text[max(0, len(text) - held) :]]
+        if len(numbers) == held and all(0 <= number < 256 for number in numbers):
+            try:
+                return text[: len(text) - held] + bytes([*numbers, byte]).decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+    return text + chr(UNFINISHED + byte)

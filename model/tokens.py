@@ -7,12 +7,16 @@ from dataclasses import dataclass
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
 PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 
+# A character that has no piece of its own is written as the bytes of its UTF-8.
+BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+
 
 @dataclass(frozen=True)
 class Token:
     """One token: its id, what to show for it, and its characters text[start:end].
 
-    A special token stands for no characters: its span is empty and it shows its name.
+    A special token stands for no characters: its span is empty and it shows its name. The bytes of
+    a character all have the character's span, and show their number.
     """
 
     id: int
@@ -24,6 +28,11 @@ class Token:
     def is_unknown(self) -> bool:
         """Whether the vocabulary has no piece for these characters."""
         return self.id == UNKNOWN_ID
+
+    @property
+    def is_byte(self) -> bool:
+        """Whether this is one byte of a character, and shows its number."""
+        return self.text in BYTES
 
     @property
     def is_special(self) -> bool:

@@ -17,8 +17,15 @@ from model.config import TransformerConfig
 from model.device import best_device
 from model.evaluate import score
 from model.tokenizer import Tokenizer
-from model.training.data import bucketed_batches, encode_pairs, read_pairs
+from model.training.data import (
+    bucketed_batches,
+    bucketed_pairs,
+    collate,
+    encode_pairs,
+    read_pairs,
+)
 from model.training.loop import (
+    OPTIMIZERS,
     PRECISIONS,
     Place,
     Settings,
@@ -73,15 +80,17 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
 
     torch.manual_seed(settings.seed)
     pairs, valid_pairs = read_pairs(arguments.pairs), read_pairs(arguments.valid)
-    if arguments.resume:
-        tokenizer = Tokenizer.from_file(folder / "tokenizer.json")
+    if arguments.resume or arguments.tokenizer:
+        tokenizer = Tokenizer.from_file(
+            folder / "tokenizer.json" if arguments.resume else arguments.tokenizer
+        )
     else:
         texts = (text for pair in pairs for text in pair)
         tokenizer = Tokenizer.train_byte_pairs(texts, arguments.vocabulary)
-        tokenizer.save(folder / "tokenizer.json")
+    tokenizer.save(folder / "tokenizer.json")
     config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape)
     model = Transformer(config).to(best_device())
-    optimizer = make_optimizer(model)
+    optimizer = make_optimizer(model, settings.optimizer)
     place = load_training(state, model, optimizer, settings) if arguments.resume else Place()
     encoded = encode_pairs(pairs, tokenizer, config.max_positions)
     valid_encoded = encode_pairs(valid_pairs, tokenizer, config.max_positions)
@@ -91,23 +100,8 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
         save_checkpoint(folder / "snapshots" / "step-000000", model, tokenizer)
 
     bar = tqdm(total=settings.steps, initial=place.step, unit="step", smoothing=0.02)
-    while place.step < settings.steps:
-        shuffle = settings.seed * 1_000 + place.epoch
-        batches = list(bucketed_batches(encoded, settings.batch_tokens, shuffle))
-        left = batches[place.batch :]
-        for step in train(model, optimizer, left, settings, place.step + 1):
-            place.step, place.batch = step.number, place.batch + 1
-            place.loss = 0.99 * (place.loss or step.loss) + 0.01 * step.loss
-            bar.update()
-            bar.set_postfix(loss=f"{place.loss:.3f}", epoch=place.epoch, refresh=False)
-            if step.number in arguments.snapshots:
-                name = f"step-{step.number:06d}"
-                save_checkpoint(folder / "snapshots" / name, model, tokenizer)
-            # The last checkpoint is written below: before scoring, a resume would skip the scores.
-            if step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
-                save_training(state, model, optimizer, place, settings)
-        if place.batch == len(batches):
-            place.epoch, place.batch = place.epoch + 1, 0
+
+    def score_and_save() -> None:
         valid_loss = validation_loss(model, valid_batches)
         scores = score(model, tokenizer, valid_pairs)
         log.write(
@@ -122,6 +116,31 @@ def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
         bar.write(f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
         save_checkpoint(folder, model, tokenizer)
         save_training(state, model, optimizer, place, settings)
+
+    while place.step < settings.steps:
+        shuffle = settings.seed * 1_000 + place.epoch
+        batches = bucketed_pairs(encoded, settings.batch_tokens, shuffle)
+        if place.batch >= len(batches):  # it goes on with other pairs, which are fewer
+            place.epoch, place.batch = place.epoch + 1, 0
+            continue
+        left = map(collate, batches[place.batch :])
+        for step in train(model, optimizer, left, settings, place.step + 1):
+            place.step, place.batch = step.number, place.batch + 1
+            place.loss = 0.99 * (place.loss or step.loss) + 0.01 * step.loss
+            bar.update()
+            bar.set_postfix(loss=f"{place.loss:.3f}", epoch=place.epoch, refresh=False)
+            if step.number in arguments.snapshots:
+                name = f"step-{step.number:06d}"
+                save_checkpoint(folder / "snapshots" / name, model, tokenizer)
+            ends = place.batch == len(batches) or step.number == settings.steps
+            if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
+                score_and_save()
+            # The last checkpoint is written below: before scoring, a resume would skip the scores.
+            elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
+                save_training(state, model, optimizer, place, settings)
+        if place.batch == len(batches):
+            place.epoch, place.batch = place.epoch + 1, 0
+        score_and_save()
     bar.close()
 
 
@@ -153,6 +172,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("runs/en-fr"), help="(runs/en-fr)")
     parser.add_argument("--resume", action="store_true", help="go on with the training in --output")
     parser.add_argument("--vocabulary", type=int, default=8_000, help="(8000)")
+    parser.add_argument("--tokenizer", type=Path, help="use this one in place of learning one")
+    parser.add_argument(
+        "--score-every", type=int, default=0, metavar="STEPS", help="(only after each epoch)"
+    )
     parser.add_argument("--checkpoint-every", type=int, default=200, metavar="STEPS", help="(200)")
     parser.add_argument("--snapshots", type=int, nargs="*", default=[], metavar="STEP")
     add_dataclass_options(parser, TransformerConfig(1, 1), SHAPE_OPTIONS)
@@ -160,6 +183,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.precision not in PRECISIONS:
         parser.error(f"--precision is one of {', '.join(PRECISIONS)}.")
+    if arguments.optimizer not in OPTIMIZERS:
+        parser.error(f"--optimizer is one of {', '.join(OPTIMIZERS)}.")
     settings = Settings(**{name: getattr(arguments, name) for name in asdict(Settings())})
     shape = {name: getattr(arguments, name) for name in SHAPE_OPTIONS}
     try:

@@ -6,12 +6,14 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from model.config import TransformerConfig
 from model.layers import DecoderLayer, EncoderLayer
 from model.linear import Linear
 from model.masks import look_ahead_mask, padding_mask
 from model.positions import UNMOVED, Positions
+from model.sparing import dropout, is_sparing
 from model.trace import EmbeddingRecord, Run, Side
 
 
@@ -24,7 +26,7 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.positions = Positions(config)
         self.scale = math.sqrt(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = config.dropout
 
     def forward(self, ids: Tensor, run: Run = Run(), start: int = 0) -> Tensor:
         """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
@@ -32,7 +34,10 @@ class Embedding(nn.Module):
         scaled = tokens * self.scale
         edit = run.edits.get(self.side, UNMOVED)
         positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
-        states = self.dropout(scaled + positions)
+        states = scaled + positions
+        if self.training:
+            drop = dropout if is_sparing(states.device) else F.dropout
+            states = drop(states, self.dropout)
         if run.trace is not None:
             run.trace.embedding[self.side] = EmbeddingRecord(tokens, scaled, positions, states)
         return states

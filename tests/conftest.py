@@ -57,7 +57,7 @@ def pairs():
 @pytest.fixture(scope="session")
 def tokenizer():
     texts = [text for pair in PAIRS for text in pair] + OTHER_TEXTS
-    return Tokenizer.train_byte_pairs(texts * 3, 260)
+    return Tokenizer.train_byte_pairs(texts * 3, 260, whole_words=None)
 
 
 @pytest.fixture(scope="session")

@@ -94,9 +94,16 @@ def collate(pairs: Sequence[EncodedPair]) -> Batch:
 def bucketed_batches(
     pairs: Sequence[EncodedPair], max_tokens: int, seed: int | None = None
 ) -> Iterator[Batch]:
-    """Batches of pairs of like length, each at most `max_tokens` padded tokens on either side.
+    """The batches of `bucketed_pairs`, padded."""
+    return map(collate, bucketed_pairs(pairs, max_tokens, seed))
 
-    With a seed, pairs of like length and the order of the batches are shuffled, the same way for
+
+def bucketed_pairs(
+    pairs: Sequence[EncodedPair], max_tokens: int, seed: int | None = None
+) -> list[list[EncodedPair]]:
+    """Groups of pairs of like length, each at most `max_tokens` padded tokens on either side.
+
+    With a seed, pairs of like length and the order of the groups are shuffled, the same way for
     the same seed.
     """
     shuffler = random.Random(seed)
@@ -117,5 +124,4 @@ def bucketed_batches(
         buckets[-1].append(pair)
     if seed is not None:
         shuffler.shuffle(buckets)
-    for bucket in buckets:
-        yield collate(bucket)
+    return buckets

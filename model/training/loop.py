@@ -13,10 +13,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.checkpoint import copy_weights, save_tensors
+from model.sparing import is_sparing, smoothed_loss
+from model.trace import Run
 from model.training.data import Batch
+from model.training.muon import Muon
 from model.transformer import Transformer
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+OPTIMIZERS = ("adam", "muon")
+OPTIMIZER_STATE = ("step", "exp_avg", "exp_avg_sq", "momentum")  # kept of a parameter, if there
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class Settings:
     batch_tokens: int = 3_072  # padded tokens of a batch, on either side
     seed: int = 0
     precision: str = "float32"
+    optimizer: str = "adam"
 
 
 @dataclass(frozen=True)
@@ -52,13 +58,23 @@ def learning_rate(step: int, d_model: int, settings: Settings) -> float:
     return warmed * min(1.0, (settings.steps - step + 1) / max(1, settings.cooldown))
 
 
-def make_optimizer(model: nn.Module) -> torch.optim.Adam:
-    """Adam as in section 5.3 of the paper; the schedule sets its learning rate at every step."""
+def make_optimizer(model: nn.Module, name: str = "adam") -> torch.optim.Optimizer:
+    """Adam as in section 5.3 of the paper, or Muon; the schedule sets the rate at every step."""
+    if name == "muon":
+        return Muon(model)
     return torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
 
 def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
     """Cross-entropy of the expected tokens in nats a token, padding left out."""
+    if is_sparing(model.device):
+        memory, memory_mask = model.encode(batch.source_ids), model.source_mask(batch.source_ids)
+        mask = model.target_mask(batch.target_ids)
+        states = model.decoder(batch.target_ids, memory, mask, memory_mask, Run())
+        written = batch.next_ids != model.config.pad_id
+        return smoothed_loss(
+            states[written], model.output.weight, batch.next_ids[written], label_smoothing
+        )
     logits = model(batch.source_ids, batch.target_ids)  # (B, T, V)
     expected = batch.next_ids.flatten()
     return F.cross_entropy(
@@ -131,7 +147,11 @@ def options(model: Transformer, settings: Settings) -> dict[str, int | float | s
 
 
 def save_training(
-    path: Path, model: Transformer, optimizer: torch.optim.Adam, place: Place, settings: Settings
+    path: Path,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    place: Place,
+    settings: Settings,
 ) -> None:
     """Write all that a training needs to resume exactly here, in one file."""
     tensors = {"random.cpu": torch.get_rng_state()}
@@ -146,7 +166,7 @@ def save_training(
 
 
 def load_training(
-    path: Path, model: Transformer, optimizer: torch.optim.Adam, settings: Settings
+    path: Path, model: Transformer, optimizer: torch.optim.Optimizer, settings: Settings
 ) -> Place:
     """Put a model, its optimizer and the random state back to where `save_training` left them.
 
@@ -160,15 +180,15 @@ def load_training(
     changed = [
         f"--{name.replace('_', '-')} {saved[name]}"
         for name, value in options(model, settings).items()
-        if saved[name] != value and name not in ("steps", "cooldown")
+        if saved.get(name, value) != value and name not in ("steps", "cooldown")
     ]
     if changed:
         raise ValueError(f"To go on with {path.parent}, start with {' '.join(changed)}.")
     copy_weights(model, {name[6:]: t for name, t in tensors.items() if name.startswith("model.")})
     for name, parameter in model.named_parameters():
+        keys = {key: f"optimizer.{key}.{name}" for key in OPTIMIZER_STATE}
         optimizer.state[parameter] = {
-            key: tensors[f"optimizer.{key}.{name}"].to(model.device)
-            for key in ("step", "exp_avg", "exp_avg_sq")
+            key: tensors[entry].to(model.device) for key, entry in keys.items() if entry in tensors
         }
     torch.set_rng_state(tensors["random.cpu"])
     if torch.cuda.is_available() and "random.cuda" in tensors:

@@ -5,7 +5,7 @@ import sacrebleu
 
 import model.evaluate
 from model.checkpoint import save_checkpoint
-from model.evaluate import score, translate_all
+from model.evaluate import compare, score, translate_all, translate_by_beam
 
 MANY = [
     ("a", "the cat sat on the mat today"),
@@ -79,6 +79,38 @@ def test_the_command_prints_both_scores_and_writes_the_translations(
     arguments += ["--model", str(tmp_path / "saved"), "--output", str(tmp_path / "out.txt")]
     monkeypatch.setattr(sys, "argv", arguments)
     model.evaluate.main()
-    assert "BLEU 100.00  chrF 100.00  (8 sentences)" in capsys.readouterr().out
+    assert "8 sentences, beam 1\nall references: BLEU 100.0  chrF 100.0" in capsys.readouterr().out
     written = (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
     assert written == [target for _, target in pairs]
+
+
+def test_the_command_scores_the_first_reference_alone_too(
+    translator, pairs, tmp_path, monkeypatch, capsys
+):
+    save_checkpoint(tmp_path / "saved", translator.model, translator.tokenizer)
+    # The other reference comes first, so that the model's own is the second.
+    source, target = pairs[0]
+    lines = f"{source}\tRien de tout cela.\n{source}\t{target}\n"
+    (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+    arguments = ["evaluate", "--pairs", str(tmp_path / "pairs.tsv"), "--beam", "2"]
+    monkeypatch.setattr(sys, "argv", [*arguments, "--model", str(tmp_path / "saved")])
+    model.evaluate.main()
+    printed = capsys.readouterr().out
+    assert "1 sentences, beam 2" in printed
+    every, first = printed.split("first reference: ")
+    assert "all references: " in every
+    assert "chrF 100.0" in every
+    assert "chrF 100.0" not in first
+    assert f"version:{sacrebleu.__version__}" in first
+
+
+def test_a_beam_reads_every_sentence_and_keeps_their_order(translator, pairs):
+    sentences = [source for source, _ in pairs[:3]]
+    written = translate_by_beam(translator, sentences, 3)
+    assert written == [target for _, target in pairs[:3]]
+
+
+def test_signatures_say_how_many_references_there_were():
+    bleu, chrf = compare(["a cat"], [["a cat", "the cat"]]).signatures
+    assert "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp" in bleu
+    assert "nc:6|nw:0" in chrf

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.tokenizer import VISIBLE_SPACE as SPACE_SHOWN
 from model.tokenizer import Tokenizer
-from model.tokens import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID
+from model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID
 
 AWKWARD = [
     "I don't know.",
@@ -44,6 +44,13 @@ KNOWN = st.text("abcdefghijklmnopqrstuvwxyzéèêçœIJLEà'’.,?0123456789 \t"
 
 
 @pytest.fixture(scope="session")
+def spelling(pairs):
+    """A tokenizer that spells rare characters in bytes, and has the common words whole."""
+    texts = [text for pair in pairs for text in pair] + ["an unbreakable bread"] * 4
+    return Tokenizer.train_byte_pairs(texts * 3, 420)
+
+
+@pytest.fixture(scope="session")
 def characters():
     return Tokenizer.train_characters(["the cat sat", "on a mat!"])
 
@@ -54,7 +61,8 @@ def shown(tokens):
 
 def normalised(text):
     text = unicodedata.normalize("NFC", text).replace("’", "'").replace("ʼ", "'")
-    return re.sub(r"[\s▁]+", " ", text).strip(" ")
+    # The library does not count four separators as space.
+    return re.sub(r"(?:(?![\x1c-\x1f])[\s▁])+", " ", text).strip(" ")
 
 
 @given(text=TEXTS)
@@ -243,3 +251,112 @@ def test_a_saved_character_tokenizer_reads_back_the_same(characters, tmp_path):
     characters.save(tmp_path / "tokenizer.json")
     again = Tokenizer.from_file(tmp_path / "tokenizer.json")
     assert again.encode("the mat?") == characters.encode("the mat?")
+
+
+SPELT = st.lists(
+    st.sampled_from(AWKWARD) | st.text(max_size=4) | st.sampled_from(["the", " cat", "l'", "9"]),
+    max_size=8,
+).map("".join)
+
+
+@given(text=SPELT)
+def test_nothing_typed_is_unknown_to_a_tokenizer_with_bytes(spelling, text):
+    tokens = spelling.encode(text)
+    assert not [token for token in tokens if token.is_unknown or token.is_special]
+    written = spelling.decode([token.id for token in tokens])
+    assert written.replace(" ", "") == normalised(text).replace(" ", "")
+    if "'" not in normalised(text):
+        assert written == normalised(text)
+    assert spelling.encode_ids([text]) == [[token.id for token in tokens]]
+
+
+@given(text=SPELT)
+def test_bytes_show_their_number_and_stand_for_their_character(spelling, text):
+    tokens = spelling.encode(text)
+    for token in tokens:
+        assert 0 <= token.start <= token.end <= len(text)
+        typed = text[token.start : token.end]
+        if token.text in BYTES:
+            assert typed
+        else:
+            assert token.text == typed or (token.text == SPACE_SHOWN and not typed.strip())
+    for earlier, later in itertools.pairwise(tokens):
+        assert earlier.start <= later.start
+        assert earlier.end <= later.start or earlier.text in BYTES
+
+
+@given(text=SPELT)
+def test_every_character_belongs_to_a_token_or_its_bytes(spelling, text):
+    covered = {i for token in spelling.encode(text) for i in range(token.start, token.end)}
+    missing = [text[i] for i in range(len(text)) if i not in covered]
+    assert not [character for character in missing if character not in "▁" and character.strip()]
+
+
+def test_a_face_is_four_bytes_that_all_stand_for_it(spelling):
+    text = "the \U0001f600 cat"
+    tokens = spelling.encode(text)
+    assert shown(tokens)[-5:-1] == ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
+    assert {(token.start, token.end) for token in tokens[-5:-1]} == {(4, 5)}
+    written, read = spelling.decode_tokens([token.id for token in tokens])
+    assert written == text
+    assert read == tokens
+
+
+@given(ids=st.lists(st.integers(0, 300), max_size=20))
+def test_spans_of_written_bytes_make_up_the_text(spelling, ids):
+    text, tokens = spelling.decode_tokens(ids)
+    assert spelling.decode(ids) == text
+    assert [token.id for token in tokens] == ids
+    written = ""
+    for index in ids:
+        written, _ = spelling.append(written, index)
+    assert written == text
+    for earlier, later in itertools.pairwise(tokens):
+        assert earlier.end <= later.start or earlier.text in BYTES
+        assert text[earlier.end : later.start].strip(" ") == ""
+    for token in tokens:
+        assert 0 <= token.start <= token.end <= len(text)
+
+
+def test_an_unfinished_character_becomes_one_with_its_last_byte(spelling):
+    ids = [token.id for token in spelling.encode("\U0001f600")][-4:]
+    text = ""
+    for index in ids[:3]:
+        text, token = spelling.append(text, index)
+        assert text[token.start : token.end] == text[-1]
+    assert len(text) == 3
+    text, token = spelling.append(text, ids[3])
+    assert (text, token.start, token.end) == ("\U0001f600", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [("l' the", "l'the"), ("the qu' the", "the qu'the"), ("I don' the", "I don' the")],
+)
+def test_no_space_is_written_after_an_elided_word(spelling, typed, written):
+    assert spelling.decode([token.id for token in spelling.encode(typed)]) == written
+
+
+def test_a_word_after_an_elided_one_is_whole_if_it_is_one_alone(spelling):
+    assert shown(spelling.encode("l'unbreakable bread")) == ["l", "'", "unbreakable", "bread"] or (
+        shown(spelling.encode("l'unbreakable bread")) == ["l'", "unbreakable", "bread"]
+    )
+    assert spelling.decode(spelling.encode_ids(["l'unbreakable"])[0]) == "l'unbreakable"
+
+
+def test_typing_the_name_of_a_byte_makes_no_byte_of_that_number(spelling):
+    ids = [token.id for token in spelling.encode("the <0xF0>")]
+    assert spelling.decode(ids) == "the <0xF0>"
+    assert spelling.backend.token_to_id("<0xF0>") not in ids
+
+
+def test_a_common_word_is_one_token_whatever_the_pairs_are(spelling):
+    assert shown(spelling.encode("unbreakable bread")) == ["unbreakable", "bread"]
+
+
+def test_a_saved_tokenizer_with_bytes_reads_back_the_same(spelling, tmp_path):
+    spelling.save(tmp_path / "tokenizer.json")
+    again = Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert again.vocab_size == spelling.vocab_size
+    for text in AWKWARD:
+        assert again.encode(text) == spelling.encode(text)

@@ -25,12 +25,12 @@ def command(pairs, tmp_path, monkeypatch):
             "pairs": tmp_path / "pairs.tsv",
             "valid": tmp_path / "valid.tsv",
             "output": tmp_path / output,
-            "vocabulary": 200,
+            "vocabulary": 600,
             "checkpoint_every": 4,
             "steps": 11,
             "warmup": 4,
             "cooldown": 4,
-            "batch_tokens": 45,
+            "batch_tokens": 60,
             "d_model": 16,
             "heads": 2,
             "d_ff": 16,
@@ -79,6 +79,7 @@ def test_every_epoch_holds_every_pair_in_another_order(command, monkeypatch, pai
     orders, steps_of = [], model.train.train
 
     def spy(ours, optimizer, batches, *arguments):
+        batches = list(batches)
         orders.append([row for batch in batches for row in batch.source_ids[:, :3].tolist()])
         return steps_of(ours, optimizer, batches, *arguments)
 
@@ -177,6 +178,39 @@ def test_a_training_killed_between_its_log_and_its_checkpoint_logs_no_row_twice(
     assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
 
 
+@pytest.mark.parametrize("step", [5, 8])
+def test_a_training_in_bfloat16_with_muon_goes_on_bit_identical(step, command, monkeypatch):
+    options = {"precision": "bfloat16", "optimizer": "muon", "score_every": 2}
+    through = command("through", **options)
+
+    class Killing(model.train.tqdm):
+        def update(self, count=1):
+            super().update(count)
+            if self.n == step:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model.train, "tqdm", Killing)
+        with pytest.raises(KeyboardInterrupt):
+            command("killed", **options)
+    resumed = command("killed", "--resume", **options)
+    expected = load_file(through / "training.safetensors")
+    actual = load_file(resumed / "training.safetensors")
+    assert actual.keys() == expected.keys()
+    assert any(name.startswith("optimizer.momentum.") for name in expected)
+    for name in expected:
+        assert torch.equal(actual[name], expected[name]), name
+    assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
+    assert {"2", "4", "6", "8", "10", "11"} <= {row["step"] for row in log_rows(through)}
+
+
+def test_a_training_can_take_a_tokenizer_that_is_there(command, tmp_path):
+    first = command("first", steps=1)
+    second = command("second", f"--tokenizer={first / 'tokenizer.json'}", steps=1, vocabulary=300)
+    name = "tokenizer.json"
+    assert (second / name).read_bytes() == (first / name).read_bytes()
+
+
 def test_another_seed_trains_another_model(command):
     first, second = command("first"), command("second", seed=1)
     name = "model.encoder.embedding.tokens.weight"
@@ -188,7 +222,7 @@ def test_another_seed_trains_another_model(command):
     ("change", "advice"),
     [
         ({"seed": 5}, "--seed 0"),
-        ({"batch_tokens": 60, "warmup": 3}, "--warmup 4 --batch-tokens 45"),
+        ({"batch_tokens": 90, "warmup": 3}, "--warmup 4 --batch-tokens 60"),
         ({"label_smoothing": 0.3}, "--label-smoothing 0.1"),
     ],
 )

@@ -151,6 +151,7 @@ def test_words_are_compared_and_unknown_ones_explained(shipped):
     expected = word_similarity(shipped, ["king", "queen", "moon"])
     np.testing.assert_allclose(heatmaps(app)[0][0], expected.embeddings, atol=1e-5)
     np.testing.assert_allclose(heatmaps(app)[1][0], expected.outputs, atol=1e-5)
+    app = open_page(inside_tab="Words", model="en-fr-learned")  # whose vocabulary has no bytes
     (box,) = [box for box in app.text_input if box.label.startswith("Words")]
     box.set_value("king, 漢").run()
     assert not app.exception

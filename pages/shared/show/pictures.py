@@ -157,7 +157,7 @@ def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> lis
     made = []
     for index, token in enumerate(tokens):
         kind = "special" if token.is_special else "unknown" if token.is_unknown else "piece"
-        joined = kind != "special" and index > 0 and tokens[index - 1].end == token.start
+        joined = kind != "special" and index > 0 and tokens[index - 1].end >= token.start
         made.append(Chip(token.text, joined, kind, index in changed))
     return made
 

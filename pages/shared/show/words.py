@@ -154,6 +154,13 @@ def notes(translation: Translation) -> list[str]:
             f"The model does not know {len(unknown)} of the tokens, framed in dashes: it reads "
             "each of them as “unknown”, and may go wrong there."
         )
+    spelled = {(token.start, token.end) for token in translation.source_tokens if token.is_byte}
+    if spelled:
+        characters = "character has" if len(spelled) == 1 else "characters have"
+        found.append(
+            f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
+            "that computers write them with, such as <0xC3>, and may go wrong there."
+        )
     if translation.unread:
         count = sum(not token.is_special for token in translation.source_tokens)
         found.append(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from model.tokens import Token
@@ -14,6 +16,14 @@ def translation(source="Hi", source_tokens=None, target_tokens=None):
 
 def test_an_ordinary_sentence_needs_no_note():
     assert notes(translation()) == []
+
+
+def test_characters_that_are_spelled_in_bytes_are_counted():
+    spelled = [Token(10, "<0xC5>", 0, 1), Token(11, "<0x82>", 0, 1), Token(12, "a", 1, 2), END]
+    (note,) = notes(translation("ła", spelled))
+    assert note.startswith("1 character has no piece")
+    (note,) = notes(translation("łł", [*spelled[:2], replace(spelled[0], start=1, end=2), END]))
+    assert note.startswith("2 characters have no piece")
 
 
 def test_unknown_tokens_are_counted():

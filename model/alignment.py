@@ -1,0 +1,163 @@
+"""Which heads align words: python -m model.alignment --pairs VALID --learn TRAIN."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from model.tokens import Token
+from model.training.data import read_pairs
+from model.translator import Translator, load
+
+WORD = re.compile(r"[^\W_]+")
+ROUNDS = 5  # of learning the aligner
+LEARN = 40_000  # pairs at most, the aligner needs no more for common words
+MEASURED = 400  # pairs at most
+
+Span = tuple[int, int]
+Links = set[tuple[int, int]]  # (target word, source word)
+
+
+def word_spans(text: str) -> list[Span]:
+    """Return where the words of a text stand."""
+    return [match.span() for match in WORD.finditer(text)]
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in small letters."""
+    return [text[start:end].lower() for start, end in word_spans(text)]
+
+
+class WordAligner:
+    """IBM model 1: how likely a word of one language stands for a word of the other.
+
+    Source: Brown et al., "The Mathematics of Statistical Machine Translation" (1993), section 4.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:
+        """Learn from pairs of words; the first of each pair are those that are linked to."""
+        pairs = list(pairs)
+        self.chances: dict[tuple[str, str], float] = {}
+        for _ in range(ROUNDS):
+            counts: dict[tuple[str, str], float] = defaultdict(float)
+            totals: dict[str, float] = defaultdict(float)
+            for givens, made in pairs:
+                for word in made:
+                    shares = [self.chances.get((given, word), 1e-9) for given in givens]
+                    if not self.chances:
+                        shares = [1.0] * len(givens)
+                    whole = sum(shares)
+                    for given, share in zip(givens, shares, strict=True):
+                        counts[given, word] += share / whole
+                        totals[given] += share / whole
+            self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
+
+    def links(self, givens: Sequence[str], made: Sequence[str]) -> Links:
+        """Return the likeliest of `givens` for each word of `made`, as (made, given) places."""
+        found = set()
+        for place, word in enumerate(made):
+            chances = [self.chances.get((given, word), 0.0) for given in givens]
+            if chances and max(chances) > 0:
+                found.add((place, int(np.argmax(chances))))
+        return found
+
+
+def both_ways(
+    forward: WordAligner, backward: WordAligner, source: Sequence[str], target: Sequence[str]
+) -> Links:
+    """Return the links (target word, source word) that both directions agree on."""
+    reverse = {(made, given) for given, made in backward.links(target, source)}
+    return forward.links(source, target) & reverse
+
+
+def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
+    """Return which tokens belong to which words: (words, tokens) of 0 and 1."""
+    belongs = np.zeros((len(spans), len(tokens)))
+    for row, (start, end) in enumerate(spans):
+        for column, token in enumerate(tokens):
+            if not token.is_special and token.start < end and token.end > start:
+                belongs[row, column] = 1
+    return belongs
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often each head looks most at the linked word, and how much of its weight lies there.
+
+    Both are (2, layers, heads): counted at the position that predicts a word, and at the one that
+    has just read it.
+    """
+
+    hits: np.ndarray
+    mass: np.ndarray
+    links: int
+
+    def best(self) -> tuple[int, ...]:
+        """Return the position, layer and head with the most hits."""
+        return tuple(map(int, np.unravel_index(int(self.hits.argmax()), self.hits.shape)))
+
+
+def agreement(
+    translator: Translator, pairs: Sequence[tuple[str, str]], links: Sequence[Links]
+) -> Agreement:
+    """Compare every cross-attention head with the links of an aligner, on reference translations.
+
+    The weights of a word are the mean of its tokens' rows, summed over the tokens of each source
+    word; the end token and signs are not among the words to choose from.
+    """
+    hits, mass, count = 0.0, 0.0, 0
+    for (source, target), linked in zip(pairs, links, strict=True):
+        trace = translator.trace(source, target)
+        weights = trace.weights("cross").cpu().numpy()  # (L, H, T, S)
+        columns = token_words(trace.source_tokens, word_spans(source))
+        rows = token_words(trace.target_tokens[1:], word_spans(target))
+        rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
+        by_word = np.stack([rows @ weights[..., :-1, :], rows @ weights[..., 1:, :]]) @ columns.T
+        for place, given in linked:
+            chosen = by_word[..., place, :]  # (2, L, H, words)
+            hits = hits + (chosen.argmax(axis=-1) == given)
+            mass = mass + chosen[..., given]
+            count += 1
+    return Agreement(np.asarray(hits) / count, np.asarray(mass) / count, count)
+
+
+def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    """Return at most so many of the pairs, always the same ones."""
+    return random.Random(0).sample(pairs, min(most, len(pairs)))
+
+
+def main() -> None:
+    """Print the cross-attention head that agrees best with a word aligner."""
+    parser = argparse.ArgumentParser(prog="python -m model.alignment", description=__doc__)
+    parser.add_argument("--pairs", type=Path, required=True, help="pairs to compare on")
+    parser.add_argument("--learn", type=Path, required=True, help="pairs to learn the aligner from")
+    parser.add_argument("--model", nargs="+", default=["en-fr"], help="names or checkpoint folders")
+    arguments = parser.parse_args()
+    pairs = sample(read_pairs(arguments.pairs), MEASURED)
+    learn = [*sample(read_pairs(arguments.learn), LEARN), *pairs]
+    by_words = [(words(source), words(target)) for source, target in learn]
+    by_words = [pair for pair in by_words if all(pair)]
+    forward = WordAligner(by_words)
+    backward = WordAligner((target, source) for source, target in by_words)
+    links = [both_ways(forward, backward, words(source), words(target)) for source, target in pairs]
+    for name in arguments.model:
+        found = agreement(load(name), pairs, links)
+        best = found.best()
+        when, layer, head = best
+        print(
+            f"{name}: cross-attention layer {layer + 1}, head {head + 1}, where a word is "
+            f"{('predicted', 'read')[when]}, looks most at the linked word in "
+            f"{100 * found.hits[best]:.1f} % of {found.links} links, and gives it "
+            f"{100 * found.mass[best]:.1f} % of its weight"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Mix sentence pairs of several kinds: python -m model.training.mix --everyday DIR --more DIR."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.training.data import read_pairs
+
+Pairs = list[tuple[str, str]]
+
+# Sentences that the field uses as examples. A model that is to be shown with them must not have
+# been trained on them, nor on what becomes one of them by changing a word.
+FIELD_SENTENCES = (
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+    "The agreement on the European Economic Area was signed in August 1992.",
+    "I arrived at the bank after crossing the river.",
+    "Seven boats are in the harbor.",
+    "The king and the queen live in a castle.",
+    "Attention is all you need.",
+    "Paris is the capital of France.",
+    "The trophy doesn't fit in the suitcase because it is too big.",
+    "The trophy doesn't fit in the suitcase because it is too small.",
+)
+
+HELD_OUT = ("europarl_general", "gutenberg_books", "storybooks", "tico19")
+TEST_PAIRS = 300  # of each file that is held out from
+VALID_PAIRS = 100
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of a file goes into the mix: pairs with both sides in bounds, each `times`."""
+
+    name: str
+    times: int = 1
+    most_words: int = 40
+    most_pairs: int | None = None
+
+
+SHARES = (
+    Share("europarl_general", most_words=24, most_pairs=120_000),
+    Share("gutenberg_books", most_words=36),
+    Share("laws_sentences", most_words=36, most_pairs=6_000),
+    Share("laws_headings", most_pairs=3_000),
+    Share("storybooks", times=4),
+    Share("tico19", most_words=60),
+    Share("python_docs", most_pairs=3_000),
+    Share("react_docs", most_pairs=2_500),
+    Share("rust_book"),
+    Share("opensource_guide"),
+    Share("cds_notify"),
+    Share("cds_website"),
+    Share("cldr_lexicon", times=2),
+    Share("osm_tags_lexicon", times=2),
+)
+EVERYDAY_TIMES = 5
+
+
+def words(sentence: str) -> list[str]:
+    """Return the words of a sentence in small letters, without its signs."""
+    return re.findall(r"[^\W_]+(?:'[^\W_]+)*", sentence.lower().replace("’", "'"))
+
+
+def within_one_word(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether changing, adding or leaving out one word makes one list the other."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    rest, other_rest = one[same:], other[same:]
+    return other_rest[1:] in (rest[1:], rest) or rest[1:] == other_rest
+
+
+def field_sentence_filter() -> Callable[[str], bool]:
+    """Return a test for sentences of the field, and those with a word changed."""
+    field = [words(sentence) for sentence in FIELD_SENTENCES]
+    known = {word for sentence in field for word in sentence}
+
+    def is_near(sentence: str) -> bool:
+        found = words(sentence)
+        if sum(word in known for word in found) < len(found) - 1:
+            return False
+        return any(within_one_word(found, one) for one in field)
+
+    return is_near
+
+
+def number_of(sentence: str) -> int:
+    """Return a number that depends on nothing but the words of a sentence."""
+    return int.from_bytes(hashlib.sha256(" ".join(words(sentence)).encode()).digest()[:8], "big")
+
+
+def in_order_of_hash(pairs: Iterable[tuple[str, str]]) -> Pairs:
+    """Return the pairs in the order of a hash of the source side."""
+    return sorted(pairs, key=lambda pair: number_of(pair[0]))
+
+
+def hold_out(pairs: Pairs, test: int, valid: int) -> tuple[Pairs, Pairs, Pairs]:
+    """Split by a hash of the source side: pairs to test on, pairs to choose by, and the rest.
+
+    The first two have each source once, and the rest has none of their sources.
+    """
+    chosen: dict[int, tuple[str, str]] = {}
+    for pair in in_order_of_hash(pairs):
+        if len(chosen) < test + valid:
+            chosen.setdefault(number_of(pair[0]), pair)
+    held = list(chosen.values())
+    rest = [pair for pair in pairs if number_of(pair[0]) not in chosen]
+    return held[:test], held[test:], rest
+
+
+def take(pairs: Pairs, share: Share) -> Pairs:
+    """Return the pairs of a file that go into the mix, chosen by a hash if there are too many."""
+    short = [pair for pair in pairs if max(map(len, map(str.split, pair))) <= share.most_words]
+    if share.most_pairs is not None:
+        short = in_order_of_hash(short)[: share.most_pairs]
+    return short * share.times
+
+
+def write_pairs(path: Path, pairs: Pairs) -> None:
+    """Write `source<TAB>target` lines."""
+    lines = (f"{source}\t{target}\n" for source, target in pairs)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def mix(everyday: Path, more: Path, everyday_times: int = EVERYDAY_TIMES) -> dict[str, Pairs]:
+    """Return the files of a mix by name.
+
+    `everyday` has train.tsv.gz, valid.tsv and test.tsv; `more` has a file for each of SHARES.
+    """
+    is_near = field_sentence_filter()
+    files = {"test-second": [], "valid-second": []}
+    sources = {"everyday": read_pairs(everyday / "train.tsv.gz") * everyday_times}
+    for share in SHARES:
+        rest = read_pairs(more / f"{share.name}.tsv.gz")
+        if share.name in HELD_OUT:
+            test, valid, rest = hold_out(rest, TEST_PAIRS, VALID_PAIRS)
+            files["test-second"] += test
+            files["valid-second"] += valid
+        sources[share.name] = take(rest, share)
+    files["valid"] = read_pairs(everyday / "valid.tsv")
+    kept_apart = {
+        number_of(source)
+        for pairs in (*files.values(), read_pairs(everyday / "test.tsv"))
+        for source, _ in pairs
+    }
+    for name in ("valid", "valid-second"):
+        files[name] = [pair for pair in files[name] if not is_near(pair[0])]
+    files["train"] = []
+    for name, pairs in sources.items():
+        kept = [
+            pair for pair in pairs if not is_near(pair[0]) and number_of(pair[0]) not in kept_apart
+        ]
+        tokens = sum(len(target.split()) for _, target in kept)
+        print(f"{name:18} {len(kept):8} pairs, {tokens:9} French words")
+        files["train"] += kept
+    return files
+
+
+def main() -> None:
+    """Write train.tsv, valid.tsv, valid-second.tsv and test-second.tsv."""
+    parser = argparse.ArgumentParser(prog="python -m model.training.mix", description=__doc__)
+    parser.add_argument("--everyday", type=Path, required=True, help="the folder of Tatoeba pairs")
+    parser.add_argument("--more", type=Path, required=True, help="the folder of the other files")
+    parser.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    parser.add_argument(
+        "--everyday-times", type=int, default=EVERYDAY_TIMES, help=f"({EVERYDAY_TIMES})"
+    )
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    files = mix(arguments.everyday, arguments.more, arguments.everyday_times)
+    for name, pairs in files.items():
+        write_pairs(arguments.output / f"{name}.tsv", pairs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+import sys
+
+import numpy as np
+import pytest
+
+import model.alignment
+from model.alignment import (
+    WordAligner,
+    agreement,
+    both_ways,
+    token_words,
+    word_spans,
+    words,
+)
+from model.checkpoint import save_checkpoint
+
+PAIRS = [
+    ("the house", "la maison"),
+    ("the blue house", "la maison bleue"),
+    ("the flower", "la fleur"),
+    ("a flower", "une fleur"),
+]
+SPLIT = [(words(source), words(target)) for source, target in PAIRS]
+
+
+def test_the_aligner_finds_which_word_stands_for_which():
+    forward = WordAligner(SPLIT)
+    backward = WordAligner((target, source) for source, target in SPLIT)
+    source, target = SPLIT[1]
+    assert both_ways(forward, backward, source, target) == {(0, 0), (1, 2), (2, 1)}
+    givens = {given for given, _ in forward.chances}
+    for given in givens:
+        whole = sum(chance for pair, chance in forward.chances.items() if pair[0] == given)
+        assert whole == pytest.approx(1)
+
+
+def test_tokens_belong_to_the_words_they_overlap(tokenizer):
+    text = "J'aime le chat."
+    tokens = tokenizer.encode(text)
+    belongs = token_words(tokens, word_spans(text))
+    assert belongs.shape == (4, len(tokens))
+    assert belongs.sum(axis=1).min() >= 1
+    assert belongs[:, -1].sum() == 0  # the full stop
+
+
+def test_a_head_that_looks_at_every_linked_word_agrees_with_all(translator, pairs):
+    trace = translator.trace(*pairs[0])
+    weights = trace.weights("cross").numpy()
+    source, target = pairs[0]
+    columns = token_words(trace.source_tokens, word_spans(source))
+    rows = token_words(trace.target_tokens[1:], word_spans(target))
+    rows /= rows.sum(axis=1, keepdims=True)
+    chosen = (rows @ weights[1, 2, :-1] @ columns.T).argmax(axis=1)
+    links = {(place, int(given)) for place, given in enumerate(chosen)}
+    found = agreement(translator, pairs[:1], [links])
+    assert found.hits.shape == found.mass.shape == (2, 2, 4)
+    assert found.hits[0, 1, 2] == 1
+    assert found.links == len(links)
+    assert np.all(found.mass >= 0)
+    assert np.all(found.mass <= 1 + 1e-6)
+
+
+def test_the_command_names_a_head(translator, pairs, tmp_path, monkeypatch, capsys):
+    save_checkpoint(tmp_path / "saved", translator.model, translator.tokenizer)
+    lines = "".join(f"{source}\t{target}\n" for source, target in pairs)
+    (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+    file = str(tmp_path / "pairs.tsv")
+    arguments = ["--pairs", file, "--learn", file, "--model", str(tmp_path / "saved")]
+    monkeypatch.setattr(sys, "argv", ["alignment", *arguments])
+    model.alignment.main()
+    printed = capsys.readouterr().out
+    assert "cross-attention layer" in printed
+    assert "of its weight" in printed
