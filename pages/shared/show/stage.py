@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from streamlit.delta_generator import DeltaGenerator
 
 OFFSTAGE = "offstage"  # the key of what a slide does not show
 STAGE = "stage"
@@ -31,7 +29,6 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
         del st.session_state[STAGE]
 
 
-def place(key: str) -> DeltaGenerator:
+def place(key: str) -> AbstractContextManager:
     """Return where the picture with this key is to be drawn; use it in a `with` statement."""
-    found = st.session_state.get(STAGE, {}).get(key)
-    return st.container() if found is None else found
+    return st.session_state.get(STAGE, {}).get(key) or nullcontext()
