@@ -29,7 +29,7 @@ export function draw(mount) {
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
   const on = turnButton("›", "Next slide", () => go(at + 1));
-  const leave = turnButton("×", "Leave the talk", () => answer(0));
+  const leave = turnButton("×", "Leave the talk", stop);
   const counter = element("span", "counter", "", { "aria-live": "polite" });
   const turn = element("div", "turn", "", { role: "group", "aria-label": "Slides" });
   turn.append(back, counter, on, leave);
@@ -45,6 +45,10 @@ export function draw(mount) {
     show();
     answer(at);
   }
+  function stop() {
+    root.leaving = true;
+    answer(0);
+  }
   function show() {
     counter.textContent = `${at} / ${count}`;
     back.disabled = at === 1;
@@ -56,7 +60,7 @@ export function draw(mount) {
     if (takesKey(event.composedPath()[0], key)) return;
     if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
     else if (key === "Escape" && !black.hidden) black.hidden = true;
-    else if (key === "Escape") answer(0);
+    else if (key === "Escape") stop();
     else if (key in STEPS) go(at + STEPS[key]);
     else if (key === "Home") go(1);
     else if (key === "End") go(count);
@@ -64,6 +68,7 @@ export function draw(mount) {
     event.preventDefault();
   }
   document.addEventListener("keydown", onKey);
+  if (root.leaving) stop(); // a slide that was still on its way when the visitor left
   const stopFitting = fitToScreen(root.number !== number);
   root.number = number;
   root.forget = () => {

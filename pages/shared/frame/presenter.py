@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import streamlit as st
@@ -63,7 +64,7 @@ def turn() -> None:
     if slide() is None:
         return  # a second quick Esc, or a late click on a slide that was left
     # What comes with a key press is where the browser was, however late, not where it went to.
-    address.know(dict(st.query_params))
+    address.know(dict(st.query_params), time.monotonic())
     if number == 0:
         turn_to(None)
         st.session_state.left_for = shown().file
