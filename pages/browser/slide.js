@@ -12,6 +12,7 @@ const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out f
 const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const SETTLED = 300; // milliseconds after which pictures have taken their size
+const AGAIN = 1000; // milliseconds after which leaving is asked for again
 const SHRINK = 0.95;
 const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
 
@@ -48,6 +49,8 @@ export function draw(mount) {
   function stop() {
     root.leaving = true;
     answer(0);
+    clearTimeout(root.asking); // until the slide is gone
+    root.asking = setTimeout(() => root.isConnected && stop(), AGAIN);
   }
   function show() {
     counter.textContent = `${at} / ${count}`;
