@@ -12,7 +12,7 @@ const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out f
 const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const SETTLED = 300; // milliseconds after which pictures have taken their size
-const AGAIN = 1000; // milliseconds after which leaving is asked for again
+const AGAIN = 3000; // milliseconds after which a slide is asked for again
 const SHRINK = 0.95;
 const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
 
@@ -26,7 +26,7 @@ export function draw(mount) {
   root.forget?.();
   // What was asked for last may be ahead of the slide that came.
   if (root.wanted === number) root.wanted = undefined;
-  let at = root.wanted ?? number;
+  let at = root.wanted || number;
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
   const on = turnButton("›", "Next slide", () => go(at + 1));
@@ -44,13 +44,18 @@ export function draw(mount) {
     if (next === at) return;
     at = root.wanted = next;
     show();
-    answer(at);
+    ask();
   }
   function stop() {
-    root.leaving = true;
-    answer(0);
-    clearTimeout(root.asking); // until the slide is gone
-    root.asking = setTimeout(() => root.isConnected && stop(), AGAIN);
+    root.wanted = 0;
+    ask();
+  }
+  /** Ask for the slide that is wanted, 0 for none, until it comes: an answer may be lost. */
+  function ask() {
+    clearTimeout(root.asking);
+    if (root.wanted === undefined || !root.isConnected) return;
+    answer(root.wanted);
+    root.asking = setTimeout(ask, AGAIN);
   }
   function show() {
     counter.textContent = `${at} / ${count}`;
@@ -71,7 +76,6 @@ export function draw(mount) {
     event.preventDefault();
   }
   document.addEventListener("keydown", onKey);
-  if (root.leaving) stop(); // a slide that was still on its way when the visitor left
   const stopFitting = fitToScreen(root.number !== number);
   root.number = number;
   root.forget = () => {
