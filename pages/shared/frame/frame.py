@@ -25,10 +25,11 @@ def open_page(page: Page) -> None:
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
-    if file := st.session_state.pop("left_for", None):  # a slide; callbacks cannot change the page
+    if file := st.session_state.get("left_for"):  # a slide; callbacks cannot change the page
         enter(page)
         if file != page.file:
             st.switch_page(file)
+        del st.session_state.left_for
     st.html(STYLE)
     load_library()
     remember()
