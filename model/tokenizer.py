@@ -22,7 +22,7 @@ ELIDED = re.compile(
     r"(?<![^\W\d_])(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'$", flags=re.IGNORECASE
 )
 
-WHOLE_WORDS = 0.4  # of the vocabulary
+WHOLE_WORDS = 0.2  # of the vocabulary
 UNFINISHED = 0x10FF00  # stands, plus the byte, in a text whose last character lacks bytes
 
 # What a byte-pair token may span: an elided French word with its apostrophe (l', qu'), a word with
@@ -129,12 +129,13 @@ class Tokenizer:
         """
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
+        offsets = encoding.offsets  # asked for once: every time it is a new list
         pieces = self.whole_after_elided(encoding)
-        starts = [encoding.offsets[place.start][0] for _, place in pieces[1:]]
+        starts = [offsets[place.start][0] for _, place in pieces[1:]]
         tokens: list[Token] = []
         for (index, place), following in zip(pieces, [*starts, len(text)], strict=False):
             piece = self.backend.id_to_token(index)
-            start, end = encoding.offsets[place.start][0], encoding.offsets[place.stop - 1][1]
+            start, end = offsets[place.start][0], offsets[place.stop - 1][1]
             # Before the first word there may be no space, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
