@@ -7,8 +7,6 @@ import torch
 from bench.report import compare_times, json_option, report
 from model import Run, Trace, load
 from model.insight.ablation import head_removals
-from model.sequences import pad
-from model.tokens import END_ID, START_ID
 
 TOKENS = 20
 SOURCE = (
@@ -25,21 +23,19 @@ def main() -> None:
     """Measure and report."""
     path = json_option()
     translator = load("en-fr")
-    model = translator.model
     source, target = (
-        [token.id for token in translator.tokenizer.encode(text)][: TOKENS - 1]
-        for text in (SOURCE, TARGET)
+        text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )
-    source_ids = pad([[*source, END_ID]]).to(model.device)  # (1, TOKENS)
-    target_ids = pad([[START_ID, *target]]).to(model.device)  # (1, TOKENS)
-    heads = model.config.heads * (model.config.encoder_layers + 2 * model.config.decoder_layers)
+    trace = translator.trace(source, target)
+    assert len(trace.source_tokens) == len(trace.target_tokens) == TOKENS
+    heads = sum(translator.shape.heads(site.kind) for site in translator.shape.sites)
 
     def removals() -> list:
-        return [change.tolist() for _, change in head_removals(model, source_ids, target_ids)]
+        return [change.tolist() for _, change in head_removals(translator, trace)]
 
     @torch.inference_mode()
     def traced_forward() -> float:
-        return model(source_ids, target_ids, Run(trace=Trace()))[0, 0, 0].item()
+        return translator.rerun(trace, Run(trace=Trace()))[0, 0, 0].item()
 
     case = f"{heads} removals {TOKENS} tokens"
     report([compare_times(case, removals, traced_forward)], path)

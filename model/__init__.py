@@ -14,10 +14,13 @@ and library/ reads other people's models.
 """
 
 from model.config import TransformerConfig
-from model.decoding.steps import Decoding, Translation
+from model.decoding.steps import Decoding, Translation, Writing
+from model.decoding.strategies import Strategy
 from model.library.bert_reader import BertReader, load_bert
 from model.library.hub import LoadingError
-from model.library.transformers_model import TransformersModel, load_transformers_model
+from model.library.loading import load_model
+from model.library.transformers_reader import TransformersReader
+from model.reader import Reader
 from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from model.transformer import Transformer
 from model.translator import Translator, load
@@ -29,15 +32,18 @@ __all__ = [
     "Decoding",
     "LoadingError",
     "PositionEdit",
+    "Reader",
     "Run",
     "Site",
+    "Strategy",
     "Trace",
     "Transformer",
     "TransformerConfig",
-    "TransformersModel",
+    "TransformersReader",
     "Translation",
     "Translator",
+    "Writing",
     "load",
     "load_bert",
-    "load_transformers_model",
+    "load_model",
 ]

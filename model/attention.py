@@ -43,6 +43,8 @@ def attend(
     else:
         masked_scores = scores.masked_fill(~visible, -torch.inf)
         weights = softmax_of_visible(masked_scores, visible)
+    if edit.weights is not None:
+        weights = fit_weights(edit.weights, first_query, weights)
     heads = weights @ value  # (B, H, Q, D)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
@@ -68,6 +70,21 @@ def fit_cells(cells: Tensor, first_query: int, queries: int, keys: int) -> Tenso
     """
     cells = cells[..., first_query : first_query + queries, :keys]
     return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))
+
+
+def fit_weights(given: Tensor, first_query: int, weights: Tensor, first_key: int = 0) -> Tensor:
+    """Return the given weights of these queries in the shape of their own `weights` (B, H, Q, K).
+
+    `first_query` and `first_key` are positions. Raises ValueError if some are not given.
+    """
+    queries, keys = weights.shape[-2:]
+    given = given[..., first_query : first_query + queries, first_key : first_key + keys]
+    if given.shape[-2:] != (queries, keys):
+        raise ValueError(
+            f"The weights given for {given.size(-2)} queries and {given.size(-1)} keys cannot "
+            f"replace those for {queries} and {keys}. Take them from a text of the same length."
+        )
+    return given.to(weights).expand_as(weights)
 
 
 class MultiHeadAttention(nn.Module):
@@ -98,7 +115,7 @@ class MultiHeadAttention(nn.Module):
         edit = run.edits.get(site, UNCHANGED)
         record = attend(query, key, value, mask, edit, run.cache.length if run.cache else 0)
         if run.trace is not None:
-            run.trace.attention[site] = record
+            run.trace.record(site, record)
         return self.output(self.join(record.heads))  # (B, Q, d_model)
 
     def project(
@@ -126,6 +143,11 @@ class MultiHeadAttention(nn.Module):
     def split(self, states: Tensor) -> Tensor:
         """(B, Q, d_model) -> (B, H, Q, D)."""
         return states.view(*states.shape[:-1], self.heads, -1).transpose(1, 2)
+
+    @property
+    def to_stream(self) -> Tensor:
+        """What turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        return self.output.weight.T.unflatten(0, (self.heads, -1))
 
     def join(self, heads: Tensor) -> Tensor:
         """(B, H, Q, D) -> (B, Q, d_model)."""

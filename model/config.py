@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
+from model.shape import Shape
+from model.trace import KINDS
+
 CHOICES = {
     "norm": ("pre", "post"),
     "activation": ("relu", "gelu"),
@@ -80,6 +83,12 @@ class TransformerConfig:
     def layers(self, kind: str) -> int:
         """Return how many layers have a kind of attention: encoder, decoder or cross."""
         return self.encoder_layers if kind == "encoder" else self.decoder_layers
+
+    @property
+    def shape(self) -> Shape:
+        """How many layers and heads there are of each kind of attention."""
+        kinds = {kind: (self.layers(kind), self.heads) for kind in KINDS if self.layers(kind)}
+        return Shape(kinds, self.max_positions)
 
     def save(self, path: Path) -> None:
         """Write the config as JSON."""

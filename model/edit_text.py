@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from model.config import TransformerConfig
+from model.shape import Shape
 from model.trace import KINDS, Kind
 
 Span = tuple[int, int]  # first and last, from 0
@@ -42,14 +42,14 @@ def read_kind(text: str) -> Kind:
     return text
 
 
-def read_layer(text: str, kind: Kind, config: TransformerConfig) -> int:
+def read_layer(text: str, kind: str, shape: Shape) -> int:
     """Return a layer that the model has, from 0."""
-    return read_number(text, 1, config.layers(read_kind(kind))) - 1
+    return read_number(text, 1, shape.layers(read_kind(kind))) - 1
 
 
-def read_head(text: str, config: TransformerConfig) -> int:
-    """Return a head that the model has, from 0."""
-    return read_number(text, 1, config.heads) - 1
+def read_head(text: str, kind: str, shape: Shape) -> int:
+    """Return a head that the layers of a kind have, from 0."""
+    return read_number(text, 1, shape.heads(read_kind(kind))) - 1
 
 
 def read_span(text: str, most: int) -> range:

@@ -18,7 +18,6 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from model.config import TransformerConfig
 from model.edit_text import (
     read_head,
     read_kind,
@@ -29,6 +28,7 @@ from model.edit_text import (
     span_text,
 )
 from model.masks import window_mask
+from model.shape import Shape
 from model.trace import KINDS, AttentionEdit, Kind, RunEdits, Site
 
 MOST_CELLS = 5_000  # that a text may close or open
@@ -108,14 +108,16 @@ class Edits:
         return not self.look_ahead or not self.padding or bool(self.windows or self.cells)
 
     def at_sites(
-        self, config: TransformerConfig, positions: int, target_length: int | None = None
+        self, shape: Shape, positions: int, target_length: int | None = None
     ) -> dict[Site, AttentionEdit]:
         """Return the edits as the model takes them, for up to `positions` queries and keys.
 
         If the target is padded, `target_length` counts its tokens before the padding.
         """
-        sites = [Site(kind, layer) for kind in KINDS for layer in range(config.layers(kind))]
-        edits = {site: self.at_site(site, config.heads, positions, target_length) for site in sites}
+        edits = {
+            site: self.at_site(site, shape.heads(site.kind), positions, target_length)
+            for site in shape.sites
+        }
         return {
             site: edit
             for site, edit in edits.items()
@@ -213,7 +215,7 @@ def cell_texts(cells: Sequence[CellEdit]) -> Iterator[str]:
             yield ".".join([verb, kind, *places, span_text(queries), span_text(keys)])
 
 
-def read_edits(text: str, config: TransformerConfig) -> Edits:
+def read_edits(text: str, shape: Shape) -> Edits:
     """Return the edits of a text for a model of this shape.
 
     Raises ValueError if `write_edits` does not write such a text, or the model lacks a part of it.
@@ -227,16 +229,16 @@ def read_edits(text: str, config: TransformerConfig) -> Edits:
             case ["look-ahead" | "padding" as name, "off"]:
                 switches[name.replace("-", "_")] = False
             case ["window", kind, width]:
-                windows[read_kind(kind)] = read_number(width, 0, config.max_positions)
+                windows[read_kind(kind)] = read_number(width, 0, shape.max_positions)
             case ["gate", kind, layer, head, percent]:
-                site = read_kind(kind), read_layer(layer, kind, config), read_head(head, config)
+                site = read_kind(kind), read_layer(layer, kind, shape), read_head(head, kind, shape)
                 gates[site] = read_number(percent, 0, 100) / 100
             case ["open" | "close" as verb, kind, layer, head, queries, keys]:
                 scope = (
-                    None if layer == "all" else read_layer(layer, read_kind(kind), config),
-                    None if head == "all" else read_head(head, config),
+                    None if layer == "all" else read_layer(layer, kind, shape),
+                    None if head == "all" else read_head(head, kind, shape),
                 )
-                rows, columns = (read_span(span, config.max_positions) for span in (queries, keys))
+                rows, columns = (read_span(span, shape.max_positions) for span in (queries, keys))
                 if len(cells) + len(rows) * len(columns) > MOST_CELLS:
                     raise ValueError(f"More than {MOST_CELLS} cells are changed.")
                 cells += [

@@ -35,6 +35,11 @@ class Token:
         return self.text in BYTES
 
     @property
+    def is_padding(self) -> bool:
+        """Whether this only fills up the length of a text."""
+        return self.id == PAD_ID
+
+    @property
     def is_special(self) -> bool:
         """Whether this is padding, start or end, and stands for nothing that was written."""
         return self.id in (PAD_ID, START_ID, END_ID)

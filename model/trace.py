@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
-from model.tokens import PAD_ID, Token
+from model.tokens import Token
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -29,16 +29,26 @@ class AttentionRecord:
 
     `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look;
     rows of `weights` sum to 1, or are all 0 if every key is blocked; `heads` is
-    weights @ value, after the head gate.
+    weights @ value, after the head gate. None is what a model does not let others see.
+
+    Models of the transformers library differ in what the fields after `heads` say: scores are
+    q.k times `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one more score
+    in the softmax that stands for no key, so that rows of weights sum to less than 1.
     """
 
-    query: Tensor  # (B, H, Q, D)
-    key: Tensor  # (B, H, K, D)
-    value: Tensor  # (B, H, K, D)
-    scores: Tensor  # (B, H, Q, K)
+    query: Tensor | None  # (B, H, Q, D)
+    key: Tensor | None  # (B, H, K, D)
+    value: Tensor | None  # (B, H, K, D)
+    scores: Tensor | None  # (B, H, Q, K)
     masked_scores: Tensor  # (B, H, Q, K)
     weights: Tensor  # (B, H, Q, K)
-    heads: Tensor  # (B, H, Q, D)
+    heads: Tensor | None  # (B, H, Q, D)
+    scale: float | None = None  # None stands for 1 / sqrt(D), or the edit's
+    bias: Tensor | None = None  # of relative positions, broadcasts to (B, H, Q, K)
+    softcap: float | None = None
+    sinks: Tensor | None = None  # (H,)
+    rotated: bool = False  # query and key are as after rotary positions
+    key_heads: int | None = None  # fewer than H, each shared by a group; stored once per head
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class AttentionEdit:
     block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
     open: Tensor | None = None  # same shapes: open these cells, against the mask
     scale: float | None = None  # replaces 1 / sqrt(D)
+    weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
 
 
 @dataclass(frozen=True)
@@ -131,16 +142,34 @@ class Trace:
     residual: dict[Block, ResidualRecord] = field(default_factory=dict)
     outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
     logits: Tensor | None = None  # (B, T, V)
+    overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
+    full: Collection[Site] | None = None  # sites to record in full; None for every one
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep what a site computed: all of it, or its weights in bytes if it is not in `full`."""
+        if self.full is None or site in self.full:
+            self.attention[site] = record
+        else:
+            self.overview[site] = (record.weights[0].detach() * 255).round().to(torch.uint8)
 
     def following_tokens(self, end: Token) -> list[Token]:
         """Return what the decoder is to write after each token it reads, padding left out."""
-        read = [token for token in self.target_tokens if token.id != PAD_ID]
+        read = [token for token in self.target_tokens if not token.is_padding]
         return [*read[1:], end]
 
     def weights(self, kind: Kind) -> Tensor:
-        """Return the weights of every head of a kind of attention: (layers, H, Q, K)."""
-        sites = sorted(site for site in self.attention if site.kind == kind)
-        return torch.stack([self.attention[site].weights[0] for site in sites])
+        """Return the weights of every head of a kind of attention: (layers, H, Q, K).
+
+        Those of a site that is in the overview alone are rounded to 1/255.
+        """
+        sites = sorted(site for site in {*self.attention, *self.overview} if site.kind == kind)
+        return torch.stack([self.site_weights(site) for site in sites])
+
+    def site_weights(self, site: Site) -> Tensor:
+        """Return the weights (H, Q, K) of a site, from its record or else from the overview."""
+        if site in self.attention:
+            return self.attention[site].weights[0]
+        return self.overview[site] / 255
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
         """Return the tokens whose queries are the rows of this site's weights."""

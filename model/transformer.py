@@ -8,13 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
 from model.layers import DecoderLayer, EncoderLayer
 from model.linear import Linear
 from model.masks import look_ahead_mask, padding_mask
 from model.positions import UNMOVED, Positions
 from model.sparing import dropout, is_sparing
-from model.trace import EmbeddingRecord, Run, Side
+from model.trace import EmbeddingRecord, Run, Side, Site
 
 
 class Embedding(nn.Module):
@@ -129,6 +130,13 @@ class Transformer(nn.Module):
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.output.weight.device
+
+    def attention_at(self, site: Site) -> MultiHeadAttention:
+        """Return the module that computes a site."""
+        if site.kind == "encoder":
+            return self.encoder.layers[site.layer].attention
+        layer = self.decoder.layers[site.layer]
+        return layer.self_attention if site.kind == "decoder" else layer.cross_attention
 
     def forward(self, source_ids: Tensor, target_ids: Tensor, run: Run = Run()) -> Tensor:
         """Teacher forcing: logits (B, T, V) of the token after each of `target_ids` (B, T)."""

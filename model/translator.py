@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -15,21 +15,34 @@ from model.decoding.strategies import Strategy, StrategyName
 from model.device import best_device
 from model.masks import look_ahead_mask
 from model.memory_layout import lay_out
+from model.reader import Ability, Objective, Question, Shape
 from model.sequences import token_ids
 from model.tokenizer import Tokenizer
-from model.tokens import END_ID, PAD_ID, START_ID, Token
-from model.trace import Run, RunEdits, Trace
+from model.tokens import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Token
+from model.trace import KINDS, Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+MISSING: Mapping[Ability, str] = {
+    "read a pair": "This model translates one text at a time, and has no place for a second.",
+    "mask words": "This model was trained to translate, and has no token that hides a word.",
+}
 
 
 class Translator:
-    """A trained model with its tokenizer; holds no state of a call, so threads may share it."""
+    """A trained model with its tokenizer, as model/reader.py says; threads may share it."""
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
+    missing = MISSING
+
+    def __init__(
+        self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Translator"
+    ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
+        self.title = title
+        config = model.config
+        kinds = {kind: (config.layers(kind), config.heads) for kind in KINDS}
+        self.shape = Shape(kinds, config.max_positions)
 
     @property
     def default_new_tokens(self) -> int:
@@ -57,6 +70,10 @@ class Translator:
         tokens.append(self.tokenizer.special_token(END_ID, tokens[-1].end))
         return self.pad(tokens, pad_to)
 
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        """Return whether a sentence has more tokens than the model can read."""
+        return len(self.tokenizer.encode(text)) > self.max_tokens
+
     def translate(
         self,
         source: str,
@@ -74,53 +91,60 @@ class Translator:
         nothing to read, and for a prefix or options that make no sense.
         """
         chosen = Strategy(strategy, **options)
-        return self._write(source, chosen, max_new_tokens, prefix, edits, pad_to)
+        if isinstance(prefix, str):
+            prefix = [token.id for token in self.begin(prefix)]
+        return self._translate(source, chosen, max_new_tokens, prefix, edits, pad_to)
 
-    def steps(
+    def write(
         self,
-        source: str,
+        text: str,
+        strategy: Strategy = Strategy(),
         *,
-        strategy: StrategyName = "greedy",
-        max_new_tokens: int | None = None,
-        prefix: str | Sequence[int] = "",
-        edits: RunEdits | None = None,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
         pad_to: int | None = None,
-        **options: float,
+        edits: RunEdits | None = None,
     ) -> Decoding:
-        """Translate a sentence and keep every step, with its attention; see `translate`."""
-        chosen = Strategy(strategy, **options)
-        record: list[Expansion] = []
-        translation = self._write(source, chosen, max_new_tokens, prefix, edits, pad_to, record)
-        return Decoding(translation, chosen, self.tokenizer, record)
+        """Translate a sentence of at most so many tokens, and keep every step with its attention.
 
-    def _write(
+        The translation begins with the `forced` ids. Raises ValueError as `translate` does.
+        """
+        record: list[Expansion] = []
+        translation = self._translate(text, strategy, longest, forced, edits, pad_to, record)
+        begun = [self.tokenizer.special_token(START_ID)]
+        return Decoding(
+            translation, strategy, record, begun=begun, ends={END_ID}, append=self._append
+        )
+
+    def _translate(
         self,
         source: str,
         strategy: Strategy,
-        max_new_tokens: int | None,
-        prefix: str | Sequence[int],
+        longest: int | None,
+        forced: Sequence[int],
         edits: RunEdits | None,
         pad_to: int | None,
         record: list[Expansion] | None = None,
     ) -> Translation:
         tokens = self.read(source, pad_to)
-        if isinstance(prefix, str):
-            prefix = [token.id for token in self.write(prefix)]
-        limit = self.default_new_tokens if max_new_tokens is None else max_new_tokens
+        limit = self.default_new_tokens if longest is None else longest
         (decoded,) = decode(
             self.model,
             self.ids(tokens),
             strategy,
             max_new_tokens=min(limit, self.max_tokens),
-            forced=prefix,
+            forced=forced,
             edits=edits,
             record=record,
         )
-        ids = [*decoded.ids, END_ID] if decoded.finished else decoded.ids
-        text, target_tokens = self.tokenizer.decode_tokens(ids)
-        return Translation(source, text, tokens, target_tokens, decoded.log_probability)
+        text, target_tokens = self.tokenizer.decode_tokens(decoded.written)
+        score, finished = decoded.log_probability, decoded.finished
+        return Translation(source, text, tokens, target_tokens, score, finished)
 
-    def write(self, text: str) -> list[Token]:
+    def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
+        return self.tokenizer.append(text, index)
+
+    def begin(self, text: str) -> list[Token]:
         """Return the tokens that a translation can be made to begin with.
 
         Raises ValueError if the model has no token for some of the text.
@@ -134,32 +158,61 @@ class Translator:
     @torch.inference_mode()
     def trace(
         self,
-        source: str,
+        text: str,
         target: str | Translation | None = None,
         *,
-        edits: RunEdits | None = None,
+        second: str | None = None,
+        masked: Collection[int] = (),
         pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        sites: Collection[Site] | None = None,
     ) -> Trace:
         """Record every attention block while the decoder reads `target`.
 
         `target` is a text, a translation made before, or None for the model's own translation.
         The decoder reads the start token and then the target, so its last row predicts the end.
-        `pad_to` pads both sides that are shorter.
+        `pad_to` pads both sides that are shorter. Sites that are not among `sites` keep only their
+        weights. Raises ValueError if there is nothing to read, or a `second` text, or words to
+        mask.
         """
+        if (second and second.strip()) or masked:
+            raise ValueError(MISSING["mask words" if masked else "read a pair"])
         if target is None:
-            target = self.translate(source, edits=edits, pad_to=pad_to)
+            target = self.translate(text, edits=edits, pad_to=pad_to)
         if isinstance(target, Translation):
             written = [token for token in target.target_tokens if token.id != END_ID]
         else:
             written = self.tokenizer.encode(target)[: self.max_tokens]
         target_tokens = [self.tokenizer.special_token(START_ID), *written]
         trace = Trace(
-            source_tokens=self.read(source, pad_to),
+            source_tokens=self.read(text, pad_to),
             target_tokens=self.pad(target_tokens, pad_to),
+            full=sites,
         )
-        run = Run(edits or {}, trace)
-        self.model(self.ids(trace.source_tokens), self.ids(trace.target_tokens), run)
+        self.rerun(trace, Run(edits or {}, trace))
         return trace
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; return the logits (B, T, V)."""
+        return self.model(self.ids(trace.source_tokens), self.ids(trace.target_tokens), run)
+
+    def heads_to_stream(self, site: Site) -> Tensor:
+        """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        return self.model.attention_at(site).to_stream
+
+    def questions(self, trace: Trace) -> Sequence[Question]:
+        """Return nothing: the target is there already, and each row says how likely it is."""
+        return ()
+
+    def label(self, trace: Trace, question: Question, index: int) -> str:
+        """Return a token of the vocabulary."""
+        return self.tokenizer.append("", index)[1].text
+
+    def objective(
+        self, trace: Trace, site: Site | None = None, query: int | None = None
+    ) -> Objective:
+        """Return the whole target with its end, or the token written after a decoder's query."""
+        return choose_objective(trace, site, query)
 
     def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
         """Return tokens with padding appended until there are `length`."""
@@ -183,16 +236,51 @@ class Translator:
         return token_ids(tokens, self.model.device)
 
 
+def choose_objective(
+    trace: Trace, site: Site | None = None, query: int | None = None, target: int | None = None
+) -> Objective:
+    """Return what to explain: the token written after decoder row `target`.
+
+    Without one, it is the token written after the query, or the whole target if nothing is: for
+    a query of the encoder or of padding, or for none. Raises ValueError for a row after which
+    nothing is written.
+    """
+    following = trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
+    reads_target = query is not None and site is not None and site.kind != "encoder"
+    if target is not None:
+        rows, what = (target,), f"token {target + 1} of the target"
+    elif reads_target and query < len(following):
+        rows, what = (query,), "the token written after this query"
+    else:
+        rows, what = tuple(range(len(following))), "the whole target"
+    if not 0 <= rows[0] < len(following):
+        raise ValueError(
+            f"No token is written after row {rows[0]} of {len(following)}; choose an earlier row."
+        )
+    tokens = [following[row] for row in rows]
+    return Objective(
+        rows,
+        tuple(token.id for token in tokens),
+        f"the log-probability of {what}",
+        tuple(token.text for token in tokens),
+    )
+
+
+def shipped_models() -> list[str]:
+    """Return the names of the shipped models."""
+    return sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
+
+
 def load(name: str | Path) -> Translator:
     """Load a shipped model by name, such as "en-fr", or a checkpoint folder; on the GPU if any.
 
     Raises FileNotFoundError or ValueError if there is no usable checkpoint.
     """
-    shipped = sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
-    folder = PRETRAINED / name if str(name) in shipped else Path(name)
+    shipped = shipped_models()
+    folder = PRETRAINED / name if str(name) in shipped else Path(name).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    return Translator(lay_out(model.to(best_device())), tokenizer)
+    return Translator(lay_out(model.to(best_device())), tokenizer, title=folder.name)

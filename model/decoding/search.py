@@ -1,4 +1,4 @@
-"""From source ids to target ids, one token at a time."""
+"""From what a model has read to what it writes, one token at a time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from model.decoding.prefixes import NEVER_WRITTEN, Prefixes, TransformerPrefixes
 from model.decoding.strategies import Strategy, one_of_each
-from model.edits import opens_the_future
-from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from model.trace import KeyValueCache, Run, RunEdits, Site, Trace
+from model.trace import RunEdits, Site, Trace
 from model.transformer import Transformer
-
-NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,17 @@ class Decoded:
 
     ids: list[int]
     log_probability: float  # of the ids, and of the end token if it was reached
-    finished: bool  # True if the end token came, False if the limit did
+    end: int | None  # the end token that came; None if the limit did
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end token came before the limit."""
+        return self.end is not None
+
+    @property
+    def written(self) -> list[int]:
+        """The ids, and the end token if it came."""
+        return self.ids if self.end is None else [*self.ids, self.end]
 
     @property
     def length(self) -> int:
@@ -36,12 +43,12 @@ class Expansion:
     """One step of a decoding: R prefixes, what the model made of them, and how they continued.
 
     The C candidates stand best first. The first `kept` of them were extended; those among them that
-    did not end are, in this order, the prefixes of the next step. The last row of the attention is
-    that of the newest position, and the only one if earlier ones were cached.
+    did not end are, in this order, the prefixes of the next step. The attention is that of the
+    newest position.
     """
 
-    weights: dict[Site, Tensor]  # (R, H, Q, K)
-    masked_scores: dict[Site, Tensor]  # (R, H, Q, K)
+    weights: dict[Site, Tensor]  # (R, H, 1, K)
+    masked_scores: dict[Site, Tensor]  # (R, H, 1, K)
     log_probabilities: Tensor  # (R, V) of each prefix's next token
     rows: Tensor  # (C,) the prefix that a candidate extends
     ids: Tensor  # (C,) the token it adds
@@ -49,48 +56,6 @@ class Expansion:
     kept: int
 
 
-class Prefixes:
-    """The rows of one decoding under way: what each has read, and what the model keeps of it.
-
-    Each step computes its own position only, unless earlier positions may see later ones: then all
-    are computed anew at every step. The memory of one sentence serves all its prefixes.
-    """
-
-    def __init__(
-        self, model: Transformer, source_ids: Tensor, edits: RunEdits | None = None
-    ) -> None:
-        self.model = model
-        self.edits = edits or {}
-        sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
-        self.cache = None if sees_later else KeyValueCache()
-        self.memory = model.encode(source_ids, Run(self.edits))  # (B, S, d_model)
-        mask = model.source_mask(source_ids)
-        self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
-        self.ids = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
-
-    def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
-        """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
-        read = self.ids if self.cache is None else self.ids[:, -1:]
-        run = Run(self.edits, trace, self.cache)
-        logits = self.model.decode(read, self.memory, self.memory_mask, run)[:, -1]
-        return torch.log_softmax(logits.float(), dim=-1)
-
-    def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, each of which reads one more of ids (R,).
-
-        A row may be taken several times or not at all.
-        """
-        if rows.tolist() != list(range(len(self.ids))):
-            self.ids = self.ids[rows]
-            if len(self.memory) > 1:
-                self.memory = self.memory[rows]
-                self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
-            if self.cache is not None:
-                self.cache.select(rows)
-        self.ids = torch.cat([self.ids, ids[:, None]], dim=1)
-
-
-@torch.inference_mode()
 def decode(
     model: Transformer,
     source_ids: Tensor,
@@ -102,69 +67,93 @@ def decode(
     never_written: Sequence[int] = NEVER_WRITTEN,
     record: list[Expansion] | None = None,
 ) -> list[Decoded]:
-    """Write a text for each row of `source_ids` (B, S) by a strategy; a beam takes one row.
+    """Write a translation for each row of `source_ids` (B, S) by a strategy; see `search`."""
+    with torch.inference_mode():
+        prefixes = TransformerPrefixes(model, source_ids, edits, never_written)
+        return search(
+            prefixes, strategy, max_new_tokens=max_new_tokens, forced=forced, record=record
+        )
 
-    Every text begins with the `forced` ids, and stops at the end token or after `max_new_tokens`.
+
+@torch.inference_mode()
+def search(
+    prefixes: Prefixes,
+    strategy: Strategy = Strategy(),
+    *,
+    max_new_tokens: int,
+    forced: Sequence[int] = (),
+    record: list[Expansion] | None = None,
+) -> list[Decoded]:
+    """Write a text for each prefix by a strategy; a beam begins with one.
+
+    Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`.
     A prefix that ends gives its place in a beam up; of the texts found, the one that scores best
     is returned. `record` is filled with the steps. Raises ValueError for forced ids that cannot be
     written or are too many.
     """
-    if strategy.width > 1 and len(source_ids) > 1:
-        raise ValueError(f"A beam takes one sentence at a time, not {len(source_ids)}.")
-    refuse_impossible(forced, model.config.target_vocab_size, never_written, max_new_tokens)
-    batch, device = source_ids.size(0), source_ids.device
-    prefixes = Prefixes(model, source_ids, edits)
+    batch, device = len(prefixes.written), prefixes.written.device
+    if strategy.width > 1 and batch > 1:
+        raise ValueError(f"A beam takes one sentence at a time, not {batch}.")
+    refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
     choose = strategy.chooser(device)
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
-    sentences = list(range(batch))  # what each prefix is a translation of
-    banned = torch.tensor(never_written, device=device)
+    sentences = list(range(batch))  # which text of the batch each prefix begins
     wanted = batch * strategy.width
     found: list[list[Decoded]] = [[] for _ in range(batch)]
     for place in range(max_new_tokens):
         trace = None if record is None else Trace()
         log_probabilities = prefixes.next_log_probabilities(trace)  # (R, V)
-        log_probabilities.index_fill_(1, banned, -torch.inf)
         if place < len(forced):
+            wished = log_probabilities[:, forced[place]]  # (R,)
+            if not wished.isfinite().all():
+                raise ValueError(f"The model cannot write a token with the id {forced[place]}.")
             ids = torch.full((len(totals),), forced[place], device=device)
-            rows, ids, candidates = one_of_each(totals, log_probabilities[:, forced[place]], ids)
+            rows, ids, candidates = one_of_each(totals, wished, ids)
         else:
             rows, ids, candidates = choose(totals, log_probabilities, wanted)
         possible = int(candidates.isfinite().sum())  # a tiny vocabulary may not have enough
         kept = min(wanted, possible)
         if trace is not None:
             # Not the whole trace: keys and values of every step would fill the memory.
-            weights = {site: one.weights for site, one in trace.attention.items()}
-            masked = {site: one.masked_scores for site, one in trace.attention.items()}
+            weights = {site: newest(one.weights) for site, one in trace.attention.items()}
+            masked = {site: newest(one.masked_scores) for site, one in trace.attention.items()}
             choice = (part[:possible] for part in (rows, ids, candidates))
             record.append(Expansion(weights, masked, log_probabilities, *choice, kept))
         rows, ids, totals = rows[:kept], ids[:kept], candidates[:kept]
-        if END_ID in ids.tolist():
-            ended = ids == END_ID
-            for row, total in zip(rows[ended].tolist(), totals[ended].tolist(), strict=True):
-                found[sentences[row]].append(Decoded(prefixes.ids[row, 1:].tolist(), total, True))
+        written = ids.tolist()
+        if not prefixes.ends.isdisjoint(written):
+            ended = torch.tensor([index in prefixes.ends for index in written], device=device)
+            ends = (part[ended].tolist() for part in (rows, ids, totals))
+            for row, end, total in zip(*ends, strict=True):
+                found[sentences[row]].append(Decoded(prefixes.written[row].tolist(), total, end))
                 wanted -= 1
             rows, ids, totals = rows[~ended], ids[~ended], totals[~ended]
-        prefixes.extend(rows, ids)
         sentences = [sentences[row] for row in rows.tolist()]
         if not sentences:
             break
+        prefixes.extend(rows, ids)
     for row, sentence in enumerate(sentences):
-        ids, total = prefixes.ids[row, 1:].tolist(), totals[row].item()
-        found[sentence].append(Decoded(ids, total, False))
+        found[sentence].append(Decoded(prefixes.written[row].tolist(), totals[row].item(), None))
     return [
         max(texts, key=lambda text: strategy.score(text.log_probability, text.length))
         for texts in found
     ]
 
 
-def refuse_impossible(
-    forced: Sequence[int], vocabulary: int, never_written: Sequence[int], limit: int
-) -> None:
-    """Raise ValueError for forced ids that cannot be written, or are more than the limit."""
+def newest(rows: Tensor) -> Tensor:
+    """Return the last query's row of weights or scores: (R, H, Q, K) -> (R, H, 1, K).
+
+    The rows of earlier queries, such as a prompt's, would fill the memory.
+    """
+    return rows if rows.size(2) == 1 else rows[:, :, -1:].clone()
+
+
+def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
+    """Raise ValueError for forced ids that do not exist, or are more than the limit."""
     if len(forced) > limit:
         raise ValueError(
-            f"The forced beginning has {len(forced)} tokens; the translation may have {limit}."
+            f"The forced beginning has {len(forced)} tokens; the text may have {limit}."
         )
     for index in forced:
-        if index in never_written or not 0 <= index < vocabulary:
+        if not 0 <= index < vocabulary:
             raise ValueError(f"The model cannot write a token with the id {index}.")

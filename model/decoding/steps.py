@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,17 +12,20 @@ from torch.nn import functional as F
 
 from model.decoding.search import Expansion
 from model.decoding.strategies import Strategy
-from model.tokenizer import Tokenizer
-from model.tokens import END_ID, START_ID, Token
+from model.tokens import END_ID, Token
 from model.trace import Kind, Site
+
+# From a text, all tokens read before and in it, and an id: the text with one more token, and that.
+Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
 
 
 @dataclass(frozen=True)
-class Translation:
-    """A source sentence, its translation, and the tokens of both.
+class Writing:
+    """A text that a model wrote, and its tokens, with the end token if it came.
 
-    `source_tokens` is what the encoder read; `target_tokens` is what the decoder wrote, with the
-    end token if it came. Spans count characters of `source` and `text`.
+    Where an encoder read a source, that stands here with its tokens; where a decoder alone goes on
+    from a prompt, there is none, and `text` is what follows the prompt. Spans count characters of
+    `source` and `text`.
     """
 
     source: str
@@ -30,17 +33,18 @@ class Translation:
     source_tokens: list[Token]
     target_tokens: list[Token]
     score: float  # log-probability of the target tokens, in nats
+    finished: bool  # whether the end token came before the limit
+
+
+@dataclass(frozen=True)
+class Translation(Writing):
+    """A source sentence and its translation by a model of this project."""
 
     @property
     def unread(self) -> str:
         """The end of a sentence that was longer than the model can take."""
         end = next(token for token in self.source_tokens if token.id == END_ID)
         return self.source[end.start :].strip()
-
-    @property
-    def finished(self) -> bool:
-        """Whether the end token came before the limit."""
-        return bool(self.target_tokens) and self.target_tokens[-1].id == END_ID
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,14 @@ class Candidate:
 class DecodingStep:
     """One step on the way to a text: what the decoder had read, saw, thought and wrote."""
 
-    read: list[Token]  # the start token first; the last one's query looks
-    text: str  # that was read
+    read: list[Token]  # the start token or the prompt first; the last one's query looks
+    text: str  # that was written before
     token: Token  # that was written
     log_probabilities: Tensor  # (V,) of the next token
     weights: dict[Site, Tensor]  # (H, K) of the newest query
     visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
     strategy: Strategy
-    tokenizer: Tokenizer
+    append: Append
 
     @property
     def log_probability(self) -> float:
@@ -85,7 +89,7 @@ class DecodingStep:
     def candidate(self, index: int) -> Candidate:
         """Return a token by its id, as it would stand after what was read."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
-        _, token = self.tokenizer.append(self.text, index)
+        _, token = self.append(self.text, self.read, index)
         return Candidate(token, self.log_probabilities[index].exp().item(), drawn)
 
     @cached_property
@@ -107,27 +111,31 @@ class Node:
     log_probability: float  # of the whole text, in nats
     score: float  # that the finished text would be ranked by
     kept: bool
-
-    @property
-    def ended(self) -> bool:
-        """Whether the text is finished."""
-        return self.token.id == END_ID
+    ended: bool  # the token is one that ends a text
 
 
 class Decoding:
-    """A translation and all steps of its decoding; iterates over the steps that led to it."""
+    """A text and all steps of its decoding; iterates over the steps that led to it.
+
+    `begun` is what the decoder had read before it wrote anything: a start token, or a prompt.
+    """
 
     def __init__(
         self,
-        translation: Translation,
+        writing: Writing,
         strategy: Strategy,
-        tokenizer: Tokenizer,
         expansions: Sequence[Expansion],
+        *,
+        begun: Sequence[Token],
+        ends: Set[int],
+        append: Append,
     ) -> None:
-        self.translation = translation
+        self.writing = writing
         self.strategy = strategy
-        self.tokenizer = tokenizer
         self.expansions = expansions
+        self.begun = list(begun)
+        self.ends = ends
+        self.append = append
         self.tree = self._tree()
 
     def __iter__(self) -> Iterator[DecodingStep]:
@@ -141,13 +149,13 @@ class Decoding:
 
     @cached_property
     def steps(self) -> list[DecodingStep]:
-        """The steps that led to the translation."""
+        """The steps that led to the text."""
         return self.steps_to(self.path) if self.path else []
 
     @cached_property
     def path(self) -> list[int]:
-        """The places in the tree of the nodes that led to the translation, step by step."""
-        written = [token.id for token in self.translation.target_tokens]
+        """The places in the tree of the nodes that led to the text, step by step."""
+        written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
         paths = [self.path_to(len(written) - 1, place) for place, n in enumerate(ends) if n.kept]
         return next((path for path in paths if self.ids_of(path) == written), [])
@@ -169,7 +177,7 @@ class Decoding:
 
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
         """Return the steps that a path of nodes went through."""
-        read, text, steps = [self.tokenizer.special_token(START_ID)], "", []
+        read, text, steps = list(self.begun), "", []
         for expansion, nodes, place in zip(self.expansions, self.tree, path, strict=False):
             node = nodes[place]
             steps.append(
@@ -186,7 +194,7 @@ class Decoding:
                         for site, rows in expansion.masked_scores.items()
                     },
                     strategy=self.strategy,
-                    tokenizer=self.tokenizer,
+                    append=self.append,
                 )
             )
             read.append(node.token)
@@ -196,7 +204,8 @@ class Decoding:
     def _tree(self) -> list[list[Node]]:
         """Return every text considered at every step, best first."""
         tree: list[list[Node]] = []
-        prefixes: list[int] = []  # the places, in the previous step, of what each row extends
+        prefixes: list[int | None] = [None]  # the places, in the previous step, of what rows extend
+        read: list[list[Token]] = [self.begun]  # by each row
         for length, expansion in enumerate(self.expansions, start=1):
             nodes = []
             candidates = zip(
@@ -206,13 +215,15 @@ class Decoding:
                 strict=True,
             )
             for place, (row, index, total) in enumerate(candidates):
-                parent = prefixes[row] if tree else None
+                parent = prefixes[row]
                 before = tree[-1][parent].text if tree else ""
-                text, token = self.tokenizer.append(before, index)
+                text, token = self.append(before, read[row], index)
                 score, kept = self.strategy.score(total, length), place < expansion.kept
-                nodes.append(Node(parent, row, token, text, total, score, kept))
+                ended = index in self.ends
+                nodes.append(Node(parent, row, token, text, total, score, kept, ended))
             tree.append(nodes)
             prefixes = [place for place, node in enumerate(nodes) if node.kept and not node.ended]
+            read = [[*read[nodes[place].row], nodes[place].token] for place in prefixes]
         return tree
 
 

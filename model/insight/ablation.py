@@ -1,64 +1,70 @@
-"""What each head contributes to a translation, measured by doing without it."""
+"""What each head contributes to what a model says, measured by doing without it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from model.insight.scoring import next_log_probabilities
-from model.trace import AttentionEdit, Run, Site
-from model.transformer import Transformer
+from model.attention import UNCHANGED
+from model.insight.effects import log_probability, rows_at_once
+from model.reader import Reader, Shape
+from model.trace import AttentionEdit, PositionEdit, Run, RunEdits, Side, Site, Trace
 
 
 @torch.inference_mode()
 def head_removals(
-    model: Transformer,
-    source_ids: Tensor,
-    target_ids: Tensor,
-    edits: Mapping[Site, AttentionEdit] | None = None,
+    reader: Reader, trace: Trace, edits: RunEdits | None = None
 ) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, the change of the target's log-probability without each head (H,).
+    """Yield, site by site, the change of the reader's objective without each head (H,), in nats.
 
-    Each head is removed alone, on top of `edits`; the changes are in nats. Shapes: source_ids
-    (1, S) and target_ids (1, T), the start token first; the end token is scored too. The heads of
-    a layer are removed side by side in one batch. It spreads at their gates: what comes before is
-    the same for all of them, and is computed for one row.
+    Each head is removed alone, on top of `edits`, in a run over the trace's tokens. The heads of a
+    layer are removed side by side in one batch. It spreads at their gates: what comes before is the
+    same for all of them, and is computed for one row. Raises ValueError if the model says nothing
+    in this trace that an effect can be measured on.
     """
+    objective, shape = reader.objective(trace), reader.shape
+    if objective is None:
+        raise ValueError(
+            "There is nothing to measure the effect of a head on: mask a word, or choose a model "
+            "that predicts something."
+        )
     edits = edits or {}
-    heads = model.config.heads
-    memory_mask = model.source_mask(source_ids)
+    whole = log_probability(reader, trace, objective, Run(edits))  # (1,)
+    for sites in sites_by_layer(shape):
+        heads = [(site, head) for site in sites for head in range(shape.heads(site.kind))]
+        most = rows_at_once(trace, len(heads))
+        batches = [heads[first : first + most] for first in range(0, len(heads), most)]
+        without = [
+            log_probability(reader, trace, objective, Run(without_each_head(edits, rows, shape)))
+            for rows in batches
+        ]
+        changes = torch.cat(without) - whole
+        counts = [shape.heads(site.kind) for site in sites]
+        yield from zip(sites, changes.split(counts), strict=True)
 
-    def score(memory: Tensor, run: Run) -> Tensor:
-        logits = model.decode(target_ids, memory, memory_mask, run)  # (B, T, V)
-        return next_log_probabilities(logits, target_ids[0]).sum(dim=-1)  # (B,)
 
-    memory = model.encode(source_ids, Run(edits))  # (1, S, d_model)
-    whole = score(memory, Run(edits))  # (1,)
-    for layer in range(model.config.encoder_layers):
-        site = Site("encoder", layer)
-        changed = model.encode(source_ids, Run(without_each_head(edits, [site], heads)))
-        yield site, score(changed, Run(edits)) - whole
-    for layer in range(model.config.decoder_layers):
-        sites = [Site("decoder", layer), Site("cross", layer)]
-        changes = score(memory, Run(without_each_head(edits, sites, heads))) - whole
-        yield from zip(sites, changes.split(heads), strict=True)
+def sites_by_layer(shape: Shape) -> list[list[Site]]:
+    """Return the sites of each layer: one in an encoder, in a decoder beside it two."""
+    layers: dict[tuple[bool, int], list[Site]] = {}
+    for site in shape.sites:
+        layers.setdefault((site.kind == "encoder", site.layer), []).append(site)
+    return list(layers.values())
 
 
 def without_each_head(
-    edits: Mapping[Site, AttentionEdit], sites: Sequence[Site], heads: int
-) -> dict[Site, AttentionEdit]:
-    """Return edits with a gate for every row of a batch, each of which lacks one head of `sites`.
-
-    The rows are those of the first site's heads, then of the next one's.
-    """
+    edits: RunEdits, heads: Sequence[tuple[Site, int]], shape: Shape
+) -> dict[Site | Side, AttentionEdit | PositionEdit]:
+    """Return edits with a gate for every row of a batch, each of which lacks one of `heads`."""
     without = dict(edits)
-    for place, site in enumerate(sites):
-        edit = edits.get(site, AttentionEdit())
-        gate = torch.ones(heads) if edit.gate is None else edit.gate
-        gates = gate.repeat(len(sites) * heads, 1)  # (B, H)
-        gates[place * heads : (place + 1) * heads].fill_diagonal_(0)
+    for site in {site for site, _ in heads}:
+        edit = edits.get(site, UNCHANGED)
+        gate = torch.ones(shape.heads(site.kind)) if edit.gate is None else edit.gate
+        gates = gate.repeat(len(heads), 1)  # (B, H)
+        for row, (place, head) in enumerate(heads):
+            if place == site:
+                gates[row, head] = 0
         without[site] = replace(edit, gate=gates)
     return without

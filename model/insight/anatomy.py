@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -15,26 +16,33 @@ from model.trace import Block, ResidualRecord, Site, Trace
 class Anatomy:
     """Everything between a query's token and what its attention block adds, fields in order.
 
-    Letters as in model/attention.py; `gate` is 1 for a head that was not switched off or faded.
+    Letters as in model/attention.py; `gate` is 1 for a head that was not switched off or faded. A
+    part that the model does not have, or that is not known of it, is None; with a softcap, scores
+    are softcap * tanh(scores / softcap) before the mask.
     """
 
-    query_input: Tensor  # (d_model,) what the query was projected from
-    key_input: Tensor  # (d_model,) what the key and the value were projected from
+    query_input: Tensor | None  # (d_model,) what the query was projected from
+    key_input: Tensor | None  # (d_model,) what the key and the value were projected from
+    rotated: bool  # whether query and key were turned by their positions after that
+    key_heads: int | None  # how many keys and values the heads share, if each has not its own
     query: Tensor  # (D,)
     key: Tensor  # (D,)
     value: Tensor  # (D,)
     products: Tensor  # (D,) query times key, number by number
     scale: float  # that their sum was multiplied by
+    score_bias: Tensor | None  # (K,) added to the scaled sums, for the distances of keys
+    softcap: float | None
     scores: Tensor  # (K,) of the query with every key, scaled
     masked_scores: Tensor  # (K,)
+    sink: float | None  # one more score in the softmax, which stands for no key
     weights: Tensor  # (K,)
     weighted_values: Tensor  # (K, D), each value times its weight
     gate: float
     head: Tensor  # (D,) their sum times the gate
     heads: Tensor  # (H, D), concatenated for the output projection
-    contributions: Tensor  # (H, d_model): what each head adds by its part of that projection
-    bias: Tensor  # (d_model,) of the projection
-    residual: ResidualRecord  # of the whole block, for all positions
+    contributions: Tensor | None  # (H, d_model): what each adds by its part of that projection
+    bias: Tensor | None  # (d_model,) of the projection
+    residual: ResidualRecord | None  # of the whole block, for all positions
 
     @property
     def dot(self) -> float:
@@ -44,8 +52,20 @@ class Anatomy:
     @property
     def exponentials(self) -> Tensor:
         """The exponentials of the masked scores minus the highest (K,); 0 if all are blocked."""
-        highest = self.masked_scores.max()
-        return (self.masked_scores - highest).exp() if highest.isfinite() else self.weights
+        return (self.masked_scores - self.highest).exp()
+
+    @property
+    def total(self) -> float:
+        """What the exponentials are divided by: their sum, with that of a sink."""
+        sink = 0.0 if self.sink is None else math.exp(self.sink - self.highest)
+        return self.exponentials.sum().item() + sink
+
+    @property
+    def highest(self) -> float:
+        """The highest score in the softmax; 0 if all are blocked."""
+        highest = self.masked_scores.max().item()
+        highest = highest if self.sink is None else max(highest, self.sink)
+        return highest if math.isfinite(highest) else 0.0
 
 
 @torch.inference_mode()
@@ -54,31 +74,38 @@ def take_apart(weight: Weight) -> Anatomy:
 
     Raises IndexError for a head, query or key that is not there.
     """
-    trace, record = weight.run.trace, weight.record
-    head, query, key = weight.head, weight.query, weight.key
-    inputs, memory = read_at(trace, weight.site)
+    reader, trace, record = weight.run.reader, weight.run.trace, weight.record
+    site, head, query, key = weight.site, weight.head, weight.query, weight.key
+    inputs, memory = read_at(trace, site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
     heads = record.heads[0, :, query]  # (H, D)
-    output = weight.attention.output
-    parts = output.weight.unflatten(1, heads.shape)  # (d_model, H, D)
+    parts = reader.heads_to_stream(site)  # (H, D, d_model)
+    own = "own layers" not in reader.missing
+    scale = weight.edit.scale if record.scale is None else record.scale
+    bias = None if record.bias is None else record.bias.expand_as(record.scores)
     return Anatomy(
-        query_input=inputs[0, query],
-        key_input=memory[0, key],
+        query_input=None if inputs is None else inputs[0, query],
+        key_input=None if memory is None else memory[0, key],
+        rotated=record.rotated,
+        key_heads=record.key_heads,
         query=queries[query],
         key=keys[key],
         value=record.value[0, head, key],
         products=queries[query] * keys[key],
-        scale=width**-0.5 if weight.edit.scale is None else weight.edit.scale,
+        scale=width**-0.5 if scale is None else scale,
+        score_bias=None if bias is None else bias[0, head, query],
+        softcap=record.softcap,
         scores=record.scores[0, head, query],
         masked_scores=record.masked_scores[0, head, query],
+        sink=None if record.sinks is None else record.sinks[head].item(),
         weights=weight.row,
         weighted_values=weight.row[:, None] * record.value[0, head],
         gate=weight.gate,
         head=heads[head],
         heads=heads,
-        contributions=torch.einsum("ohd,hd->ho", parts, heads),
-        bias=output.bias,
-        residual=trace.residual[block_of(weight.site)],
+        contributions=None if parts is None else torch.einsum("hdo,hd->ho", parts, heads),
+        bias=reader.model.attention_at(site).output.bias if own else None,
+        residual=trace.residual.get(block_of(site)),
     )
 
 
@@ -88,7 +115,11 @@ def block_of(site: Site) -> Block:
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
-def read_at(trace: Trace, site: Site) -> tuple[Tensor, Tensor]:
-    """Return what a site's block read (1, Q, d_model), and what it looked at (1, K, d_model)."""
-    inputs = trace.residual[block_of(site)].inputs
-    return inputs, trace.outputs["encoder"] if site.kind == "cross" else inputs
+def read_at(trace: Trace, site: Site) -> tuple[Tensor | None, Tensor | None]:
+    """Return what a site's block read (1, Q, d_model), and what it looked at (1, K, d_model).
+
+    What was not recorded is None.
+    """
+    residual = trace.residual.get(block_of(site))
+    inputs = None if residual is None else residual.inputs
+    return inputs, trace.outputs.get("encoder") if site.kind == "cross" else inputs

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.insight.weight import attention_of
 from model.library.bert import Bert
 from model.trace import Site
 from model.transformer import Transformer
@@ -32,7 +31,7 @@ def separate_heads(
     Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
     looked at; `anatomy.read_at` gives both. Also returns the largest difference, which is rounding.
     """
-    block = attention_of(model, site)
+    block = model.attention_at(site)
     read = {"query": inputs, "key": memory, "value": memory}
     separate, fused = {}, {}
     for name, states in read.items():

@@ -8,18 +8,17 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED, MultiHeadAttention
-from model.library.bert import Bert
+from model.attention import UNCHANGED
+from model.reader import Reader
 from model.trace import AttentionEdit, AttentionRecord, RunEdits, Site, Trace
-from model.transformer import Transformer
 
 
 class TracedRun(Protocol):
-    """A run of a network: what it recorded, with the changes that it was made with."""
+    """A run of a reader: what it recorded, with the changes that it was made with."""
 
     @property
-    def network(self) -> Transformer | Bert:
-        """The network that can be run again."""
+    def reader(self) -> Reader:
+        """The model that can be run again."""
 
     @property
     def trace(self) -> Trace:
@@ -28,6 +27,9 @@ class TracedRun(Protocol):
     @property
     def changes(self) -> RunEdits:
         """What a visitor changed."""
+
+    def record(self, site: Site) -> AttentionRecord:
+        """Return everything recorded at a site, be it in the trace or in another run alike."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,13 @@ class Weight:
 
     @property
     def record(self) -> AttentionRecord:
-        """What the trace recorded at the site."""
-        return self.run.trace.attention[self.site]
+        """Everything recorded at the site."""
+        return self.run.record(self.site)
 
     @property
     def edit(self) -> AttentionEdit:
         """What a visitor changed at the site."""
         return self.run.changes.get(self.site, UNCHANGED)
-
-    @property
-    def attention(self) -> MultiHeadAttention:
-        """The module that computes the site."""
-        return attention_of(self.run.network, self.site)
 
     @property
     def row(self) -> Tensor:
@@ -76,11 +73,3 @@ class Weight:
     def gate(self) -> float:
         """The gate of the head."""
         return self.gates[0, self.head].item()
-
-
-def attention_of(model: Transformer | Bert, site: Site) -> MultiHeadAttention:
-    """Return the module that computes a site."""
-    if site.kind == "encoder":
-        return model.encoder.layers[site.layer].attention
-    layer = model.decoder.layers[site.layer]
-    return layer.self_attention if site.kind == "decoder" else layer.cross_attention

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from model.attention import MultiHeadAttention
 from model.checkpoint import copy_weights
 from model.config import TransformerConfig
-from model.layers import EncoderLayer, activation
+from model.layers import EncoderLayer
+from model.library.bert_heads import HEAD_NAMES, Head, build_head, head_of
 from model.library.hub import LoadingError
 from model.library.pieces import Piece
-from model.linear import Linear
 from model.masks import padding_mask
 from model.positions import Positions
 from model.sequences import token_ids
-from model.trace import EmbeddingRecord, PositionEdit, Run
+from model.trace import EmbeddingRecord, PositionEdit, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -30,10 +31,17 @@ if TYPE_CHECKING:
 class Bert(nn.Module):
     """Embeddings of tokens, positions and segments, then encoder layers in post-norm.
 
-    `segments` is how many kinds of sentence there are; `predicts` adds the masked-word head.
+    `segments` is how many kinds of sentence there are, and `classes` how many a head of classes
+    chooses from.
     """
 
-    def __init__(self, config: TransformerConfig, segments: int = 2, predicts: bool = True) -> None:
+    def __init__(
+        self,
+        config: TransformerConfig,
+        segments: int = 2,
+        head: Head | None = "masked words",
+        classes: int = 2,
+    ) -> None:
         super().__init__()
         self.config = config
         self.tokens = nn.Embedding(config.source_vocab_size, config.d_model)
@@ -43,7 +51,8 @@ class Bert(nn.Module):
         self.layers = nn.ModuleList(
             EncoderLayer(config, layer) for layer in range(config.encoder_layers)
         )
-        self.head = MaskedWordHead(config, self.tokens) if predicts else None
+        self.head_kind = head
+        self.head = build_head(head, config, self.tokens, classes)
 
     @property
     def device(self) -> torch.device:
@@ -54,6 +63,10 @@ class Bert(nn.Module):
     def encoder(self) -> Bert:
         """Itself: all of it is an encoder, which in a Transformer has this name."""
         return self
+
+    def attention_at(self, site: Site) -> MultiHeadAttention:
+        """Return the module that computes a site."""
+        return self.layers[site.layer].attention
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
         """Return the ids and segments (1, S) of pieces, on the model's device."""
@@ -76,23 +89,6 @@ class Bert(nn.Module):
         if run.trace is not None:
             run.trace.outputs["encoder"] = states
         return states
-
-
-class MaskedWordHead(nn.Module):
-    """From the last hidden state of a masked token to the logits of what stood there."""
-
-    def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
-        super().__init__()
-        self.inner = Linear(config.d_model, config.d_model)
-        self.activation = activation(config)
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
-        self.output = Linear(config.d_model, config.target_vocab_size)
-        if config.tie_embeddings:
-            self.output.weight = tokens.weight
-
-    def forward(self, states: Tensor) -> Tensor:
-        """(..., d_model) -> (..., V)."""
-        return self.output(self.norm(self.activation(self.inner(states))))
 
 
 def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
@@ -154,19 +150,16 @@ NAMES = {
     r"^encoder\.layer\.(\d+)\.intermediate\.dense\.": r"layers.\1.feed_forward.inner.",
     r"^encoder\.layer\.(\d+)\.output\.dense\.": r"layers.\1.feed_forward.output.",
     r"^encoder\.layer\.(\d+)\.output\.LayerNorm\.": r"layers.\1.feed_forward_residual.norm.",
-    r"^cls\.predictions\.transform\.dense\.": "head.inner.",
-    r"^cls\.predictions\.transform\.LayerNorm\.": "head.norm.",
-    r"^cls\.predictions\.decoder\.": "head.output.",
-    r"^cls\.predictions\.bias$": "head.output.bias",
 }
 OURS = ("tokens.", "segments.", "positions.", "norm.", "layers.", "head.")
 
 
-def renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+def renamed(weights: dict[str, Tensor], head: Head | None) -> dict[str, Tensor]:
     """Return a checkpoint's tensors under our names, without those of other heads."""
+    names = NAMES | HEAD_NAMES.get(head, {})
     ours = {}
     for name, tensor in weights.items():
-        for theirs, our in NAMES.items():
+        for theirs, our in names.items():
             name = re.sub(theirs, our, name)
         if name.startswith(OURS):
             ours[name] = tensor
@@ -176,17 +169,14 @@ def renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) -> Bert:
     """Return a BERT with a checkpoint's weights, as float32 and ready for inference.
 
-    Without the weights of a masked-word head it has none. Raises LoadingError if tensors are
-    missing or have other shapes than the config says.
+    It has the head that the checkpoint has, if it is one of those here. Raises LoadingError if
+    tensors are missing or have other shapes than the config says.
     """
-    ours = renamed(weights)
-    shape = bert_config(config, name)
-    if shape.tie_embeddings:
+    shape, head = bert_config(config, name), head_of(config, weights)
+    ours = renamed(weights, head)
+    if head == "masked words" and shape.tie_embeddings:
         ours.pop("head.output.weight", None)
-    predicts = any(part.startswith("head.inner.") for part in ours)
-    if not predicts:
-        ours = {part: tensor for part, tensor in ours.items() if not part.startswith("head.")}
-    bert = Bert(shape, config.type_vocab_size, predicts)
+    bert = Bert(shape, config.type_vocab_size, head, config.num_labels)
     try:
         copy_weights(bert, ours)
     except ValueError as error:

@@ -1,38 +1,43 @@
-"""Text in, traces and masked-word predictions out: what pages and notebooks call for BERT."""
+"""Text in, traces and answers out: what pages and notebooks call for BERT."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import tokenizers
 import torch
 from torch import Tensor
 
+from model.decoding.steps import Decoding
+from model.decoding.strategies import Strategy
 from model.device import best_device
+from model.library.answers import Answer, Answers, masked
 from model.library.bert import Bert, bert_config, build_bert
-from model.library.hub import (
-    LoadingError,
-    Progress,
-    fetch,
-    read_config,
-    read_tokenizer,
-    read_weights,
-)
-from model.library.pieces import Piece, Role
-from model.tokens import check_characters
-from model.trace import Kind, Run, RunEdits, Trace
+from model.library.hub import Progress, fetch, read_config, read_tokenizer, read_weights
+from model.library.parity import Parity, measure_parity
+from model.library.pieces import Piece
+from model.library.word_pieces import WordPieces
+from model.reader import Ability, Objective, Question, Shape
+from model.tokens import Token
+from model.trace import Kind, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 NO_HEAD = (
     "This checkpoint was saved without the masked-word head, so it cannot predict words. Choose "
     "one that has it, such as google-bert/bert-base-uncased."
 )
+NO_DECODER = (
+    "A BERT reads a text and does not write one. Choose a model with a decoder, such as the "
+    "shipped ones."
+)
+NOT_FOR_BERT: Mapping[Ability, str] = {
+    "move positions": "Positions are moved, shuffled and left out in this project's own models.",
+    "compare words": "Words are compared by the embeddings of this project's own models.",
+}
+ONE_SENTENCE = "This model was trained on single sentences: give it one only."
 
 
 class Prediction(NamedTuple):
@@ -43,52 +48,32 @@ class Prediction(NamedTuple):
     probability: float
 
 
-class Parity(NamedTuple):
-    """The largest absolute differences from transformers' BertModel on one text."""
-
-    states: float  # of the last hidden states
-    weights: float  # of the weights of every head in every layer
-
-
 class BertReader:
-    """A BERT with its tokenizer; holds no state of a call, so threads may share it.
+    """A BERT with its tokenizer, as model/reader.py says; threads may share it.
 
-    `folder` holds the checkpoint, which `parity` loads again. Raises LoadingError if the
-    tokenizer does not fit the model.
+    `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a head
+    that chooses one. Raises LoadingError if the tokenizer does not fit the model.
     """
 
     kinds: tuple[Kind, ...] = ("encoder",)  # of attention
 
-    def __init__(self, model: Bert, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    def __init__(
+        self,
+        model: Bert,
+        tokenizer: PreTrainedTokenizerBase,
+        folder: Path,
+        *,
+        title: str = "BERT",
+        labels: Sequence[str] = (),
+    ) -> None:
         self.model = model.eval()
         self.folder = folder
-        if not tokenizer.is_fast or None in (tokenizer.mask_token_id, tokenizer.pad_token_id):
-            raise LoadingError(
-                f"The tokenizer in {folder} is not one of BERT's word pieces with [MASK] and "
-                "[PAD]. Choose another BERT, such as google-bert/bert-base-uncased."
-            )
-        # Its own copy: cutting long texts is a setting of the tokenizer.
-        self.backend = tokenizers.Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
-        self.backend.no_padding()
-        self.backend.enable_truncation(model.config.max_positions)
-        if self.backend.get_vocab_size() > model.config.source_vocab_size:
-            raise LoadingError(
-                f"The tokenizer in {folder} has {self.backend.get_vocab_size()} tokens, but the "
-                f"model knows {model.config.source_vocab_size}. Save both from the same model."
-            )
-        if tokenizer.pad_token_id != model.config.pad_id:
-            raise LoadingError(
-                f"The tokenizer in {folder} pads with the token {tokenizer.pad_token_id}, but the "
-                f"model with {model.config.pad_id}. Save both from the same model."
-            )
-        self.mask_id: int = tokenizer.mask_token_id
-        self.roles: dict[int, Role] = {
-            tokenizer.unk_token_id: "unknown",
-            tokenizer.mask_token_id: "mask",
-            tokenizer.pad_token_id: "special",
-            tokenizer.cls_token_id: "special",
-            tokenizer.sep_token_id: "special",
-        }
+        self.title = title
+        self.tokenizer = WordPieces(tokenizer, model.config, folder)
+        self.answers = Answers(model.head_kind, self.tokenizer, dict(enumerate(labels)))
+        self.mask_id: int = self.tokenizer.mask_id
+        layers, heads = model.config.encoder_layers, model.config.heads
+        self.shape = Shape({"encoder": (layers, heads)}, model.config.max_positions)
 
     @property
     def max_tokens(self) -> int:
@@ -103,7 +88,14 @@ class BertReader:
     @property
     def predicts(self) -> bool:
         """Whether the checkpoint has the masked-word head."""
-        return self.model.head is not None
+        return self.answers.head == "masked words"
+
+    @property
+    def missing(self) -> Mapping[Ability, str]:
+        """What it cannot do, each with one sentence why."""
+        reasons: dict[Ability, str] = {"write": NO_DECODER} | NOT_FOR_BERT
+        reasons |= {} if self.takes_pairs else {"read a pair": ONE_SENTENCE}
+        return reasons | ({} if self.predicts else {"mask words": NO_HEAD})
 
     def read(
         self,
@@ -123,70 +115,97 @@ class BertReader:
         if not first.strip():
             raise ValueError("There is nothing to read: type a sentence.")
         if second and second.strip() and not self.takes_pairs:
-            raise ValueError("This model was trained on single sentences: give it one only.")
+            raise ValueError(ONE_SENTENCE)
         if pad_to is not None and pad_to > self.max_tokens:
             raise ValueError(f"Cannot pad to {pad_to} tokens: the model takes {self.max_tokens}.")
-        pieces = self.pieces(self.encode(first, second))
-        for place in masked:
-            pieces[place] = replace(
-                pieces[place], id=self.mask_id, text=self.backend.id_to_token(self.mask_id),
-                role="mask",
-            )  # fmt: skip
-        return pieces + self.padding(pieces[-1], (pad_to or 0) - len(pieces))
-
-    def padding(self, last: Piece, count: int) -> list[Piece]:
-        """So many [PAD] after the last token of a line, in the first segment as in transformers."""
-        index = self.model.config.pad_id
-        text = self.backend.id_to_token(index)
-        return [
-            Piece(index, text, last.end, last.end, last.word + 1 + place, 0, "special")
-            for place in range(count)
-        ]
+        return self.tokenizer.pad(self.tokenizer.read(first, second, masked), pad_to or 0)
 
     def is_cut(self, first: str, second: str | None = None) -> bool:
         """Return whether there is more text than the model can read."""
-        return bool(self.encode(first, second).overflowing)
+        return self.tokenizer.is_cut(first, second)
 
-    def encode(self, first: str, second: str | None) -> tokenizers.Encoding:
-        """Return the tokenizers library's encoding of one sentence, or of two."""
-        for text in (first, second or ""):
-            check_characters(text)
-        return self.backend.encode(first, second if second and second.strip() else None)
-
-    def pieces(self, encoding: tokenizers.Encoding) -> list[Piece]:
-        """Return the tokens of an encoding, with their words counted along the line."""
-        pieces: list[Piece] = []
-        word, before = -1, None
-        for index, text, (start, end), segment, number, sequence in zip(
-            encoding.ids, encoding.tokens, encoding.offsets, encoding.type_ids, encoding.word_ids,
-            encoding.sequence_ids, strict=True,
-        ):  # fmt: skip
-            if number is None or (sequence, number) != before:
-                word += 1
-            if number is None and pieces:
-                start = end = pieces[-1].end
-            before = sequence, number
-            role = self.roles.get(index, "written")
-            pieces.append(Piece(index, text, start, end, word, segment, role))
-        return pieces
+    def text(self, index: int) -> str:
+        """Return a piece of the vocabulary by its id; empty if only the model has that id."""
+        return self.tokenizer.text(index)
 
     @torch.inference_mode()
     def trace(
         self,
-        first: str,
-        second: str | None = None,
+        text: str,
+        target: str | None = None,
         *,
-        edits: RunEdits | None = None,
+        second: str | None = None,
         masked: Collection[int] = (),
         pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        sites: Collection[Site] | None = None,
     ) -> Trace:
         """Record every head while the model reads; see `read` for the arguments and errors.
 
-        The tokens of the trace are Pieces, and all its sites the encoder's.
+        The tokens of the trace are Pieces, and all its sites the encoder's. The rows of its logits
+        are those of the masked tokens, one of classes, or the beginning and the end of an answer.
         """
-        trace = Trace(source_tokens=self.read(first, second, masked=masked, pad_to=pad_to))
-        self.model(*self.model.inputs(trace.source_tokens), Run(edits or {}, trace))
+        if target is not None:
+            raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
+        pieces = self.read(text, second, masked=masked, pad_to=pad_to)
+        trace = Trace(source_tokens=pieces, full=sites)
+        self.rerun(trace, Run(edits or {}, trace))
         return trace
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
+
+        N is 0 if nothing is masked for the head of words, or the checkpoint has no head.
+        """
+        states = self.model(*self.model.inputs(trace.source_tokens), run)
+        if self.model.head is None:
+            logits = states.new_empty(len(states), 0, 0)
+        elif self.predicts:
+            logits = self.model.head(states[:, masked(trace)])
+        else:
+            logits = self.model.head(states)
+        if run.trace is not None and logits.size(1):
+            run.trace.logits = logits
+        return logits
+
+    def heads_to_stream(self, site: Site) -> Tensor:
+        """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        return self.model.attention_at(site).to_stream
+
+    def questions(self, trace: Trace) -> Sequence[Question]:
+        """Return what the head chooses by the rows of a trace's logits; none without a head."""
+        return self.answers.questions(trace)
+
+    def label(self, trace: Trace, question: Question, index: int) -> str:
+        """Return a word of the vocabulary, a class, or a place with its token, such as 5: Paris."""
+        return self.answers.label(trace, index)
+
+    def objective(
+        self, trace: Trace, site: Site | None = None, query: int | None = None
+    ) -> Objective | None:
+        """Return the masked words, or the class or the answer that the model chose in a trace."""
+        return self.answers.objective(trace, site, query)
+
+    def answer(self, trace: Trace) -> Answer:
+        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
+        return self.answers.answer(trace)
+
+    def write(
+        self,
+        text: str,
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Decoding:
+        """Raise ValueError: a BERT does not write."""
+        raise ValueError(NO_DECODER)
+
+    def begin(self, text: str) -> list[Token]:
+        """Raise ValueError: a BERT does not write."""
+        raise ValueError(NO_DECODER)
 
     @torch.inference_mode()
     def predictions(self, trace: Trace, top: int = 10) -> dict[int, list[Prediction]]:
@@ -194,7 +213,7 @@ class BertReader:
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
-        places = [i for i, piece in enumerate(trace.source_tokens) if piece.id == self.mask_id]
+        places = masked(trace)
         probabilities = self.probabilities(trace, places)  # (masks, V)
         likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
@@ -213,13 +232,9 @@ class BertReader:
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
-        if self.model.head is None:
+        if not self.predicts:
             raise ValueError(NO_HEAD)
         return self.model.head(trace.outputs["encoder"][0, list(places)]).softmax(dim=-1)
-
-    def text(self, index: int) -> str:
-        """Return a piece of the vocabulary by its id; empty if only the model has that id."""
-        return self.backend.id_to_token(index) or ""
 
     def predict(
         self,
@@ -231,37 +246,16 @@ class BertReader:
         top: int = 10,
     ) -> dict[int, list[Prediction]]:
         """Return the most likely pieces for every [MASK] of a text; see `predictions`."""
-        return self.predictions(self.trace(first, second, edits=edits, masked=masked), top)
+        trace = self.trace(first, second=second, edits=edits, masked=masked)
+        return self.predictions(trace, top)
 
-    @torch.inference_mode()
     def parity(self, first: str, second: str | None = None, *, pad_to: int | None = None) -> Parity:
         """Compare with transformers' own BertModel, with eager attention, on a text.
 
         Loads the checkpoint a second time.
         """
-        from transformers import BertModel
-
-        theirs = BertModel.from_pretrained(
-            self.folder,
-            add_pooling_layer=False,
-            attn_implementation="eager",
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-        )
-        trace = self.trace(first, second, pad_to=pad_to)
-        ids, segments = self.model.inputs(trace.source_tokens)
-        outputs = theirs.to(self.model.device).eval()(
-            ids,
-            attention_mask=ids != self.model.config.pad_id,
-            token_type_ids=segments,
-            output_attentions=True,
-        )
-        their_weights = torch.cat(outputs.attentions)  # (layers, H, S, S)
-        return Parity(
-            states=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
-            weights=(trace.weights("encoder") - their_weights).abs().max().item(),
-        )
+        trace = self.trace(first, second=second, pad_to=pad_to)
+        return measure_parity(self.model, trace, self.folder)
 
 
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
@@ -275,4 +269,13 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     folder = fetch(name, progress=progress)
     model = build_bert(config, read_weights(folder), name)
     tokenizer = read_tokenizer(folder)
-    return BertReader(model.to(best_device()), tokenizer, folder)
+    return BertReader(
+        model.to(best_device()), tokenizer, folder, title=name, labels=class_labels(config)
+    )
+
+
+def class_labels(config: PreTrainedConfig) -> list[str]:
+    """Return the classes that a head chooses one of; none if each is a yes or no of its own."""
+    if config.problem_type == "multi_label_classification":
+        return []
+    return [config.id2label[index] for index in range(config.num_labels)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.tokens import Token
 
-Role = Literal["written", "unknown", "mask", "special"]
+Role = Literal["written", "unknown", "mask", "special", "padding"]
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
 
 
@@ -21,12 +21,14 @@ class Piece(Token):
 
     Pieces of one word share its number, which counts from 0 along the line; a special token is a
     word of its own. A segment is the first sentence, 0, or the second, 1, with its separator; the
-    characters start:end are those of the segment's own text.
+    characters start:end are those of the segment's own text. A mask that was put in the place of a
+    token knows the token's id, one that was typed does not.
     """
 
     word: int = 0
     segment: int = 0
     role: Role = "written"
+    hides: int | None = None
 
     @property
     def is_unknown(self) -> bool:
@@ -34,9 +36,36 @@ class Piece(Token):
         return self.role == "unknown"
 
     @property
+    def is_padding(self) -> bool:
+        """Whether this only fills up the length of a text."""
+        return self.role == "padding"
+
+    @property
+    def is_byte(self) -> bool:
+        """Whether this is one byte of a character: no, as pieces show what they are."""
+        return False
+
+    @property
     def is_special(self) -> bool:
         """Whether this stands for nothing that was written; a mask stands for a written word."""
-        return self.role == "special"
+        return self.role in ("special", "padding")
+
+
+def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
+    """Return tokens as pieces; one that begins where the previous one ends continues its word."""
+    pieces: list[Piece] = []
+    for token in tokens:
+        if isinstance(token, Piece):
+            pieces.append(token)
+            continue
+        last = pieces[-1] if pieces else None
+        goes_on = last and not (last.is_special or token.is_special) and last.end >= token.start
+        word = last.word + (not goes_on) if last else 0
+        role = "special" if token.is_special else "unknown" if token.is_unknown else "written"
+        span = token.start, token.end
+        role = "padding" if token.is_padding else role
+        pieces.append(Piece(token.id, token.text, *span, word, role=role))
+    return pieces
 
 
 def whole_words(pieces: Sequence[Piece]) -> list[Piece]:

@@ -238,3 +238,15 @@ def test_an_edit_of_another_site_changes_nothing(block_of_heads):
     edits = {Site("encoder", 1): AttentionEdit(gate=torch.zeros(HEADS))}
     edited = block_of_heads(states, states, None, SITE, Run(edits))
     assert torch.equal(edited, block_of_heads(states, states, None, SITE, Run()))
+
+
+def test_given_weights_replace_the_softmaxs(parts, mask):
+    given = torch.rand(HEADS, QUERIES + 2, KEYS)
+    record = attend(*parts, mask, AttentionEdit(weights=given), first_query=2)
+    assert_close(record.weights, given[None, :, 2:].expand(BATCH, -1, -1, -1))
+    assert_close(record.heads, given[:, 2:] @ parts[2])
+    own = attend(*parts, mask)
+    again = attend(*parts, mask, AttentionEdit(weights=own.weights))
+    assert_close(again.heads, own.heads, atol=0, rtol=0)
+    with pytest.raises(ValueError, match="of the same length"):
+        attend(*parts, mask, AttentionEdit(weights=given), first_query=3)

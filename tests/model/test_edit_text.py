@@ -32,7 +32,7 @@ edits_of_any_kind = st.builds(
 
 
 def parts(edits):
-    sites = edits.at_sites(CONFIG, POSITIONS)
+    sites = edits.at_sites(CONFIG.shape, POSITIONS)
     for site, edit in sites.items():
         for name, part in vars(edit).items():
             if part is not None:
@@ -41,7 +41,7 @@ def parts(edits):
 
 @given(edits_of_any_kind)
 def test_what_is_read_has_the_effect_of_what_was_written(edits):
-    read = read_edits(write_edits(edits), CONFIG)
+    read = read_edits(write_edits(edits), CONFIG.shape)
     for (site, name, part), (*place, again) in zip(parts(edits), parts(read), strict=True):
         assert [site, name] == place
         assert_close(part, again, rtol=0, atol=1e-7)
@@ -50,7 +50,7 @@ def test_what_is_read_has_the_effect_of_what_was_written(edits):
 @given(edits_of_any_kind)
 def test_the_text_of_what_is_read_is_the_same(edits):
     text = write_edits(edits)
-    assert write_edits(read_edits(text, CONFIG)) == text
+    assert write_edits(read_edits(text, CONFIG.shape)) == text
     assert re.fullmatch(r"[a-z0-9.~-]*", text)  # needs no escapes in an address
 
 
@@ -60,7 +60,7 @@ def test_a_rectangle_is_one_part():
 
 
 def test_the_example_of_the_docstring():
-    edits = read_edits("look-ahead.off~gate.cross.2.4.0~close.decoder.all.all.5.3-4", CONFIG)
+    edits = read_edits("look-ahead.off~gate.cross.2.4.0~close.decoder.all.all.5.3-4", CONFIG.shape)
     assert edits == Edits(
         look_ahead=False,
         gates={("cross", 1, 3): 0.0},
@@ -92,19 +92,19 @@ def test_the_example_of_the_docstring():
 )
 def test_what_is_no_edit_is_refused(text):
     with pytest.raises(ValueError, match=r"^This is not a "):
-        read_edits(text, CONFIG)
+        read_edits(text, CONFIG.shape)
 
 
 def test_a_short_text_cannot_change_more_cells_than_are_kept():
     text = "~".join(["close.encoder.all.all.1-32.1-32"] * (MOST_CELLS // 1024 + 1))
     with pytest.raises(ValueError, match="5000"):
-        read_edits(text, CONFIG)
+        read_edits(text, CONFIG.shape)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text):
     try:
-        edits = read_edits(text, CONFIG)
+        edits = read_edits(text, CONFIG.shape)
     except ValueError:
         return
     assert all(torch.isfinite(part).all() for *_, part in parts(edits))

@@ -16,7 +16,7 @@ TARGET = torch.tensor([[2, 8, 9, 10, 11]])
 
 def traced(model, edits, source=SOURCE, target=TARGET, **lengths):
     trace = Trace()
-    sites = edits.at_sites(model.config, 12, **lengths)
+    sites = edits.at_sites(model.config.shape, 12, **lengths)
     model(source, target, Run(sites, trace))
     return trace
 
@@ -31,7 +31,7 @@ def model(make_model):
 
 
 def test_no_edit_changes_nothing(model):
-    assert Edits().at_sites(model.config, 12) == {}
+    assert Edits().at_sites(model.config.shape, 12) == {}
     assert not Edits().changes_masks
 
 
@@ -102,7 +102,7 @@ def test_opening_everything_equals_no_mask(model, make_model):
     unmasked = make_model(look_ahead_mask=False)
     full = torch.tensor([[4, 5, 6, 7, 3]])
     opened = Trace()
-    model(full, TARGET, Run(edits.at_sites(model.config, 12), opened))
+    model(full, TARGET, Run(edits.at_sites(model.config.shape, 12), opened))
     free = Trace()
     unmasked(full, TARGET, Run(trace=free))
     assert torch.equal(opened.logits, free.logits)
@@ -159,7 +159,7 @@ def test_a_cell_edit_wins_over_the_switches(model):
 
 def test_gates_reach_the_head_they_name(model):
     edits = Edits(gates={("encoder", 1, 2): 0.0, ("cross", 0, 3): 0.5, ("cross", 0, 0): 1.0})
-    sites = edits.at_sites(model.config, 12)
+    sites = edits.at_sites(model.config.shape, 12)
     assert sites.keys() == {Site("encoder", 1), Site("cross", 0)}
     assert sites[Site("encoder", 1)].gate.tolist() == [1, 1, 0, 1]
     assert sites[Site("cross", 0)].gate.tolist() == [1, 1, 1, 0.5]
@@ -190,7 +190,7 @@ def test_an_edited_translation_is_what_a_full_pass_over_each_prefix_writes(
     edits, translator, pairs
 ):
     config = translator.model.config
-    sites = edits.at_sites(config, config.max_positions)
+    sites = edits.at_sites(config.shape, config.max_positions)
     for source, _ in pairs[:3]:
         result = translator.translate(source, edits=sites, max_new_tokens=8)
         ids = [token.id for token in result.target_tokens]
@@ -211,7 +211,7 @@ def test_visitors_with_different_edits_at_one_time_get_their_own_results(transla
         for layer in range(3)
         for head in range(4)
     ]
-    sites = [edit.at_sites(config, config.max_positions) for edit in edits]
+    sites = [edit.at_sites(config.shape, config.max_positions) for edit in edits]
     alone = [translator.trace(*pairs[0], edits=site).logits for site in sites]
     together = [None] * len(sites)
 

@@ -9,7 +9,7 @@ import model.translator
 from model.checkpoint import save_checkpoint
 from model.decoding.search import NEVER_WRITTEN
 from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from model.trace import AttentionEdit, Site
+from model.trace import AttentionEdit, Run, Site, Trace
 from model.translator import Translator, load
 
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
@@ -295,3 +295,61 @@ def test_a_name_that_is_no_model_lists_the_shipped_ones(saved, monkeypatch):
 def test_a_folder_without_a_checkpoint_says_what_it_lacks(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no weights\.safetensors"):
         load(tmp_path)
+
+
+def test_another_run_over_a_trace_gives_its_logits(translator, pairs):
+    trace, again = translator.trace(*pairs[0]), Trace()
+    with torch.inference_mode():
+        assert_close(translator.rerun(trace, Run(trace=again)), trace.logits, atol=1e-5, rtol=0)
+    assert set(again.attention) == set(translator.shape.sites) == set(SITES)
+    gates = torch.ones(2, 4)
+    gates[1, 2] = 0
+    with torch.inference_mode():
+        plain, without = translator.rerun(trace, Run({SITES[0]: AttentionEdit(gate=gates)}))
+    assert_close(plain, trace.logits[0], atol=1e-5, rtol=0)
+    edits = {SITES[0]: AttentionEdit(gate=gates[1])}
+    assert_close(without, translator.trace(*pairs[0], edits=edits).logits[0], atol=1e-5, rtol=0)
+
+
+def test_other_sites_keep_their_weights_in_bytes(translator, pairs):
+    site = Site("cross", 1)
+    whole, some = translator.trace(*pairs[0]), translator.trace(*pairs[0], sites=[site])
+    assert set(some.attention) == {site}
+    assert set(some.overview) == set(SITES) - {site}
+    for kind in translator.shape.kinds:
+        assert_close(some.weights(kind), whole.weights(kind), atol=0.51 / 255, rtol=0)
+    assert torch.equal(some.attention[site].weights, whole.attention[site].weights)
+    assert torch.equal(some.logits, whole.logits)
+
+
+def test_effects_are_measured_on_the_target(translator, pairs):
+    trace = translator.trace(*pairs[0])
+    following = [*(token.text for token in trace.target_tokens[1:]), "<end>"]
+    whole = translator.objective(trace)
+    assert whole.texts == tuple(following)
+    assert whole.ids[-1] == END_ID
+    assert translator.objective(trace, Site("encoder", 0), 1) == whole
+    one = translator.objective(trace, Site("cross", 0), 1)
+    assert (one.rows, one.texts) == ((1,), (following[1],))
+    assert translator.questions(trace) == ()
+    labels = [translator.label(trace, None, index) for index in whole.ids]
+    assert labels == following
+
+
+def test_each_head_has_its_part_of_the_output_projection(translator):
+    for site in SITES:
+        block = translator.model.attention_at(site)
+        heads = torch.randn(1, 4, 5, 8)  # (B, H, Q, D)
+        parts = torch.einsum("bhqd,hdm->bqm", heads, translator.heads_to_stream(site))
+        assert_close(parts + block.output.bias, block.output(block.join(heads)))
+    assert len({id(translator.model.attention_at(site)) for site in SITES}) == len(SITES)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"second": "More."}, "no place for a second"), ({"masked": [1]}, "no token that hides")],
+)
+def test_what_a_translator_cannot_read_is_said(options, sentence, translator):
+    with pytest.raises(ValueError, match=sentence):
+        translator.trace("I love my cat.", **options)
+    assert translator.trace("I love my cat.", second=" ").target_tokens

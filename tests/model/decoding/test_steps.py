@@ -5,6 +5,7 @@ import torch
 
 from model.decoding.search import NEVER_WRITTEN
 from model.decoding.steps import stack_rows
+from model.decoding.strategies import Strategy
 from model.edits import CellEdit, Edits
 from model.tokens import END_ID, START_ID
 from model.trace import KINDS, Run, Trace
@@ -17,10 +18,10 @@ EDITS = Edits(
 )
 OPEN = Edits(look_ahead=False)
 STRATEGIES = [
-    {"strategy": "greedy"},
-    {"strategy": "beam", "beam_size": 4},
-    {"strategy": "beam", "beam_size": 3, "length_penalty": 2.0},
-    {"strategy": "sample", "temperature": 3.0, "top_k": 20, "seed": 4},
+    Strategy(),
+    Strategy("beam", beam_size=4),
+    Strategy("beam", beam_size=3, length_penalty=2.0),
+    Strategy("sample", temperature=3.0, top_k=20, seed=4),
 ]
 
 
@@ -50,20 +51,20 @@ def expect_one_pass(translator, steps, edits):
 
 
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
-@pytest.mark.parametrize("options", STRATEGIES, ids=lambda options: options["strategy"])
-def test_the_cache_shows_what_one_pass_shows(options, edits, translator):
-    sites = edits.at_sites(translator.model.config, 24)
-    decoding = translator.steps(SOURCE, max_new_tokens=14, edits=sites, **options)
-    assert [step.token for step in decoding] == decoding.translation.target_tokens
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.strategy)
+def test_the_cache_shows_what_one_pass_shows(strategy, edits, translator):
+    sites = edits.at_sites(translator.model.config.shape, 24)
+    decoding = translator.write(SOURCE, strategy, longest=14, edits=sites)
+    assert [step.token for step in decoding] == decoding.writing.target_tokens
     expect_one_pass(translator, decoding.steps, sites)
     total = sum(step.log_probability for step in decoding)
-    assert decoding.translation.score == pytest.approx(total, abs=1e-4)
+    assert decoding.writing.score == pytest.approx(total, abs=1e-4)
 
 
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
 def test_every_node_of_a_beam_has_the_attention_of_its_own_text(edits, translator):
-    sites = edits.at_sites(translator.model.config, 24)
-    decoding = translator.steps(SOURCE, strategy="beam", max_new_tokens=9, edits=sites)
+    sites = edits.at_sites(translator.model.config.shape, 24)
+    decoding = translator.write(SOURCE, Strategy("beam"), longest=9, edits=sites)
     seen = 0
     for length, nodes in enumerate(decoding.tree):
         for place in range(0, len(nodes), 3):
@@ -77,8 +78,8 @@ def test_every_node_of_a_beam_has_the_attention_of_its_own_text(edits, translato
 
 
 def test_with_look_ahead_open_each_step_is_that_of_its_prefix(translator):
-    sites = OPEN.at_sites(translator.model.config, 24)
-    decoding = translator.steps(SOURCE, max_new_tokens=6, edits=sites)
+    sites = OPEN.at_sites(translator.model.config.shape, 24)
+    decoding = translator.write(SOURCE, longest=6, edits=sites)
     for length in range(1, len(decoding) + 1):
         steps = decoding.steps[:length]
         logits, trace = read_at_once(translator, steps, sites)
@@ -90,7 +91,7 @@ def test_with_look_ahead_open_each_step_is_that_of_its_prefix(translator):
 
 
 def test_a_tree_holds_what_was_kept_and_what_was_dropped(translator):
-    decoding = translator.steps(SOURCE, strategy="beam", beam_size=3)
+    decoding = translator.write(SOURCE, Strategy("beam", beam_size=3))
     places = 3
     for before, nodes in zip([None, *decoding.tree], decoding.tree, strict=False):
         kept = [node for node in nodes if node.kept]
@@ -111,18 +112,18 @@ def test_a_tree_holds_what_was_kept_and_what_was_dropped(translator):
 
 def test_a_beam_returns_the_best_score_of_its_finished_texts(translator):
     for penalty in (0.0, 1.0, 3.0):
-        options = {"strategy": "beam", "beam_size": 5, "length_penalty": penalty}
-        decoding = translator.steps(SOURCE, **options)
+        strategy = Strategy("beam", beam_size=5, length_penalty=penalty)
+        decoding = translator.write(SOURCE, strategy)
         last = decoding.tree[-1]
         ends = [n for nodes in decoding.tree for n in nodes if n.kept and n.token.id == END_ID]
         ends += [node for node in last if node.kept and node.token.id != END_ID]
         best = max(ends, key=lambda node: node.score)
-        assert best.text == decoding.translation.text
-        assert best.log_probability == pytest.approx(decoding.translation.score, abs=1e-5)
+        assert best.text == decoding.writing.text
+        assert best.log_probability == pytest.approx(decoding.writing.score, abs=1e-5)
 
 
 def test_the_top_is_ordered_and_its_probabilities_are_the_models(translator):
-    step = translator.steps(SOURCE)[2]
+    step = translator.write(SOURCE)[2]
     top = step.top(10)
     probabilities = [candidate.probability for candidate in top]
     assert probabilities == sorted(probabilities, reverse=True)
@@ -135,15 +136,16 @@ def test_the_top_is_ordered_and_its_probabilities_are_the_models(translator):
 
 
 def test_the_candidates_are_the_top_and_the_token_that_was_written(translator):
-    plain = translator.steps(SOURCE)
+    plain = translator.write(SOURCE)
     (last,) = plain[1].top(50)[-1:]
-    forced = translator.steps(SOURCE, prefix=[plain[0].token.id, last.token.id])[1]
+    forced = translator.write(SOURCE, forced=[plain[0].token.id, last.token.id])[1]
     assert forced.candidates(3) == [*forced.top(3), forced.candidate(last.token.id)]
     assert plain[1].candidates(3) == plain[1].top(3)
 
 
 def test_a_sample_shows_what_it_was_drawn_from(translator):
-    decoding = translator.steps(SOURCE, strategy="sample", temperature=4.0, top_k=3, seed=1)
+    strategy = Strategy("sample", temperature=4.0, top_k=3, seed=1)
+    decoding = translator.write(SOURCE, strategy)
     for step in decoding:
         top = step.top(6)
         assert sum(candidate.drawn for candidate in top) == pytest.approx(1, abs=1e-5)
@@ -154,13 +156,13 @@ def test_a_sample_shows_what_it_was_drawn_from(translator):
 
 
 def test_a_forced_beginning_is_gone_on_from(translator):
-    plain = translator.steps(SOURCE)
+    plain = translator.write(SOURCE)
     own = [step.token.id for step in plain][:3]
-    assert translator.translate(SOURCE, prefix=own) == plain.translation
+    assert translator.translate(SOURCE, prefix=own) == plain.writing
     other = plain[2].top(2)[1].token
-    branch = translator.steps(SOURCE, prefix=[*own[:2], other.id])
+    branch = translator.write(SOURCE, forced=[*own[:2], other.id])
     assert [step.token.id for step in branch][:3] == [*own[:2], other.id]
-    assert branch.translation.text != plain.translation.text
+    assert branch.writing.text != plain.writing.text
     for ours, theirs in zip(branch.steps[:3], plain.steps[:3], strict=True):
         torch.testing.assert_close(ours.log_probabilities, theirs.log_probabilities)
         for site in ours.weights:
@@ -168,10 +170,13 @@ def test_a_forced_beginning_is_gone_on_from(translator):
     expect_one_pass(translator, branch.steps, {})
 
 
-@pytest.mark.parametrize("options", STRATEGIES, ids=lambda options: options["strategy"])
-def test_every_strategy_goes_on_from_a_text(options, translator):
-    translation = translator.translate(SOURCE, prefix="La maison", max_new_tokens=12, **options)
-    assert translation.text.startswith("La maison")
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.strategy)
+def test_every_strategy_goes_on_from_a_text(strategy, translator):
+    forced = [token.id for token in translator.begin("La maison")]
+    decoding = translator.write(SOURCE, strategy, longest=12, forced=forced)
+    assert decoding.writing.text.startswith("La maison")
+    options = {"prefix": "La maison", "max_new_tokens": 12, **vars(strategy)}
+    assert translator.translate(SOURCE, **options) == decoding.writing
 
 
 def test_a_forced_end_ends(translator):
@@ -182,7 +187,7 @@ def test_a_forced_end_ends(translator):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"prefix": [5] * 9, "max_new_tokens": 8}, "9 tokens; the translation may have 8"),
+        ({"prefix": [5] * 9, "max_new_tokens": 8}, "9 tokens; the text may have 8"),
         ({"prefix": [999_999]}, "cannot write a token with the id 999999"),
         ({"prefix": [START_ID]}, "cannot write a token with the id 2"),
         ({"prefix": [-1]}, "id -1"),
@@ -192,20 +197,20 @@ def test_a_forced_end_ends(translator):
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(options, message, translator):
     with pytest.raises(ValueError, match=message):
-        translator.steps(SOURCE, **options)
+        translator.translate(SOURCE, **options)
 
 
 def test_stopping_at_the_limit_is_told_from_stopping_at_the_end(translator):
-    assert translator.steps(SOURCE).translation.finished
-    short = translator.steps(SOURCE, max_new_tokens=3)
-    assert not short.translation.finished
+    assert translator.write(SOURCE).writing.finished
+    short = translator.write(SOURCE, longest=3)
+    assert not short.writing.finished
     assert len(short) == 3
 
 
 def test_a_limit_of_nothing_has_no_steps(translator):
-    assert translator.steps(SOURCE, max_new_tokens=0).steps == []
+    assert translator.write(SOURCE, longest=0).steps == []
 
 
 def test_steps_are_of_the_decoder_only(translator):
-    kinds = {site.kind for site in translator.steps(SOURCE)[0].weights}
+    kinds = {site.kind for site in translator.write(SOURCE)[0].weights}
     assert kinds == set(KINDS) - {"encoder"}

@@ -45,7 +45,7 @@ def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
     seed, length_penalty, edits, make_model
 ):
     model = make_model(seed, source_vocab_size=8, target_vocab_size=8)
-    sites = edits.at_sites(model.config, 10)
+    sites = edits.at_sites(model.config.shape, 10)
     strategy = Strategy("beam", beam_size=200, length_penalty=length_penalty)
     (found,) = decode(model, SOURCE, strategy, max_new_tokens=3, edits=sites)
     ids, finished, total = exhaustive(model, 3, length_penalty, sites)
@@ -55,7 +55,7 @@ def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
 
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
 def test_a_beam_of_one_is_greedy(edits, translator, pairs):
-    sites = edits.at_sites(translator.model.config, 24)
+    sites = edits.at_sites(translator.model.config.shape, 24)
     for source, _ in pairs:
         source_ids = translator.ids(translator.read(source))
         options = {"max_new_tokens": 12, "edits": sites}
@@ -67,7 +67,7 @@ def test_a_beam_of_one_is_greedy(edits, translator, pairs):
 
 def test_a_beams_score_is_that_of_teacher_forcing_under_its_edits(make_model):
     model = make_model(5)
-    sites = EDITS.at_sites(model.config, 12)
+    sites = EDITS.at_sites(model.config.shape, 12)
     strategy = Strategy("beam", beam_size=3)
     (found,) = decode(model, SOURCE, strategy, max_new_tokens=8, edits=sites)
     read = torch.tensor([START_ID, *found.ids])
@@ -142,7 +142,7 @@ def test_drawn_tokens_follow_the_stated_distribution(temperature, top_k, make_mo
 
 
 def test_edits_reach_sampling(translator, pairs):
-    sites = EDITS.at_sites(translator.model.config, 24)
+    sites = EDITS.at_sites(translator.model.config.shape, 24)
     source_ids = translator.ids(translator.read(pairs[2][0]))
     options = {"max_new_tokens": 12, "edits": sites}
     (drawn,) = decode(translator.model, source_ids, Strategy("sample", top_k=1), **options)

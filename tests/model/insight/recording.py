@@ -7,6 +7,7 @@ import torch
 from model.insight.weight import Weight
 from model.tokens import END_ID, START_ID, Token
 from model.trace import Run, Site, Trace
+from model.translator import Translator
 
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
 
@@ -31,12 +32,21 @@ def record(model, edits=None, source=SOURCE, target=TARGET):
 
 
 class Recorded(NamedTuple):
-    """A run as the app's own are: with its network, its trace and its changes."""
+    """A run as the app's own are: with its reader, its trace and its changes."""
 
-    network: object
+    reader: object
     trace: Trace
     changes: dict
 
+    def record(self, site):
+        return self.trace.attention[site]
+
+
+def reader_of(model):
+    """A translator of ids alone."""
+    return Translator(model, tokenizer=None)
+
 
 def weight_of(model, trace, site, head, query, edits=None, key=0):
-    return Weight(Recorded(model, trace, edits or {}), site, head, query, key)
+    reader = model if hasattr(model, "rerun") else reader_of(model)
+    return Weight(Recorded(reader, trace, edits or {}), site, head, query, key)

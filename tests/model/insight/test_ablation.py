@@ -2,9 +2,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from model import load_bert
 from model.insight.ablation import head_removals, without_each_head
 from model.insight.scoring import next_log_probabilities
+from model.reader import Shape
 from model.trace import AttentionEdit, Run, Site
+from tests.model.insight.recording import reader_of, record, tokens
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3]])
 TARGET = torch.tensor([[2, 14, 15, 16, 17, 18]])
@@ -22,6 +25,11 @@ def model(make_model):
     return make_model(seed=1)
 
 
+def removals_of(model, edits=None):
+    trace = record(model, edits, tokens(*SOURCE[0].tolist()), tokens(*TARGET[0].tolist()))
+    return head_removals(reader_of(model), trace, edits)
+
+
 def score(model, edits, source=SOURCE, target=TARGET):
     logits = model(source, target, Run(edits))
     return next_log_probabilities(logits, target[0]).sum(dim=-1)
@@ -37,7 +45,7 @@ def one_removed(edits, site, head):
 
 @pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits in force"])
 def test_each_removal_equals_a_run_with_that_one_gate_at_zero(model, edits):
-    found = dict(head_removals(model, SOURCE, TARGET, edits))
+    found = dict(removals_of(model, edits))
     assert set(found) == set(SITES)
     whole = score(model, edits)
     for site in SITES:
@@ -48,19 +56,19 @@ def test_each_removal_equals_a_run_with_that_one_gate_at_zero(model, edits):
 
 
 def test_removals_differ_between_heads(model):
-    changes = torch.cat([change for _, change in head_removals(model, SOURCE, TARGET)])
+    changes = torch.cat([change for _, change in removals_of(model)])
     assert changes.abs().min() > 1e-4
     assert len(changes.unique()) == len(SITES) * HEADS
 
 
 def test_removing_a_head_that_is_off_changes_nothing(model):
-    found = dict(head_removals(model, SOURCE, TARGET, EDITS))
+    found = dict(removals_of(model, EDITS))
     assert found[Site("encoder", 1)][1].abs() < 1e-5
 
 
 def test_the_edits_in_force_are_left_as_they_were(model):
     gates = {site: edit.gate.clone() for site, edit in EDITS.items() if edit.gate is not None}
-    list(head_removals(model, SOURCE, TARGET, EDITS))
+    list(removals_of(model, EDITS))
     assert list(EDITS) == [Site("encoder", 1), Site("decoder", 0), Site("cross", 1)]
     for site, gate in gates.items():
         assert torch.equal(EDITS[site].gate, gate)
@@ -68,7 +76,9 @@ def test_the_edits_in_force_are_left_as_they_were(model):
 
 def test_every_row_of_a_batch_lacks_one_head_of_one_site():
     site, other = Site("decoder", 0), Site("cross", 0)
-    edits = without_each_head({site: AttentionEdit(torch.tensor([1.0, 0.5]))}, [site, other], 2)
+    heads = [(site, 0), (site, 1), (other, 0), (other, 1)]
+    shape = Shape({"decoder": (1, 2), "cross": (1, 2)}, 8)
+    edits = without_each_head({site: AttentionEdit(torch.tensor([1.0, 0.5]))}, heads, shape)
     assert edits[site].gate.tolist() == [[0, 0.5], [1, 0], [1, 0.5], [1, 0.5]]
     assert edits[other].gate.tolist() == [[1, 1], [1, 1], [0, 1], [1, 0]]
 
@@ -90,6 +100,48 @@ def test_gates_of_one_change_nothing_bit_for_bit(model):
 
 
 def test_a_model_with_more_encoder_than_decoder_layers_is_covered(make_model):
-    found = dict(head_removals(make_model(encoder_layers=3, decoder_layers=1), SOURCE, TARGET))
+    found = dict(removals_of(make_model(encoder_layers=3, decoder_layers=1)))
     sizes = [("encoder", 0), ("encoder", 1), ("encoder", 2), ("decoder", 0), ("cross", 0)]
     assert [tuple(site) for site in found] == sizes
+
+
+def test_fewer_runs_side_by_side_say_the_same(model, monkeypatch):
+    together = dict(removals_of(model))
+    monkeypatch.setattr("model.insight.effects.NUMBERS_AT_ONCE", 3 * 6 * 20)
+    apart = dict(removals_of(model))
+    for site in SITES:
+        assert_close(apart[site], together[site], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "masked"),
+    [
+        ("BertForMaskedLM", [2, 4]),
+        ("BertForSequenceClassification", []),
+        ("BertForQuestionAnswering", []),
+    ],
+)
+def test_heads_of_a_bert_are_removed_from_what_it_says(kind, masked, make_bert_folder):
+    reader = load_bert(make_bert_folder(kind))
+    trace = reader.trace("the cat sat.", second="it was playing!", masked=masked)
+    objective = reader.objective(trace)
+
+    def score(logits):
+        chosen = logits[0].log_softmax(-1)[list(objective.rows), list(objective.ids)]
+        return chosen.sum()
+
+    found = dict(head_removals(reader, trace))
+    assert list(found) == reader.shape.sites
+    for site in (Site("encoder", 0), Site("encoder", 2)):
+        for head in (0, 3):
+            gate = torch.ones(HEADS)
+            gate[head] = 0
+            with torch.inference_mode():
+                alone = reader.rerun(trace, Run({site: AttentionEdit(gate)}))
+            assert_close(found[site][head], score(alone) - score(trace.logits), atol=1e-4, rtol=0)
+
+
+def test_without_anything_to_measure_on_the_reason_is_said(make_bert_folder):
+    reader = load_bert(make_bert_folder())
+    with pytest.raises(ValueError, match="nothing to measure the effect of a head on: mask a word"):
+        list(head_removals(reader, reader.trace("the cat sat.")))

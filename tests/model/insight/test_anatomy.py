@@ -5,7 +5,6 @@ from torch.testing import assert_close
 from model import load_bert
 from model.edits import CellEdit, Edits
 from model.insight.anatomy import take_apart
-from model.insight.weight import attention_of
 from model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
 from tests.model.insight.recording import weight_of
 
@@ -26,7 +25,7 @@ def close(found, expected):
 def run(request, make_model):
     """A model and its trace, with edits in force."""
     model, trace = make_model(norm=request.param, seed=3), Trace()
-    edits = EDITS.at_sites(model.config, 8)
+    edits = EDITS.at_sites(model.config.shape, 8)
     with torch.inference_mode():
         model(SOURCES, TARGETS, Run(edits, trace))
     return model, trace, edits
@@ -41,7 +40,7 @@ def test_every_part_sums_to_the_whole(kind, layer, query, key, run):
     site, head = Site(kind, layer), 2
     record = trace.attention[site]
     part = take_apart(weight_of(model, trace, site, head, query, edits, key=key))
-    attention = attention_of(model, site)
+    attention = model.attention_at(site)
     rows = slice(4 * head, 4 * head + 4)
     for name, states in (
         ("query", part.query_input),
@@ -88,9 +87,9 @@ def test_every_part_sums_to_the_whole_in_a_bert(layer, query, key, make_bert_fol
     reader = load_bert(make_bert_folder())
     site, head = Site("encoder", layer), 1
     edits = {site: AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0]))}
-    reading = reader.trace("the cat was playing.", "it sat!", masked=[3], edits=edits)
+    reading = reader.trace("the cat was playing.", second="it sat!", masked=[3], edits=edits)
     record = reading.attention[site]
-    part = take_apart(weight_of(reader.model, reading, site, head, query, edits, key=key))
+    part = take_apart(weight_of(reader, reading, site, head, query, edits, key=key))
     attention = reader.model.layers[layer].attention
     rows = slice(6 * head, 6 * head + 6)
     close(

@@ -5,24 +5,30 @@ import torch
 from torch.testing import assert_close
 
 from model import attention, load_bert
+from model.insight.effects import log_probability
 from model.insight.explain import (
     NOTES,
     Explanation,
-    choose_objective,
     contributions,
     explain,
     gradient_times_attention,
-    log_probability,
-    masked_words,
     removals,
     rollout,
 )
 from model.insight.scoring import trace_log_probabilities
-from model.insight.weight import attention_of
 from model.memory_layout import lay_out
 from model.tokens import END_ID, PAD_ID
 from model.trace import AttentionEdit, Block, Run, Site, Trace
-from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens, weight_of
+from model.translator import choose_objective
+from tests.model.insight.recording import (
+    SITES,
+    SOURCE,
+    TARGET,
+    reader_of,
+    record,
+    tokens,
+    weight_of,
+)
 
 HEADS = 4
 EDITS = {
@@ -50,7 +56,7 @@ def test_contributions_and_the_bias_add_up_to_what_the_block_computed(model, sit
     vectors = [
         contributions(weight_of(model, trace, site, head, 2, edits)) for head in range(HEADS)
     ]
-    total = torch.stack(vectors).sum(dim=(0, 1)) + attention_of(model, site).output.bias
+    total = torch.stack(vectors).sum(dim=(0, 1)) + model.attention_at(site).output.bias
     assert_close(total, trace.residual[block].change[0, 2], atol=1e-5, rtol=0)
 
 
@@ -79,7 +85,7 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
         attend = attention.attend
         with monkeypatch.context() as patch:
             patch.setattr(attention, "attend", forward)
-            return log_probability(model, trace, objective, Run(edits)).item()
+            return log_probability(reader_of(model), trace, objective, Run(edits)).item()
 
     differences = [
         (nudged(key, size) - nudged(key, -size)) / (2 * size) for key in range(weights.size(-1))
@@ -105,7 +111,7 @@ def test_autograd_through_the_weights_agrees_with_the_gradient(model):
     trace, again = record(model, {}), Trace()
     site = Site("cross", 0)
     objective = choose_objective(trace, site, 3)
-    result = log_probability(model, trace, objective, Run(trace=again)).sum()
+    result = log_probability(reader_of(model), trace, objective, Run(trace=again)).sum()
     (gradient,) = torch.autograd.grad(result, again.attention[site].weights)
     found = gradient_times_attention(weight_of(model, trace, site, 1, 3), objective)
     assert_close(found, (gradient * trace.attention[site].weights)[0, 1, 3], atol=1e-6, rtol=0)
@@ -118,7 +124,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
     head, query = 1, 2
     objective = choose_objective(trace, site, query)
     found = removals(weight_of(model, trace, site, head, query, edits), objective)
-    whole = log_probability(model, trace, objective, Run(edits))
+    whole = log_probability(reader_of(model), trace, objective, Run(edits))
     edit = edits.get(site, AttentionEdit())
     for key in range(len(found)):
         block = torch.zeros(HEADS, *trace.attention[site].weights.shape[-2:], dtype=torch.bool)
@@ -200,17 +206,17 @@ def test_queries_that_see_nothing_leave_every_number_finite(model):
 def test_the_objective_is_the_token_after_the_query_or_the_whole_target(model):
     trace = record(model, {})
     one = choose_objective(trace, Site("cross", 0), 1)
-    assert (one.rows, [token.id for token in one.tokens]) == ((1,), [15])
+    assert (one.rows, one.ids) == ((1,), (15,))
     last = choose_objective(trace, Site("decoder", 0), 3)
-    assert [token.id for token in last.tokens] == [END_ID]
+    assert last.ids == (END_ID,)
     whole = choose_objective(trace, Site("encoder", 0), 5)
     assert whole.rows == (0, 1, 2, 3)
-    assert [token.id for token in whole.tokens] == [14, 15, 16, END_ID]
+    assert whole.ids == (14, 15, 16, END_ID)
     chosen = choose_objective(trace, Site("encoder", 0), 5, target=2)
-    assert [token.id for token in chosen.tokens] == [16]
+    assert chosen.ids == (16,)
     scores = trace_log_probabilities(trace)
     for objective in (one, last, whole, chosen):
-        found = log_probability(model, trace, objective, Run())
+        found = log_probability(reader_of(model), trace, objective, Run())
         assert_close(found, scores[list(objective.rows)].sum()[None], atol=1e-5, rtol=0)
 
 
@@ -253,7 +259,7 @@ def test_a_model_laid_out_for_decoding_is_explained_alike(make_model):
             assert_close(getattr(found, name), getattr(expected, name), atol=2e-5, rtol=0)
 
 
-BERT_TEXT = "the cat was playing.", "it sat!"
+FIRST, SECOND = "the cat was playing.", "it sat!"
 BERT_EDITS = {Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0]))}
 
 
@@ -270,24 +276,23 @@ def likelihood_of_masked(reader, reading, text):
 
 
 def test_the_objective_of_a_bert_is_what_it_predicts_for_the_masked_words(bert):
-    reading, text = bert.trace(*BERT_TEXT, masked=[2, 4]), bert.read(*BERT_TEXT)
-    objective = masked_words(reading, text)
-    assert objective.rows == (2, 4)
-    assert [token.text for token in objective.tokens] == ["cat", "play"]
+    reading, text = bert.trace(FIRST, second=SECOND, masked=[2, 4]), bert.read(FIRST, SECOND)
+    objective = bert.objective(reading)
+    assert (objective.rows, objective.texts) == ((0, 1), ("cat", "play"))
     with torch.inference_mode():
-        found = log_probability(bert.model, reading, objective, Run())
+        found = log_probability(bert, reading, objective, Run())
     assert found.item() == pytest.approx(likelihood_of_masked(bert, reading, text), abs=1e-4)
-    assert masked_words(bert.trace(*BERT_TEXT), text) is None
+    assert bert.objective(bert.trace(FIRST, second=SECOND)) is None
 
 
 @pytest.mark.parametrize("edits", [{}, BERT_EDITS], ids=["as trained", "with heads switched"])
 @pytest.mark.parametrize("layer", [0, 2])
 def test_the_five_views_of_a_bert(bert, layer, edits):
     site, head, query = Site("encoder", layer), 1, 3
-    text = bert.read(*BERT_TEXT)
-    reading = bert.trace(*BERT_TEXT, masked=[2], edits=edits)
-    objective = masked_words(reading, text)
-    weight = weight_of(bert.model, reading, site, head, query, edits)
+    text = bert.read(FIRST, SECOND)
+    reading = bert.trace(FIRST, second=SECOND, masked=[2], edits=edits)
+    objective = bert.objective(reading)
+    weight = weight_of(bert, reading, site, head, query, edits)
     found = explain(weight, objective)
     whole = likelihood_of_masked(bert, reading, text)
     closed = torch.zeros(4, len(text), len(text), dtype=torch.bool)
@@ -295,7 +300,7 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
         block = closed.clone()
         block[head, query, key] = True
         edit = replace(edits.get(site, AttentionEdit()), block=block)
-        again = bert.trace(*BERT_TEXT, masked=[2], edits={**edits, site: edit})
+        again = bert.trace(FIRST, second=SECOND, masked=[2], edits={**edits, site: edit})
         change = likelihood_of_masked(bert, again, text) - whole
         assert found.removals[key].item() == pytest.approx(change, abs=1e-4)
     vectors = contributions(weight)
@@ -305,7 +310,7 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
     with torch.enable_grad():
         gate = edits[site].gate if site in edits else torch.ones(4)
         run = Run({**edits, site: AttentionEdit(gate=gates * gate)})
-        result = log_probability(bert.model, reading, objective, run).sum()
+        result = log_probability(bert, reading, objective, run).sum()
         (gradient,) = torch.autograd.grad(result, gates)
     parts = [
         explain(replace(weight, query=row), objective, close=False) for row in range(len(text))

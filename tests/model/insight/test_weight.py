@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from model.insight.weight import attention_of
 from model.trace import AttentionEdit, Site
 from tests.model.insight.recording import SITES, record, weight_of
 
@@ -15,7 +14,6 @@ def test_a_weight_shows_its_own_row_of_the_trace(site, model, trace):
     assert torch.equal(weight.row, trace.attention[site].weights[0, 2, 1])
     assert weight.key_tokens == [token.text for token in trace.key_tokens(site)]
     assert weight.row.shape == (len(weight.key_tokens),)
-    assert weight.attention is attention_of(model, site)
     assert weight.gates.tolist() == [[1, 1, 1, 1]]
 
 
@@ -28,8 +26,3 @@ def test_the_gates_are_those_of_its_site(model):
     assert weight.gate == 0.5
     assert weight.edit is edits[site]
     assert weight_of(model, trace, Site("cross", 0), 1, 0, edits).gate == 1
-
-
-def test_every_site_has_its_own_module(model):
-    modules = [attention_of(model, site) for site in SITES]
-    assert len(set(modules)) == len(SITES)

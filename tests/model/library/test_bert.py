@@ -98,12 +98,20 @@ def test_gradients_or_not_the_states_are_the_same(make_bert_folder):
 
 
 @pytest.mark.parametrize(
-    "kind", ["BertModel", "BertForPreTraining", "BertForSequenceClassification"]
+    "kind",
+    [
+        "BertModel",
+        "BertForPreTraining",
+        "BertForSequenceClassification",
+        "BertForTokenClassification",
+        "BertForMultipleChoice",
+    ],
 )
 def test_checkpoints_of_other_classes_load_too(kind, make_bert_folder):
     folder = make_bert_folder(kind)
     assert_equals_transformers(folder)
-    assert (load(folder).head is not None) == (kind == "BertForPreTraining")
+    expected = {"BertForPreTraining": "masked words", "BertForSequenceClassification": "class"}
+    assert load(folder).head_kind == expected.get(kind)
 
 
 def test_old_names_of_norms_are_read(make_bert_folder):
@@ -141,7 +149,7 @@ def test_heads_and_cells_are_edited_as_in_the_shipped_model(make_bert_folder):
     edits = Edits(gates={("encoder", 1, 2): 0.0}, windows={"encoder": 1})
     trace = Trace()
     with torch.no_grad():
-        bert(ids, segments, Run(edits.at_sites(bert.config, 6), trace))
+        bert(ids, segments, Run(edits.at_sites(bert.config.shape, 6), trace))
     record = trace.attention[Site("encoder", 1)]
     assert (record.heads[:, 2] == 0).all()
     assert (record.heads[:, 1] != 0).all()

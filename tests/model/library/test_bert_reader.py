@@ -55,7 +55,7 @@ def test_tokens_show_pieces_and_know_their_characters_words_and_segments(reader)
 def test_roles(reader):
     pieces = reader.read("a zebra [MASK]", pad_to=7)
     assert [piece.role for piece in pieces] == [
-        "special", "written", "unknown", "mask", "special", "special", "special",
+        "special", "written", "unknown", "mask", "special", "padding", "padding",
     ]  # fmt: skip
     assert [piece.text for piece in pieces[-2:]] == ["[PAD]", "[PAD]"]
     assert [piece.word for piece in pieces] == list(range(7))
@@ -75,7 +75,7 @@ def test_a_long_text_is_cut_to_what_the_model_takes(second, reader):
     assert pieces[-1].text == "[SEP]"
     assert reader.is_cut("a cat " * 40, second)
     assert not reader.is_cut("a cat")
-    assert reader.trace("a cat " * 40, second).outputs["encoder"].shape == (1, 32, 24)
+    assert reader.trace("a cat " * 40, second=second).outputs["encoder"].shape == (1, 32, 24)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -97,7 +97,7 @@ def test_too_much_padding(reader):
 
 
 def test_a_trace_has_every_head_with_its_tokens(reader):
-    trace = reader.trace(FIRST, SECOND)
+    trace = reader.trace(FIRST, second=SECOND)
     assert trace.weights("encoder").shape == (3, 4, 18, 18)
     assert trace.query_tokens(Site("encoder", 0)) == trace.key_tokens(Site("encoder", 2))
     assert trace.query_tokens(Site("encoder", 0)) == reader.read(FIRST, SECOND)

@@ -17,9 +17,9 @@ from safetensors.torch import load_file, save_file
 
 from model.library.bert_reader import load_bert
 from model.library.hub import LoadingError, fetch, progress_bar, read_config, read_weights
-from model.library.transformers_model import load_transformers_model
+from model.library.transformers_loading import load_transformers_reader
 
-LOADERS = pytest.mark.parametrize("load", [load_bert, load_transformers_model])
+LOADERS = pytest.mark.parametrize("load", [load_bert, load_transformers_reader])
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -282,7 +282,7 @@ def test_weights_in_several_files(folder, make_bert_folder):
     assert ours.keys() == expected.keys()
     assert all(torch.equal(ours[name], tensor) for name, tensor in expected.items())
     assert load_bert(folder).parity("the cat sat").states < 1e-5
-    assert load_transformers_model(folder).kinds == ("encoder",)
+    assert load_transformers_reader(folder).shape.kinds.keys() == {"encoder"}
 
 
 @LOADERS

@@ -13,7 +13,7 @@ FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 
 @pytest.fixture(scope="module")
 def reading(make_bert_folder):
-    return load_bert(make_bert_folder()).trace(FIRST, SECOND)
+    return load_bert(make_bert_folder()).trace(FIRST, second=SECOND)
 
 
 @pytest.fixture(scope="module")

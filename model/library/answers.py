@@ -1,0 +1,169 @@
+"""What a model with a head says about a text: its questions, and what an effect is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from model.library.pieces import Piece, whole_words
+from model.reader import Objective, Question
+from model.trace import Site, Trace
+
+Head = Literal["next token", "masked words", "class", "span"]
+
+
+class NamedIds(Protocol):
+    """What can say what an id of a vocabulary stands for."""
+
+    def piece(self, index: int) -> Piece:
+        """Return a piece that stands alone, by its id."""
+
+
+class Answer(NamedTuple):
+    """The words of a text that answer a question, and how likely the model finds them."""
+
+    start: int  # places of its tokens, both included
+    end: int
+    text: str  # its words with spaces between them
+    probability: float  # of this beginning times that of this end
+
+
+class Answers:
+    """How rows of logits are read that a head gives; with `head` None there are none.
+
+    `classes` are the names of classes by number. `ends` are what a decoder writes at last, the
+    usual one first.
+    """
+
+    def __init__(
+        self,
+        head: Head | None,
+        tokens: NamedIds,
+        classes: Mapping[int, str],
+        ends: Sequence[int] = (),
+    ) -> None:
+        self.head = head
+        self.tokens = tokens
+        self.classes = classes
+        self.ends = ends
+
+    def rows(self, trace: Trace, outputs: Mapping[str, Tensor]) -> Tensor | None:
+        """Return the logits (B, N, V) of the rows that mean something for the tokens of a trace.
+
+        They are those of every token a decoder read, of the masked tokens, of the classes once,
+        or of the places where an answer begins and where it ends.
+        """
+        if self.head is None:
+            return None
+        if self.head == "span":
+            return torch.stack([outputs["start_logits"], outputs["end_logits"]], dim=1)
+        logits = outputs["logits"]
+        if self.head == "class":
+            return logits[:, None]
+        return logits if self.head == "next token" else logits[:, masked(trace)]
+
+    def questions(self, trace: Trace) -> list[Question]:
+        """Return what the rows of a trace's logits choose; of a decoder's the last row alone."""
+        if self.head == "next token":
+            return [Question("The next token", len(read_ids(trace)) - 1)]
+        if self.head == "masked words":
+            places = enumerate(masked(trace))
+            return [Question(f"In place of token {place + 1}", row) for row, place in places]
+        if self.head == "span":
+            begins = Question("Where the answer begins", 0, likeliest_answer(trace).text)
+            return [begins, Question("Where the answer ends", 1)]
+        return [Question("The class", 0)] if self.head == "class" and len(self.classes) > 1 else []
+
+    def label(self, trace: Trace, index: int) -> str:
+        """Return a token of the vocabulary, a class, or a place with its token: 5: Paris."""
+        if self.head == "class":
+            return self.classes.get(index, f"Class {index + 1}")
+        if self.head == "span":
+            return f"{index + 1}: {trace.source_tokens[index].text}"
+        return self.tokens.piece(index).text
+
+    def objective(
+        self, trace: Trace, site: Site | None = None, query: int | None = None
+    ) -> Objective | None:
+        """Return the tokens a decoder is to write, or what the model of the trace finds likeliest.
+
+        Of a decoder's query it is the token after it. Of words that were masked they count, and
+        not what is likeliest in their place. None without a head, if nothing is masked, and for a
+        text of one token.
+        """
+        if not self.questions(trace) or trace.logits is None:
+            return None
+        chosen = trace.logits[0].argmax(dim=-1).tolist()
+        match self.head:
+            case "next token":
+                what, found = self.following(trace)
+                if site is not None and site.kind != "encoder" and query in found:
+                    what, found = "the token written after this query", {query: found[query]}
+            case "masked words":
+                hidden = enumerate(trace.source_tokens[place].hides for place in masked(trace))
+                what = "the masked words"
+                found = {row: index for row, index in hidden if index is not None}
+                if not found:  # all masks were typed
+                    what, found = "the likeliest words", dict(enumerate(chosen))
+            case "class":
+                what, found = "the likeliest class", {0: chosen[0]}
+            case "span":
+                start, end, *_ = likeliest_answer(trace)
+                what, found = "where the answer begins and ends", {0: start, 1: end}
+        if not found:
+            return None
+        texts = tuple(self.label(trace, index) for index in found.values())
+        what = f"the log-probability of {what}"
+        return Objective(tuple(found), tuple(found.values()), what, texts)
+
+    def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
+        """Return words for the tokens after the first, and their ids by row.
+
+        Beside an encoder the end is one of them.
+        """
+        ids = read_ids(trace)[1:]
+        if not trace.source_tokens:
+            return "the text after its first token", dict(enumerate(ids))
+        if self.ends and not (ids and ids[-1] in self.ends):
+            ids.append(self.ends[0])
+        return "the whole target", dict(enumerate(ids))
+
+    def answer(self, trace: Trace) -> Answer:
+        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
+        if self.head != "span":
+            raise ValueError(
+                "This checkpoint was saved without the head that finds answers. Choose one that "
+                "was trained to answer questions."
+            )
+        return likeliest_answer(trace)
+
+
+def masked(trace: Trace) -> list[int]:
+    """Return the places of the masked tokens of a trace."""
+    return [i for i, piece in enumerate(trace.source_tokens) if piece.role == "mask"]
+
+
+def read_ids(trace: Trace) -> list[int]:
+    """Return what a decoder read, padding left out."""
+    return [piece.id for piece in trace.target_tokens if not piece.is_padding]
+
+
+@torch.inference_mode()
+def likeliest_answer(trace: Trace) -> Answer:
+    """Return the likeliest words from a beginning to an end that is not before it.
+
+    They are words of the second text if there are two, of the only one otherwise.
+    """
+    pieces = trace.source_tokens
+    begins, ends = trace.logits[0].log_softmax(dim=-1)  # (S,)
+    within = max(piece.segment for piece in pieces)
+    allowed = [piece.segment == within and not piece.is_special for piece in pieces]
+    allowed = torch.tensor(allowed, device=begins.device)
+    together = begins[:, None] + ends  # (S, S)
+    together = together.masked_fill(~(allowed[:, None] & allowed).triu(), -torch.inf)
+    start, end = divmod(together.argmax().item(), len(pieces))
+    words = " ".join(word.text for word in whole_words(pieces[start : end + 1]))
+    return Answer(start, end, words, together[start, end].exp().item())

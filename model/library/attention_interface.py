@@ -1,0 +1,264 @@
+"""Attention of models of the transformers library: recorded, and changed, as in layers of our own.
+
+Most of its models ask a registered function to attend, with the query, key and value they have
+projected. The registry is global to the process, so the function that stands there looks up in a
+context variable what the call it is part of records and changes: threads can share a model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from itertools import cycle
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.attention import UNCHANGED, edited_mask, fit_weights
+from model.masks import look_ahead_mask, softmax_of_visible
+from model.trace import AttentionEdit, AttentionRecord, Run, Site
+
+NAME = "headlight"  # one with "sdpa", "flex" or "flash" in it has other meanings to the library
+
+
+@dataclass(frozen=True)
+class AttentionSites:
+    """Which modules of a model attend, and at which sites.
+
+    A module that serves several layers, as ALBERT's, has several, in the order of its calls.
+    """
+
+    modules: Mapping[nn.Module, Sequence[Site]]
+    rotated: bool = False  # queries and keys of self-attention arrive after rotary positions
+
+
+@dataclass
+class Watch:
+    """What one call of a model, or one generation, records and changes."""
+
+    run: Run
+    site_of: Callable[[nn.Module], Site]  # of a module's next call
+    rotated: bool = False
+    first_query: int = 0
+    queries: Counter[Site] = field(default_factory=Counter)  # seen so far
+
+    def positions(self, site: Site, queries: int, keys: int) -> tuple[int, int]:
+        """Return where the first of these queries and keys stand, and count the queries.
+
+        A cache holds the last keys, so they end where the queries end.
+        """
+        if site.kind == "encoder":
+            return 0, 0
+        first_query = self.first_query + self.queries[site]
+        self.queries[site] += queries
+        first_key = first_query + queries - keys if site.kind == "decoder" else 0
+        return first_query, first_key
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep a record, if the run has a trace."""
+        if self.run.trace is not None:
+            self.run.trace.record(site, record)
+
+
+WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching(
+    run: Run,
+    sites: AttentionSites,
+    *,
+    first_query: int = 0,
+) -> Iterator[None]:
+    """Let a call of a model in this context, and thread, record into `run.trace`, under its edits.
+
+    With a cache, `first_query` counts the positions decoded before; a whole generation in one
+    context counts on by itself, and its trace ends with the last step. Where there is nothing to
+    do the model attends as fast as by its own functions.
+    """
+    if run.trace is None and not run.edits:
+        yield
+        return
+    places = {module: cycle(found) for module, found in sites.modules.items()}
+    with watched(Watch(run, lambda module: next(places[module]), sites.rotated, first_query)):
+        yield
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Put a watch in force."""
+    token = WATCH.set(watch)
+    try:
+        yield
+    finally:
+        WATCH.reset(token)
+
+
+def register() -> None:
+    """Make the name known to the transformers library; doing so again changes nothing.
+
+    Without a mask function of the same name its models would get no mask.
+    """
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    AttentionInterface.register(NAME, attention)
+    AttentionMaskInterface.register(NAME, visible_keys)
+
+
+def visible_keys(*arguments: object, **options: object) -> Tensor | None:
+    """Return the mask of a model's call as booleans (B, 1, Q, K), or None if nothing is hidden.
+
+    Unwatched, None may stand for the look-ahead mask too, which fused attention knows.
+    """
+    from transformers.masking_utils import sdpa_mask
+
+    if WATCH.get() is not None:
+        options["allow_is_causal_skip"] = False
+    return sdpa_mask(*arguments, **options)
+
+
+def attention(
+    module: nn.Module,
+    query: Tensor,  # (B, H, Q, D)
+    key: Tensor,  # (B, key heads, K, D), as is value
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,  # of Gemma 2
+    position_bias: Tensor | None = None,  # of T5
+    s_aux: Tensor | None = None,  # the sinks of GPT-OSS
+    **options: object,
+) -> tuple[Tensor, Tensor | None]:
+    """Attend as the library's eager attention does; return (B, Q, H, D) and weights (B, H, Q, K).
+
+    This is what the library calls. Nothing is recorded and changed outside of `watching`; then the
+    weights are None if attention can be fused.
+    """
+    watch = WATCH.get()
+    site = None if watch is None else watch.site_of(module)
+    edit = UNCHANGED if watch is None else watch.run.edits.get(site, UNCHANGED)
+    idle = watch is None or (edit is UNCHANGED and watch.run.trace is None)
+    if idle and softcap is None and s_aux is None:
+        from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+        is_causal = options.get("is_causal") if watch is None else False
+        return sdpa_attention_forward(
+            module, query, key, value, attention_mask, dropout=dropout, scaling=scaling,
+            is_causal=is_causal, position_bias=position_bias,
+        )  # fmt: skip
+    if attention_mask is None and watch is None and getattr(module, "is_causal", False):
+        attention_mask = look_ahead_mask(
+            query.size(2), key.size(2) - query.size(2), device=query.device
+        )
+    first_query, first_key = (0, 0) if idle else watch.positions(site, query.size(2), key.size(2))
+    record = attend(
+        query, key, value, as_visible(attention_mask, key.size(2)), edit, first_query, first_key,
+        scale=query.size(-1) ** -0.5 if scaling is None else scaling,
+        scaled_before=getattr(module, "scaling", 1.0) if scaling == 1.0 else 1.0,
+        bias=position_bias, softcap=softcap, sinks=s_aux,
+    )  # fmt: skip
+    if not idle:
+        rotated = watch.rotated and site.kind != "cross" and getattr(module, "use_rope", True)
+        watch.record(site, replace(from_position_0(record, first_key), rotated=rotated))
+    return record.heads.transpose(1, 2).contiguous(), record.weights
+
+
+def as_visible(mask: Tensor | None, keys: int) -> Tensor | None:
+    """Return a mask as booleans for so many keys; a float one closes by the lowest number."""
+    if mask is None:
+        return None
+    mask = mask[..., :keys]
+    return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    visible: Tensor | None,
+    edit: AttentionEdit,
+    first_query: int,
+    first_key: int,
+    *,
+    scale: float,
+    scaled_before: float = 1.0,
+    bias: Tensor | None = None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+) -> AttentionRecord:
+    """Attend with every stage, as `model.attention.attend`, with what other models have besides.
+
+    Shapes: query (B, H, Q, D), key and value (B, key heads, K, D). `visible` broadcasts to
+    (B, H, Q, K). `first_query` and `first_key` are positions, which decide rows and columns of the
+    edit. In OPT the query is `scaled_before`, which the record undoes.
+    """
+    group = query.size(1) // key.size(1)
+    key_heads = key.size(1) if group > 1 else None
+    if group > 1:
+        key, value = (part.repeat_interleave(group, dim=1) for part in (key, value))
+    if edit.scale is not None:
+        scale = edit.scale / scaled_before
+    scores = (query @ key.transpose(2, 3)).mul_(scale)  # (B, H, Q, K)
+    if bias is not None:
+        scores = scores + bias
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    visible = changed(visible, edit, first_query, first_key, scores)
+    masked_scores = scores if visible is None else scores.masked_fill(~visible, -torch.inf)
+    weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
+    if edit.weights is not None:
+        weights = fit_weights(edit.weights, first_query, weights, first_key)
+    heads = weights @ value  # (B, H, Q, D)
+    if edit.gate is not None:
+        heads = heads * edit.gate.to(heads)[..., None, None]
+    return AttentionRecord(
+        query if scaled_before == 1 else query / scaled_before, key, value,
+        scores, masked_scores, weights, heads,
+        scale=scale * scaled_before, bias=bias, softcap=softcap, sinks=sinks, key_heads=key_heads,
+    )  # fmt: skip
+
+
+def changed(
+    visible: Tensor | None, edit: AttentionEdit, first_query: int, first_key: int, scores: Tensor
+) -> Tensor | None:
+    """Return the mask after an edit, whose columns count from position 0, for these keys."""
+    if edit.block is None and (edit.open is None or visible is None):
+        return visible
+    if visible is not None:
+        visible = F.pad(visible, (first_key, 0))
+    queries, keys = scores.shape[2:]
+    visible = edited_mask(visible, edit, first_query, queries, first_key + keys)
+    return visible[..., first_key:].to(scores.device)
+
+
+def weights_beside(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
+    """Return the softmax (B, H, Q, K) over the keys, and a sink (H,) if there are any."""
+    masked_scores = masked_scores.float()
+    if sinks is not None:
+        sink = sinks.float().view(1, -1, 1, 1).expand(*masked_scores.shape[:3], 1)
+        return torch.cat([masked_scores, sink], dim=-1).softmax(dim=-1)[..., :-1]
+    if visible is None or visible.any(dim=-1).all():
+        return masked_scores.softmax(dim=-1)
+    return softmax_of_visible(masked_scores, visible)
+
+
+def from_position_0(record: AttentionRecord, first_key: int) -> AttentionRecord:
+    """Return a record with columns for the keys that a sliding window dropped, closed and empty."""
+    if first_key == 0:
+        return record
+    columns, rows = (first_key, 0), (0, 0, first_key, 0)
+    bias = record.bias
+    return replace(
+        record,
+        key=F.pad(record.key, rows),
+        value=F.pad(record.value, rows),
+        scores=F.pad(record.scores, columns),
+        masked_scores=F.pad(record.masked_scores, columns, value=-torch.inf),
+        weights=F.pad(record.weights, columns),
+        bias=None if bias is None else F.pad(bias, columns),
+    )

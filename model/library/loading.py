@@ -1,0 +1,47 @@
+"""Any model by its name: a shipped one, a checkpoint folder, or one of the transformers library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model.checkpoint import WEIGHTS
+from model.library.bert import bert_config
+from model.library.bert_reader import load_bert
+from model.library.hub import LoadingError, Progress, read_config
+from model.library.transformers_loading import load_transformers_reader
+from model.reader import Reader
+from model.translator import load, shipped_models
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+
+def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
+    """Load a model by its name, from a folder or from the Hugging Face Hub; on the GPU if any.
+
+    `progress` is called with the bytes downloaded. Raises ValueError or FileNotFoundError, which
+    say what to do.
+    """
+    if str(name) in shipped_models() or (Path(name).expanduser() / WEIGHTS).is_file():
+        return load(name)
+    return load_from_library(str(name), progress)
+
+
+def load_from_library(name: str, progress: Progress | None = None) -> Reader:
+    """Load a model of the transformers library: a BERT into this project's layers, if they fit it.
+
+    Raises LoadingError, which says what to do.
+    """
+    if fits_our_layers(read_config(name), name):
+        return load_bert(name, progress)
+    return load_transformers_reader(name, progress)
+
+
+def fits_our_layers(config: PreTrainedConfig, name: str) -> bool:
+    """Return whether the layers here have all the parts of a model."""
+    try:
+        bert_config(config, name)
+    except LoadingError:
+        return False
+    return True

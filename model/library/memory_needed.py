@@ -1,0 +1,80 @@
+"""Whether a model fits into the memory of this computer, before its weights are read."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from model.library.hub import LoadingError
+
+BYTES = 4  # of a weight, as float32
+WORK = 1.2  # what a text takes besides, and the library while it loads
+
+
+def check_memory(paths: Sequence[Path], name: str, device: torch.device) -> None:
+    """Raise LoadingError if the weights in these safetensors files need more memory than is free.
+
+    Files that cannot be read are left to whoever reads them in full.
+    """
+    needed = sum(parameters(path) for path in paths) * BYTES * WORK
+    free = free_memory(device)
+    if free is not None and needed > free:
+        raise LoadingError(
+            f"{name} needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
+            "free. Choose a smaller model, or close other programs."
+        )
+
+
+def parameters(path: Path) -> int:
+    """Return how many numbers a safetensors file holds, by its header; 0 if it has none."""
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(min(length, 100_000_000)))
+        return sum(
+            math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__"
+        )
+    except (OSError, struct.error, ValueError, LookupError, TypeError, AttributeError):
+        return 0
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Return how many bytes are free on a device; None if that cannot be known."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    counts = [count for count in (free_of_system(), free_of_container()) if count is not None]
+    return min(counts, default=None)
+
+
+def free_of_system() -> int | None:
+    """Return the memory that programs can still get: of Linux, or all there is elsewhere."""
+    try:
+        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows has no such call
+        return None
+
+
+def free_of_container() -> int | None:
+    """Return what a container may still take, if it is one with a limit."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = int((folder / "memory.max").read_text("ascii"))  # "max" stands for none
+        taken = int((folder / "memory.current").read_text("ascii"))
+        parts = dict(
+            line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines()
+        )
+        return limit - taken + int(parts["file"])  # files are let go if need be
+    except (OSError, ValueError, LookupError):
+        return None

@@ -1,0 +1,45 @@
+"""How far the numbers here are from those of transformers, measured on a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from model.library.bert import Bert
+from model.trace import Trace
+
+
+class Parity(NamedTuple):
+    """The largest absolute differences from transformers' BertModel on one text."""
+
+    states: float  # of the last hidden states
+    weights: float  # of the weights of every head in every layer
+
+
+@torch.inference_mode()
+def measure_parity(model: Bert, trace: Trace, folder: Path) -> Parity:
+    """Compare a trace as trained with transformers' own BertModel, loaded from a folder."""
+    from transformers import BertModel
+
+    theirs = BertModel.from_pretrained(
+        folder,
+        add_pooling_layer=False,
+        attn_implementation="eager",
+        dtype=torch.float32,
+        use_safetensors=True,
+        local_files_only=True,
+    )
+    ids, segments = model.inputs(trace.source_tokens)
+    outputs = theirs.to(model.device).eval()(
+        ids,
+        attention_mask=ids != model.config.pad_id,
+        token_type_ids=segments,
+        output_attentions=True,
+    )
+    their_weights = torch.cat(outputs.attentions)  # (layers, H, S, S)
+    return Parity(
+        states=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
+        weights=(trace.weights("encoder") - their_weights).abs().max().item(),
+    )

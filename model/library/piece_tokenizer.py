@@ -1,0 +1,159 @@
+"""Texts to pieces and back, by any tokenizer of the transformers library."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import tokenizers
+
+from model.library.pieces import Piece
+from model.library.vocabulary import Vocabulary
+from model.tokens import check_characters
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+TEXTS = ("text", "text_pair", "text_target")  # options of a tokenizer's call
+
+
+class PieceTokenizer(Vocabulary):
+    """A tokenizer that gives at most `max_tokens` pieces, special ones included."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> None:
+        super().__init__(tokenizer)
+        self.max_tokens = max_tokens
+        self.tokenizing = Lock()  # some switch to the target's language and back, or cut
+
+    @property
+    def mask_id(self) -> int | None:
+        """The token that hides another, if there is one."""
+        return self.tokenizer.mask_token_id
+
+    @property
+    def pad_id(self) -> int | None:
+        """The token that fills a line up, if there is one that says nothing else."""
+        pad_id = self.tokenizer.pad_token_id
+        return None if pad_id == self.tokenizer.eos_token_id else pad_id
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether it parts a second text from the first."""
+        count = self.tokenizer.num_special_tokens_to_add
+        return self.tokenizer.is_fast and count(pair=True) > count(pair=False)
+
+    def read(self, text: str, second: str | None = None) -> list[Piece]:
+        """Return the pieces of a text, or of two, cut if there are too many.
+
+        A long text keeps its end token if it has one; of two the longer is cut first.
+        """
+        if second is not None:
+            cut = {"truncation": "longest_first", "max_length": self.max_tokens}
+            return self.pieces(text=text, text_pair=second, **cut)
+        return self.cut(self.pieces(text=text))
+
+    def read_target(self, text: str) -> list[Piece]:
+        """Return the pieces of a text in the language that a decoder writes, cut as others."""
+        return self.cut(self.pieces(text_target=text))
+
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        """Return whether there is more text than is read."""
+        pair = {} if second is None else {"text_pair": second}
+        return len(self.pieces(text=text, **pair)) > self.max_tokens
+
+    def cut(self, pieces: list[Piece]) -> list[Piece]:
+        """Return the first pieces, and the end token if it was the last."""
+        if len(pieces) <= self.max_tokens:
+            return pieces
+        end = pieces[-1:] if pieces[-1].is_special else []
+        return pieces[: self.max_tokens - len(end)] + end
+
+    def pieces(self, **options: str | int) -> list[Piece]:
+        """Return the pieces of `text`, of `text` and `text_pair`, or of `text_target`.
+
+        Further options are those of the tokenizer's own call.
+        """
+        texts = [options[name] for name in TEXTS if name in options]
+        for text in texts:
+            check_characters(text)
+        with self.tokenizing:
+            encoded = self.tokenizer(**options)
+        if encoded.encodings:
+            return self.with_spans(encoded.encodings[0], texts)
+        return self.written(encoded["input_ids"])[1]
+
+    def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
+        """Return an encoding's pieces with their places in the texts; a space begins a word."""
+        pieces: list[Piece] = []
+        word, segment = -1, 0
+        for index, name, (start, end), number in zip(
+            encoding.ids, encoding.tokens, encoding.offsets, encoding.sequence_ids, strict=True
+        ):
+            last = pieces[-1] if pieces else None
+            if number is None:
+                begin = last.end if last else 0
+                word += 1
+                pieces.append(Piece(index, name, begin, begin, word, segment, "special"))
+                continue
+            begin = last.end if last and number == segment and not last.is_special else 0
+            segment = number
+            # Bytes of one letter have the same place, of which the first gets it.
+            shown = texts[segment][max(start, begin) : end].lstrip()
+            start = max(end - len(shown), begin)
+            shown = shown.rstrip()
+            end = start + len(shown)
+            if not last or last.is_special or last.segment != segment or start > last.end:
+                word += 1
+            role = self.role(index)
+            pieces.append(Piece(index, shown or name, start, end, word, segment, role))
+        return pieces
+
+    def mask(self, pieces: Sequence[Piece], places: Collection[int]) -> list[Piece]:
+        """Return the pieces with the mask token in some places.
+
+        Raises ValueError if there is no mask token, or no such place.
+        """
+        if places and self.mask_id is None:
+            raise ValueError("This model has no token that hides a word.")
+        if wrong := [place for place in places if not 0 <= place < len(pieces)]:
+            raise ValueError(f"Cannot hide token {wrong[0] + 1}: there are {len(pieces)}.")
+        return [
+            self.hidden(piece) if place in places and piece.role != "mask" else piece
+            for place, piece in enumerate(pieces)
+        ]
+
+    def hidden(self, piece: Piece) -> Piece:
+        """Return the mask token in the place of a piece."""
+        name = self.tokenizer.mask_token
+        return replace(piece, id=self.mask_id, text=name, role="mask", hides=piece.id)
+
+    def pad(self, pieces: list[Piece], length: int | None) -> list[Piece]:
+        """Return pieces with padding appended until there are `length`.
+
+        Raises ValueError if that is more than the model reads, or there is no padding token.
+        """
+        if length is None or length <= len(pieces):
+            return pieces
+        if length > self.max_tokens:
+            raise ValueError(f"Cannot pad to {length} tokens: the model takes {self.max_tokens}.")
+        if self.pad_id is None:
+            raise ValueError("This model has no token for padding.")
+        last = pieces[-1]
+        return pieces + [
+            Piece(self.pad_id, self.tokenizer.pad_token, last.end, last.end, last.word + 1 + place,
+                  role="padding")
+            for place in range(length - len(pieces))
+        ]  # fmt: skip
+
+    def unpadded(self, pieces: Sequence[Piece]) -> int:
+        """Return how many pieces there are before the padding; the first never is padding."""
+        count = len(pieces)
+        while count > 1 and pieces[count - 1].id == self.pad_id:
+            count -= 1
+        return count
+
+    def piece(self, index: int) -> Piece:
+        """Return a piece that stands alone, by its id."""
+        return self.written([index])[1][0]

@@ -1,0 +1,288 @@
+"""Models of the transformers library: texts in, traces and answers out, and their heads edited."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from model.decoding.steps import Decoding, Writing
+from model.decoding.strategies import Strategy
+from model.library.answers import Answer, Answers, Head
+from model.library.attachment import Attachment, Parity
+from model.library.piece_tokenizer import PieceTokenizer
+from model.library.pieces import Piece
+from model.library.writing import Writer
+from model.reader import Ability, Objective, Question, Shape
+from model.sequences import token_ids
+from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+class TransformersReader:
+    """A model of the transformers library with its tokenizer, which threads may share.
+
+    An encoder reads a text as the source, a decoder alone as the target, and both beside each
+    other one each. `head` is what the model's logits say.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        model: PreTrainedModel,
+        tokens: PieceTokenizer,
+        head: Head | None,
+        attached: Attachment,
+    ) -> None:
+        self.title = title
+        self.model = model.eval()
+        self.tokens = tokens
+        self.attached = attached
+        self.writer = Writer(model, tokens, attached)
+        self.shape = Shape(attached.kinds, tokens.max_tokens)
+        self.takes_segments = (
+            getattr(model.config, "type_vocab_size", None) or 0
+        ) > 1 and "token_type_ids" in tokens.tokenizer.model_input_names
+        self.answers = Answers(head, tokens, model.config.id2label or {}, self.writer.end_ids)
+        self.missing = self.what_is_missing()
+
+    @property
+    def parity(self) -> Parity:
+        """How exactly recorded attention equals the library's own, as measured at loading."""
+        return self.attached.parity
+
+    def what_is_missing(self) -> dict[Ability, str]:
+        """Return what the model cannot do, and why."""
+        missing: dict[Ability, str] = {
+            "show the stream": "Of a model of the transformers library only the attention is "
+            "recorded, not what lies between.",
+            "own layers": "This model runs in the transformers library, not in layers made here.",
+            "move positions": "The transformers library gives this model its positions.",
+            "compare words": "Words are compared by the embeddings of this project's own models.",
+        }
+        if self.answers.head != "next token":
+            missing["write"] = "This model has no head that writes."
+        if not self.reads_source or not self.tokens.takes_pairs:
+            missing["read a pair"] = "This model reads one text at a time."
+        if self.answers.head != "masked words" or self.tokens.mask_id is None:
+            missing["mask words"] = "This model has not learned to fill in hidden words."
+        if any(self.heads_to_stream(site) is None for site in self.shape.sites):
+            missing["add up heads"] = (
+                "What a head of this model adds to the stream is not known here: its output "
+                "projection has another form."
+            )
+        return missing | self.attached.missing
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether there is an encoder."""
+        return self.shape.layers("encoder") > 0
+
+    @property
+    def reads_target(self) -> bool:
+        """Whether there is a decoder."""
+        return self.shape.layers("decoder") > 0
+
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        """Return whether there is more text than the model reads."""
+        return self.tokens.is_cut(text, second)
+
+    @torch.inference_mode()
+    def trace(
+        self,
+        text: str,
+        target: str | Writing | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        sites: Collection[Site] | None = None,
+    ) -> Trace:
+        """Record a run over a text; see `Reader.trace`.
+
+        The tokens are Pieces. The trace has logits of every token that a decoder reads, of the
+        masked tokens, of the classes in one row, or of an answer's first and last place in two.
+        """
+        if target is not None and not self.reads_target:
+            raise ValueError(
+                "This model has no decoder that could read a second text: give it one."
+            )
+        read, trace = self.read(text, second, masked), Trace(full=sites)
+        run = Run(edits or {}, trace)
+        if self.reads_source:
+            trace.source_tokens = self.tokens.pad(read, pad_to)
+        if self.reads_target:
+            written = self.target(trace, text, target, run.edits)
+            trace.target_tokens = self.tokens.pad(written, pad_to)
+        outputs = self.call(trace, run, output_hidden_states=True)
+        trace.logits = self.answers.rows(trace, outputs)
+        trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
+        return trace
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; see `Reader.rerun`.
+
+        Raises ValueError if the model has no head.
+        """
+        logits = self.answers.rows(trace, self.call(trace, run))
+        if logits is None:
+            raise ValueError("This model has no head, so nothing can be measured on what it says.")
+        return logits
+
+    def questions(self, trace: Trace) -> Sequence[Question]:
+        """Return what the model chooses by the rows of a trace's logits."""
+        return self.answers.questions(trace)
+
+    def label(self, trace: Trace, question: Question, index: int) -> str:
+        """Return the words for one of the things that a question chooses from."""
+        return self.answers.label(trace, index)
+
+    def objective(
+        self, trace: Trace, site: Site | None = None, query: int | None = None
+    ) -> Objective | None:
+        """Return what an effect is measured on, from the trace of the unedited model."""
+        return self.answers.objective(trace, site, query)
+
+    def answer(self, trace: Trace) -> Answer:
+        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
+        return self.answers.answer(trace)
+
+    def write(
+        self,
+        text: str,
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        chat: bool = True,
+    ) -> Decoding:
+        """Write a text with every step recorded; see `Writer.write`.
+
+        Raises ValueError if the model does not write, or cannot begin so.
+        """
+        if "write" in self.missing:
+            raise ValueError(self.missing["write"])
+        changed = attention_edits(edits or {})
+        return self.writer.write(
+            text, strategy, longest=longest, forced=forced, pad_to=pad_to, edits=changed, chat=chat
+        )
+
+    def begin(self, text: str) -> list[Piece]:
+        """Return the tokens of a text that writing can begin with; see `Writer.begin`."""
+        return self.writer.begin(text)
+
+    def heads_to_stream(self, site: Site) -> Tensor | None:
+        """Return what turns a head's output into what it adds to the stream: (H, D, d_model).
+
+        None if this model's output projection is not known.
+        """
+        return self.attached.heads_to_stream(self.model, site)
+
+    def read(self, text: str, second: str | None, masked: Collection[int]) -> list[Piece]:
+        """Return what the model reads; raises ValueError if it cannot."""
+        if not text.strip():
+            raise ValueError("There is nothing to read: type a sentence.")
+        second = second if second and second.strip() else None
+        for wanted, ability in ((second, "read a pair"), (masked, "mask words")):
+            if wanted and ability in self.missing:
+                raise ValueError(self.missing[ability])
+        pieces = self.tokens.mask(self.tokens.read(text, second), masked)
+        if not pieces:
+            raise ValueError("There is nothing to read: the tokenizer finds no token in this text.")
+        return pieces
+
+    def target(
+        self, trace: Trace, text: str, target: str | Writing | None, edits: RunEdits
+    ) -> list[Piece]:
+        """Return what a decoder reads: how it starts, or a prompt, and then the target.
+
+        The end of the target is left out, since nothing is written after it.
+        """
+        begun = self.writer.start() if self.reads_source else self.writer.prompt(text)
+        if isinstance(target, Writing):
+            ids = [token.id for token in target.target_tokens]
+            ids = ids[: len(ids) - target.finished]
+            return self.tokens.cut([*begun, *self.tokens.written(ids, begun)[1]])
+        if not self.reads_source:
+            more = self.tokens.pieces(text=target, add_special_tokens=False) if target else []
+            ids = [piece.id for piece in more]
+            return self.tokens.cut([*begun, *self.tokens.written(ids, begun)[1]])
+        if target is None:
+            return self.write_greedily(trace, edits)
+        pieces = self.tokens.read_target(target)
+        while pieces and pieces[-1].is_special:
+            pieces.pop()
+        if len(begun) > 1 and pieces and pieces[0].id == begun[-1].id:  # the language
+            pieces.pop(0)
+        written = [replace(piece, word=piece.word + len(begun)) for piece in pieces]
+        return [*begun, *written][: self.tokens.max_tokens]
+
+    def write_greedily(self, trace: Trace, edits: RunEdits) -> list[Piece]:
+        """Return what the decoder reads to write for a source: its start, and what it writes.
+
+        As a model that writes padding has no more to say, that is left out.
+        """
+        begun = self.writer.start()
+        ids = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits)).ids
+        pieces = [*begun, *self.tokens.written(ids, begun)[1]]
+        return pieces[: self.tokens.unpadded(pieces)]
+
+    def call(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
+        """Call the model on the tokens of a trace, as often as there are edits in a batch."""
+        edits = attention_edits(run.edits)
+        rows = max((batch_size(edit) for edit in edits.values()), default=1)
+        if self.reads_source:
+            inputs = self.inputs(trace.source_tokens, rows)
+            if self.reads_target:
+                decoder = self.inputs(trace.target_tokens, rows)
+                inputs |= {f"decoder_{name}": part for name, part in decoder.items()}
+        else:
+            inputs = self.inputs(trace.target_tokens, rows)
+        if self.reads_target:
+            options["use_cache"] = False
+        with self.attached.watching(Run(edits, run.trace)):
+            return self.model(**inputs, **options)
+
+    def inputs(self, pieces: Sequence[Piece], rows: int) -> dict[str, Tensor]:
+        """Return what the model is called with for pieces, so many times: each (rows, T)."""
+        device = self.model.device
+        inputs = {"input_ids": token_ids(pieces, device)}
+        if self.takes_segments:
+            inputs["token_type_ids"] = torch.tensor([[p.segment for p in pieces]], device=device)
+        if (count := self.tokens.unpadded(pieces)) < len(pieces):
+            inputs["attention_mask"] = (torch.arange(len(pieces), device=device) < count)[None]
+        return {name: part.expand(rows, -1) for name, part in inputs.items()}
+
+
+def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
+    """Return edits of sites; raises ValueError if positions are moved too."""
+    if any(not isinstance(site, Site) for site in edits):
+        raise ValueError("The positions of this model cannot be moved: only its heads and masks.")
+    return dict(edits)
+
+
+def batch_size(edit: AttentionEdit) -> int:
+    """Return how many rows of a batch an edit is for."""
+    sizes = [len(edit.gate)] if edit.gate is not None and edit.gate.dim() == 2 else []
+    cells = (edit.block, edit.open, edit.weights)
+    return max(
+        [*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4)], default=1
+    )
+
+
+def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
+    """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
+    if "encoder_last_hidden_state" in outputs:
+        return {
+            "encoder": outputs["encoder_last_hidden_state"],
+            "decoder": outputs["decoder_hidden_states"][-1],
+        }
+    return {side: outputs["hidden_states"][-1]}

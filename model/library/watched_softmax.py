@@ -1,0 +1,232 @@
+"""The attention of models that compute it in code of their own, recorded and edited at its softmax.
+
+DeBERTa, XLNet, Bloom, Falcon, GPT-J and others give no place to another attention function. But
+each ends its scores in a softmax: what it reads are the scores after the mask, what it returns are
+the weights, and a `TorchFunctionMode`, which holds for one thread, can replace both. A softmax
+belongs to attention if it is called inside a module whose class is named so; all else, such as
+the softmax of a router or of an output, passes untouched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from model.attention import UNCHANGED, fit_cells, fit_weights
+from model.library.attention_blocks import join_blocks, split_blocks
+from model.library.attention_interface import Watch
+from model.reader import Ability
+from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
+
+# Masks add or fill in -65500 or less, in float32 -1e6 or less; no score comes near.
+CLOSED = -3e4
+SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax, torch.special.softmax}
+
+MISSING: Mapping[Ability, str] = {
+    "open cells": (
+        "This model's own code puts the mask into its scores before they can be read, so a closed "
+        "cell cannot be opened."
+    ),
+    "take apart": (
+        "This model's own code keeps queries, keys and values to itself: its masked scores and "
+        "weights are recorded, and nothing before or after them."
+    ),
+    "add up heads": (
+        "This model's own code joins its heads before they can be read, so what each of them adds "
+        "is not known."
+    ),
+}
+HALF = (
+    "This model does not attend once in every layer over this text, so its attention cannot be "
+    "shown whole. Try a text of another length, or choose another model."
+)
+
+
+@dataclass
+class Running:
+    """An attention module at work, and what it was called with."""
+
+    module: nn.Module
+    inputs: tuple[Any, ...]
+    attended: bool = False
+
+    def is_in_blocks(self, given: Tensor) -> bool:
+        """Return whether it computes in blocks of queries, as LongT5's encoder."""
+        return given.dim() == 5 and given.size(-1) == 3 * given.size(-2) and bool(self.inputs)
+
+    def as_map(self, given: Tensor, heads: int, outside: float) -> Tensor:
+        """Return its scores or weights as (B, H, Q, K).
+
+        Some models have the heads in the batch, (B * H, Q, K), and some compute in blocks; cells
+        that are in no block become `outside`.
+        """
+        if given.dim() == 3:
+            return given.unflatten(0, (-1, heads))
+        if self.is_in_blocks(given):
+            return join_blocks(given, self.inputs[0].size(1), outside)
+        return given
+
+    def as_given(self, cells: Tensor, given: Tensor, outside: float) -> Tensor:
+        """Return (B, H, Q, K) in the shape of `given`, as `as_map` found it."""
+        if self.is_in_blocks(given):
+            return split_blocks(cells, given.size(-2), outside)
+        return cells.reshape(given.shape).contiguous()
+
+
+# What a softmax is replaced by: it takes the module, the scores, and the softmax itself.
+Replacement = Callable[[Running, Tensor, Callable[[Tensor], Tensor]], Tensor]
+
+# The attention modules at work in this thread, the innermost last; None if nobody watches.
+RUNNING: ContextVar[list[Running] | None] = ContextVar("running attention", default=None)
+
+
+class SoftmaxMode(TorchFunctionMode):
+    """Calls a replacement instead of every softmax inside an attention module."""
+
+    def __init__(self, replacement: Replacement) -> None:
+        super().__init__()
+        self.replacement = replacement
+
+    def __torch_function__(
+        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        running, kwargs = RUNNING.get(), kwargs or {}
+        if function not in SOFTMAXES or not running:
+            return function(*args, **kwargs)
+        given, *rest = args
+        return self.replacement(
+            running[-1], given, lambda scores: function(scores, *rest, **kwargs)
+        )
+
+
+@contextmanager
+def replacing(replacement: Replacement) -> Iterator[None]:
+    """Replace the softmaxes inside attention modules, in this thread."""
+    token = RUNNING.set([])
+    try:
+        with SoftmaxMode(replacement):
+            yield
+    finally:
+        RUNNING.reset(token)
+
+
+def enter(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+    """Note that an attention module begins, if somebody watches."""
+    running = RUNNING.get()
+    if running is not None:
+        running.append(Running(module, inputs))
+
+
+def leave(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
+    """Note that an attention module has ended, if somebody watches."""
+    running = RUNNING.get()
+    if running is not None:
+        running.pop()
+
+
+@dataclass(frozen=True)
+class SoftmaxSites:
+    """Which modules of a model call the softmax of which site; it holds no state of a call."""
+
+    modules: Mapping[nn.Module, Site]
+    heads: Mapping[Kind, int]  # in each layer
+
+    @contextmanager
+    def watching(self, run: Run, *, first_query: int = 0) -> Iterator[None]:
+        """Let a call of the model in this context, and thread, record into `run.trace`.
+
+        The options are those of `attention_interface.watching`. A record holds masked scores and
+        weights, and None for all before and after them. Raises ValueError for edits that open
+        cells or change the scale, and if a call does not attend once in every layer.
+        """
+        for edit in run.edits.values():
+            check(edit)
+        if run.trace is None and not run.edits:
+            yield
+            return
+        watch = Watch(run, self.modules.__getitem__, first_query=first_query)
+        call = SoftmaxCall(self, watch)
+        with replacing(call.attend):
+            yield
+        call.check()
+
+
+def check(edit: AttentionEdit | PositionEdit) -> None:
+    """Raise ValueError for a change that cannot be made at a softmax."""
+    if isinstance(edit, PositionEdit):
+        raise ValueError(
+            "This model's own code gives its tokens their positions, which cannot be moved. Leave "
+            "the positions as trained."
+        )
+    if edit.open is not None:
+        raise ValueError(f"{MISSING['open cells']} Close cells instead.")
+    if edit.scale is not None:
+        raise ValueError(
+            "This model's own code scales its scores before they can be read. Leave the scale as "
+            "trained."
+        )
+
+
+@dataclass
+class SoftmaxCall:
+    """One call of a model, or one generation, under a watch."""
+
+    sites: SoftmaxSites
+    watch: Watch
+    counts: Counter[Site] = field(default_factory=Counter)  # of calls
+
+    def attend(
+        self, running: Running, given: Tensor, softmax: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """Return the weights for the scores that a softmax was given, both in the model's shape."""
+        if running.module not in self.sites.modules or running.attended:
+            raise ValueError(HALF)
+        running.attended = True
+        site = self.watch.site_of(running.module)
+        self.counts[site] += 1
+        heads = self.sites.heads[site.kind]
+        edit = self.watch.run.edits.get(site, UNCHANGED)
+        scores = running.as_map(given, heads, outside=-torch.inf)  # (B, H, Q, K)
+        if scores.dim() != 4 or scores.size(1) != heads:
+            raise ValueError(HALF)
+        queries, keys = scores.shape[-2:]
+        first_query, _ = self.watch.positions(site, queries, keys)
+        masked_scores = scores.masked_fill(scores < CLOSED, -torch.inf)
+        if edit.block is None:
+            weights = running.as_map(softmax(given), heads, outside=0.0)
+        else:
+            cells = fit_cells(edit.block.to(scores.device), first_query, queries, keys)
+            masked_scores = masked_scores.masked_fill(cells, -torch.inf)
+            empty = masked_scores.isneginf().all(dim=-1, keepdim=True)
+            filled = masked_scores.masked_fill(empty, 0.0)  # a row of -inf would become NaN
+            weights = softmax(running.as_given(filled, given, outside=-torch.inf))
+            weights = running.as_map(weights, heads, outside=0.0).masked_fill(empty, 0.0)
+        if edit.weights is not None:
+            weights = fit_weights(edit.weights, first_query, weights)
+            weights = running.as_given(weights, given, outside=0.0)  # without cells in no block
+            weights = running.as_map(weights, heads, outside=0.0)
+        self.watch.record(
+            site, AttentionRecord(None, None, None, None, masked_scores, weights, None)
+        )
+        if edit.gate is not None:  # a head is linear in its weights
+            weights = weights * edit.gate.to(weights)[..., None, None]
+        return running.as_given(weights, given, outside=0.0)
+
+    def check(self) -> None:
+        """Raise ValueError unless the layers of every kind that attended did so equally often."""
+        kinds = {site.kind for site in self.counts}
+        times = [
+            {self.counts[site] for site in self.sites.modules.values() if site.kind == kind}
+            for kind in kinds
+        ]
+        if not times or any(len(counts) > 1 for counts in times):
+            raise ValueError(HALF)

@@ -1,0 +1,194 @@
+"""Text written by models of the transformers library, with every step and its attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from model.decoding.search import Decoded, Expansion, search
+from model.decoding.steps import Decoding, Writing
+from model.decoding.strategies import Strategy
+from model.edits import opens_the_future
+from model.library.attachment import Attachment
+from model.library.generation import GenerationPrefixes
+from model.library.hub import first_line
+from model.library.piece_tokenizer import PieceTokenizer
+from model.library.pieces import Piece
+from model.sequences import token_ids
+from model.trace import Run, RunEdits
+
+if TYPE_CHECKING:
+    from transformers import LogitsProcessorList, PreTrainedModel
+
+LONGEST = 64  # tokens written if nothing else is asked for
+
+
+class Writer:
+    """A model that writes: an encoder-decoder, or a decoder alone that goes on from a prompt.
+
+    The search is ours; `generate` of transformers prepares the cache, what the encoder says and
+    what the model's generation config demands, such as suppressed tokens and penalties for
+    repetition. The log-probabilities are the model's own after these.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, tokens: PieceTokenizer, attached: Attachment
+    ) -> None:
+        self.model = model
+        self.tokens = tokens
+        self.attached = attached
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether there is an encoder."""
+        return self.model.config.is_encoder_decoder
+
+    @property
+    def end_ids(self) -> list[int]:
+        """The tokens that end what the model writes, the usual one first."""
+        settings = getattr(self.model, "generation_config", None)  # only models that write have it
+        ids = getattr(settings, "eos_token_id", None)
+        return ids if isinstance(ids, list) else [] if ids is None else [ids]
+
+    def write(
+        self,
+        text: str,
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        chat: bool = True,
+    ) -> Decoding:
+        """Write a translation or what follows a text, of at most so many tokens; keep every step.
+
+        An encoder reads the text, which `pad_to` can pad. A decoder alone reads it as a prompt, in
+        the chat template of the tokenizer if there is one and `chat` is True. Raises ValueError if
+        there is nothing to read, no room to write, or a `forced` id that cannot be written.
+        """
+        read = self.tokens.read(text) if self.reads_source else self.prompt(text, chat)
+        if not text.strip() or not read:
+            raise ValueError("There is nothing to read: type a sentence.")
+        source = self.tokens.pad(read, pad_to) if self.reads_source else []
+        begun = self.start() if source else read
+        record: list[Expansion] = []
+        decoded = self.decode(source, begun, strategy, longest, forced, edits, record)
+        written, target = self.tokens.written(decoded.written, begun)
+        score, finished = decoded.log_probability, decoded.finished
+        writing = Writing(text if source else "", written, source, target, score, finished)
+        ends, append = frozenset(self.end_ids), self.tokens.append
+        return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
+
+    @torch.inference_mode()
+    def decode(
+        self,
+        source: Sequence[Piece],
+        begun: Sequence[Piece],
+        strategy: Strategy = Strategy(),
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        edits: RunEdits | None = None,
+        record: list[Expansion] | None = None,
+    ) -> Decoded:
+        """Write for what an encoder reads, if there is one, after what the decoder has read.
+
+        Where edits let a position see later ones, all are computed anew at every step. `record` is
+        filled with the steps. Raises ValueError as `write` does.
+        """
+        edits, room = edits or {}, self.tokens.max_tokens - len(begun)
+        if room < 1:
+            raise ValueError(
+                f"The prompt has {len(begun)} tokens, which leaves no room to write: the model "
+                f"takes {self.tokens.max_tokens}. Shorten the prompt."
+            )
+        limit = min(LONGEST if longest is None else longest, room)
+        encoding = ExitStack()  # the encoder runs under the edits, and then each step does
+
+        def our_search(
+            model: PreTrainedModel,
+            input_ids: Tensor,
+            logits_processor: LogitsProcessorList,
+            stopping_criteria: object,
+            generation_config: object,
+            **model_kwargs: object,
+        ) -> list[Decoded]:
+            encoding.close()
+            prefixes = GenerationPrefixes(
+                model, self.attached, input_ids, model_kwargs, logits_processor,
+                ends=frozenset(self.end_ids), edits=edits, beam=strategy.strategy == "beam",
+            )  # fmt: skip
+            return search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+
+        ids = token_ids(source or begun, self.model.device)
+        mask = torch.ones_like(ids)
+        if source:
+            mask[:, self.tokens.unpadded(source) :] = 0
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        if source:
+            inputs["decoder_input_ids"] = token_ids(begun, self.model.device)
+            encoding.enter_context(self.attached.watching(Run(edits)))
+        has_cache = getattr(self.model.config, "use_cache", True)
+        with encoding:
+            (decoded,) = self.model.generate(
+                **inputs,
+                custom_generate=our_search,
+                max_new_tokens=max(1, limit),
+                use_cache=has_cache and not opens_the_future(edits),
+                do_sample=False,  # so that nothing but the strategy narrows what is drawn from
+                num_beams=1,
+                num_return_sequences=1,
+            )
+        return decoded
+
+    def begin(self, text: str) -> list[Piece]:
+        """Return the tokens of a text that writing can begin with, a space before it if typed.
+
+        Raises ValueError if the model has no token for some of the text.
+        """
+        side = "text_target" if self.reads_source else "text"
+        pieces = self.tokens.pieces(**{side: text}, add_special_tokens=False)
+        unknown = [piece.text for piece in pieces if piece.is_unknown]
+        if unknown:
+            raise ValueError(f"The model has no token for “{' '.join(unknown)}”.")
+        return pieces
+
+    def start(self) -> list[Piece]:
+        """Return what the decoder beside an encoder reads first: its start token.
+
+        In a model of many languages that of the target follows, which is written by force
+        otherwise.
+        """
+        config = self.model.generation_config
+        first = config.decoder_start_token_id
+        ids = [config.bos_token_id if first is None else first]
+        if config.forced_bos_token_id is not None:
+            ids.append(config.forced_bos_token_id)
+        elif getattr(self.tokens.tokenizer, "tgt_lang", None):
+            label = self.tokens.pieces(text_target="")[0].id
+            ids += [] if label in (*ids, *self.end_ids) else [label]
+        return self.tokens.written(ids)[1]
+
+    def prompt(self, text: str, chat: bool = True) -> list[Piece]:
+        """Return what a decoder alone reads before it writes: a text, in its chat template if any.
+
+        Raises ValueError if the template does not take it.
+        """
+        if not (chat and self.tokens.tokenizer.chat_template):
+            return self.tokens.pieces(text=text)
+        from jinja2 import TemplateError
+
+        try:
+            line = self.tokens.tokenizer.apply_chat_template(
+                [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
+            )
+        except TemplateError as error:
+            raise ValueError(
+                f"The model's chat template does not take this text: {first_line(error)} Write "
+                "without the template."
+            ) from error
+        return self.tokens.pieces(text=line, add_special_tokens=False)

@@ -1,0 +1,120 @@
+"""Which models of the transformers library are loaded, and why others are not."""
+
+import json
+import struct
+import subprocess
+import sys
+
+import pytest
+import torch
+import transformers
+
+from model.library import memory_needed
+from model.library.hub import LoadingError
+from model.library.memory_needed import check_memory, free_memory, parameters
+from model.library.transformers_loading import load_transformers_reader
+
+SIZE = {
+    "vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4,
+    "intermediate_size": 20, "num_key_value_heads": 2, "head_dim": 4, "pad_token_id": 0,
+    "bos_token_id": 4, "eos_token_id": 1,
+}  # fmt: skip
+EXPERTS = {
+    "num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8,
+    "shared_expert_intermediate_size": 8, "linear_num_key_heads": 2, "linear_num_value_heads": 2,
+    "linear_key_head_dim": 8, "linear_value_head_dim": 8,
+}  # fmt: skip
+OTHERS = {
+    "mamba": ("MambaForCausalLM", "MambaConfig",
+              {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "state_size": 4}),
+    "qwen3_next": ("Qwen3NextForCausalLM", "Qwen3NextConfig", SIZE | EXPERTS),
+}  # fmt: skip
+
+
+def copy_tokenizer(folder, to):
+    for file in folder.glob("*token*"):
+        (to / file.name).write_bytes(file.read_bytes())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_model_that_does_not_attend_in_all_layers(name, transformers_folders, tmp_path):
+    model, config, options = OTHERS[name]
+    torch.manual_seed(0)
+    getattr(transformers, model)(getattr(transformers, config)(**options)).save_pretrained(tmp_path)
+    copy_tokenizer(transformers_folders["GPT-2"], tmp_path)
+    with pytest.raises(LoadingError, match=f"type {name}, and not all of its layers attend"):
+        load_transformers_reader(tmp_path)
+
+
+def test_a_config_without_any_such_model(transformers_folders, tmp_path):
+    transformers.CLIPVisionConfig().save_pretrained(tmp_path)
+    copy_tokenizer(transformers_folders["T5"], tmp_path)
+    weights = transformers_folders["T5"] / "model.safetensors"
+    (tmp_path / "model.safetensors").write_bytes(weights.read_bytes())
+    with pytest.raises(LoadingError, match=r"lack \d+ tensors|cannot load"):
+        load_transformers_reader(tmp_path)
+
+
+def test_a_model_that_reads_pictures(transformers_folders, tmp_path):
+    config = transformers.ViTConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=4, intermediate_size=20
+    )
+    transformers.ViTModel(config).save_pretrained(tmp_path)
+    copy_tokenizer(transformers_folders["GPT-2"], tmp_path)
+    with pytest.raises(LoadingError, match="cannot read a text"):
+        load_transformers_reader(tmp_path)
+
+
+def test_weights_that_lack_a_head_of_classes(transformers_folders, tmp_path):
+    transformers.AutoModel.from_pretrained(transformers_folders["classes"]).save_pretrained(
+        tmp_path
+    )
+    copy_tokenizer(transformers_folders["classes"], tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    config["architectures"] = ["DistilBertForSequenceClassification"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(LoadingError, match=r"lack 4 tensors, such as classifier\.bias"):
+        load_transformers_reader(tmp_path)
+
+
+def test_a_decoder_that_looks_ahead_is_an_encoder(transformers_folders, tmp_path):
+    options = {key: value for key, value in SIZE.items() if key != "num_hidden_layers"}
+    config = transformers.Gemma3TextConfig(
+        **options, num_hidden_layers=2, use_bidirectional_attention=True, sliding_window=16
+    )
+    torch.manual_seed(0)
+    transformers.Gemma3TextModel(config).save_pretrained(tmp_path)
+    copy_tokenizer(transformers_folders["GPT-2"], tmp_path)
+    assert load_transformers_reader(tmp_path).shape.kinds == {"encoder": (2, 4)}
+
+
+def test_a_model_that_is_larger_than_the_memory(transformers_folders, monkeypatch):
+    monkeypatch.setattr(memory_needed, "free_memory", lambda device: 10_000)
+    with pytest.raises(LoadingError, match=r"needs about .* GB of memory, and 0\.0 GB are free\."):
+        load_transformers_reader(transformers_folders["GPT-2"])
+    monkeypatch.setattr(memory_needed, "free_memory", lambda device: None)
+    load_transformers_reader(transformers_folders["GPT-2"])
+
+
+def test_parameters_are_counted_without_reading_them(transformers_folders, tmp_path):
+    model = transformers.GPT2LMHeadModel.from_pretrained(transformers_folders["GPT-2"])
+    path = transformers_folders["GPT-2"] / "model.safetensors"
+    assert parameters(path) == model.num_parameters()
+    # Sparse: the header promises what is not there.
+    header = json.dumps({"a": {"dtype": "BF16", "shape": [10**6, 10**6], "data_offsets": [0, 0]}})
+    large = tmp_path / "model.safetensors"
+    large.write_bytes(struct.pack("<Q", len(header)) + header.encode())
+    with pytest.raises(LoadingError, match=r"needs about 4800\.0 GB"):
+        check_memory([large], "A model", torch.device("cpu"))
+    for content in (b"", b"\xff" * 20, struct.pack("<Q", 2) + b"[]"):
+        large.write_bytes(content)
+        assert parameters(large) == 0
+    assert 10**8 < free_memory(torch.device("cpu")) < 10**15
+
+
+def test_importing_readers_does_not_import_transformers():
+    code = (
+        "import sys, model.library.transformers_reader, model.library.transformers_loading; "
+        "sys.exit('transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

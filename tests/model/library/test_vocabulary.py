@@ -1,0 +1,64 @@
+"""Pieces written one after the other, against the tokenizer's decoding of all of them at once."""
+
+import random
+
+import pytest
+import transformers
+
+from model.library.vocabulary import Vocabulary
+
+TEXTS = ("I love my cat.", "  two  spaces\n\nand lines", "a ☃☃ 漢字 é")
+
+
+@pytest.fixture(scope="module", params=["GPT-2", "T5"])
+def vocabulary(request, transformers_folders):
+    folder = transformers_folders[request.param]
+    return Vocabulary(transformers.AutoTokenizer.from_pretrained(folder))
+
+
+def whole(vocabulary, ids):
+    return vocabulary.decode([index for index in ids if vocabulary.role(index) != "special"])
+
+
+def test_any_ids_make_the_text_that_the_tokenizer_makes_of_them(vocabulary):
+    size = len(vocabulary.tokenizer)
+    for seed in range(100):
+        draw = random.Random(seed)
+        ids = [draw.randrange(size) for _ in range(30)]
+        text, pieces = vocabulary.written(ids)
+        assert text == whole(vocabulary, ids)
+        assert [piece.id for piece in pieces] == ids
+        for piece in pieces:
+            shown = "" if piece.is_special else text[piece.start : piece.end]
+            assert piece.text in (shown, vocabulary.tokenizer.convert_ids_to_tokens(piece.id))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_written_as_it_was_read(text, vocabulary):
+    ids = vocabulary.tokenizer(text)["input_ids"]
+    written, pieces = vocabulary.written(ids)
+    assert written == whole(vocabulary, ids)
+    for place in range(len(ids)):  # what is written later is written the same
+        before, begun = vocabulary.written(ids[:place])
+        _, rest = vocabulary.written(ids[place:], begun)
+        assert [piece.text for piece in rest] == [piece.text for piece in pieces[place:]]
+        assert [piece.word for piece in rest] == [piece.word for piece in pieces[place:]]
+        text, piece = vocabulary.append(before, begun, ids[place])
+        assert piece == pieces[place]
+        assert text == vocabulary.written(ids[: place + 1])[0]
+
+
+def test_a_character_of_several_tokens_is_shown_where_it_is_whole(vocabulary):
+    ids = vocabulary.tokenizer("a ☃b")["input_ids"]
+    text, pieces = vocabulary.written(ids)
+    if vocabulary.tokenizer.unk_token_id in ids:
+        pytest.skip("this vocabulary has no bytes")
+    assert text == "a ☃b"
+    shown = [piece for piece in pieces if piece.text == "☃"]
+    assert [text[piece.start : piece.end] for piece in shown] == ["☃"]
+    assert len({piece.word for piece in pieces[1:]}) == 1
+
+
+def test_an_id_that_only_the_model_has_is_shown_as_a_number(vocabulary):
+    text, piece = vocabulary.append("a", vocabulary.written([5])[1], 399_999)
+    assert (text, piece.text) == ("a", "<399999>")
