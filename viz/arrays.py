@@ -1,14 +1,21 @@
-"""Weights as people have them: arrays, tensors, or the tuples that transformers returns."""
+"""Weights as people have them: arrays, tensors, or the tuples that transformers returns.
+
+Weights of many heads on long texts may come in bytes, a quarter of the memory: the level of a
+weight is its nearest whole number of 255ths.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+LEVELS = 255  # that a weight in bytes has above 0
+
 
 def head_weights(weights: Any) -> np.ndarray:
-    """One head's weights [query, key] as an array, whatever library holds them.
+    """One head's weights [query, key] as an array of floats, whatever library holds them.
 
     Raises ValueError if there are other axes, such as those of all heads.
     """
@@ -18,35 +25,43 @@ def head_weights(weights: Any) -> np.ndarray:
             f"This picture takes one head's weights [query, key], but these have the shape "
             f"{array.shape}. Of what transformers returns take attentions[layer][0, head]."
         )
-    return array
+    return as_floats(array)
 
 
-def layer_weights(weights: Any) -> np.ndarray:
-    """The weights of all heads [layer, head, query, key] as an array.
+def layer_weights(weights: Any) -> Sequence[np.ndarray]:
+    """The weights [head, query, key] of each layer, none of them copied.
 
-    They may also be the attentions that transformers returns for one text: a tuple with a tensor
-    [1, head, query, key] a layer. Raises ValueError if they are neither.
+    They may be one array of all layers, a list of arrays or tensors, or the attentions that
+    transformers returns for one text: a tuple with a tensor [1, head, query, key] a layer. Bytes
+    stay bytes, see `as_floats`. Raises ValueError if they are none of these.
     """
-    if isinstance(weights, list | tuple):
-        if any(isinstance(layer, list | tuple) for layer in weights):
+    if not isinstance(weights, list | tuple):
+        array = as_array(weights)
+        if array.ndim != 4:
             raise ValueError(
-                "These seem to be the attentions of generate(), one tuple a step. Call the model "
-                "itself on the generated ids, with output_attentions=True."
+                f"The grid takes weights [layer, head, query, key], but these have the shape "
+                f"{array.shape}."
             )
-        layers = [as_array(layer) for layer in weights]
-        if any(layer.ndim == 4 and len(layer) != 1 for layer in layers):
-            raise ValueError(
-                f"These are the attentions of {len(layers[0])} texts, and one can be drawn. Take "
-                "it with [layer[i : i + 1] for layer in attentions]."
-            )
-        weights = np.stack([layer[0] if layer.ndim == 4 else layer for layer in layers])
-    array = as_array(weights)
-    if array.ndim != 4:
+        return array
+    if any(isinstance(layer, list | tuple) for layer in weights):
         raise ValueError(
-            f"The grid takes weights [layer, head, query, key], but these have the shape "
-            f"{array.shape}."
+            "These seem to be the attentions of generate(), one tuple a step. Call the model "
+            "itself on the generated ids, with output_attentions=True."
         )
-    return array
+    layers = [as_array(layer) for layer in weights]
+    if any(layer.ndim == 4 and len(layer) != 1 for layer in layers):
+        raise ValueError(
+            f"These are the attentions of {len(layers[0])} texts, and one can be drawn. Take "
+            "it with [layer[i : i + 1] for layer in attentions]."
+        )
+    layers = [layer[0] if layer.ndim == 4 else layer for layer in layers]
+    shapes = sorted({layer.shape for layer in layers})
+    if len(shapes) != 1 or len(shapes[0]) != 3:
+        raise ValueError(
+            "The grid takes layers of one shape [head, query, key], but these have the shapes "
+            f"{', '.join(map(str, shapes)) or '()'}."
+        )
+    return layers
 
 
 def as_array(weights: Any) -> np.ndarray:
@@ -56,7 +71,25 @@ def as_array(weights: Any) -> np.ndarray:
             "There are no weights. In transformers load the model with "
             'attn_implementation="eager", and call it with output_attentions=True.'
         )
-    for step in ("detach", "float", "cpu"):
+    is_bytes = str(getattr(weights, "dtype", "")).endswith("uint8")
+    for step in ("detach", "cpu") if is_bytes else ("detach", "float", "cpu"):
         if hasattr(weights, step):
             weights = getattr(weights, step)()
     return np.asarray(weights)
+
+
+def in_bytes(weights: np.ndarray) -> bool:
+    """Whether weights are levels, bytes of which 255 stands for 1."""
+    return weights.dtype == np.uint8
+
+
+def as_floats(weights: np.ndarray) -> np.ndarray:
+    """Weights from 0 to 1, of weights or of their levels."""
+    return weights / np.float32(LEVELS) if in_bytes(weights) else weights
+
+
+def as_levels(weights: np.ndarray) -> np.ndarray:
+    """The levels of weights, each to the nearest; those above 1 become 1."""
+    if in_bytes(weights):
+        return weights
+    return np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)

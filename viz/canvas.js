@@ -190,18 +190,23 @@ export function onWidth(root, render) {
   return () => root.observer.disconnect();
 }
 
-/** Write the tokens of a matrix: of its rows on the left, of its columns slanted above. */
-export function drawTokens(context, { rows, columns, side, left, top, color }) {
+/**
+ * Write the tokens of a matrix: of its rows on the left, of its columns slanted above.
+ *
+ * The first row and the first column begin at the matrix's own corner, unless it is scrolled.
+ */
+export function drawTokens(context, given) {
+  const { rows, columns, side, left, top, color, firstRow = top, firstColumn = left } = given;
   context.fillStyle = color;
   context.textBaseline = "middle";
   context.textAlign = "right";
   rows.forEach((token, row) => {
-    context.fillText(token, left - 8, top + side * (row + 0.5), left - 10);
+    context.fillText(token, left - 8, firstRow + side * (row + 0.5), left - 10);
   });
   context.textAlign = "left";
   columns.forEach((token, column) => {
     context.save();
-    context.translate(left + side * (column + 0.5), top - 8);
+    context.translate(firstColumn + side * (column + 0.5), top - 8);
     context.rotate(-Math.PI / 3);
     context.fillText(token, 0, 0, top - 6);
     context.restore();

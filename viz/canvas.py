@@ -7,7 +7,7 @@ import html
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,13 @@ class CanvasPicture:
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
         return cls(part, struct.pack("<I", len(text)) + text + body, height, numbers or {})
+
+    def having(self, **changes: Any) -> CanvasPicture:
+        """The same picture with other values in its header."""
+        end = 4 + struct.unpack_from("<I", self.data)[0]
+        text = json.dumps(json.loads(self.data[4:end]) | changes).encode("ascii")
+        data = struct.pack("<I", len(text)) + text + self.data[end:]
+        return replace(self, data=data)
 
     @property
     def name(self) -> str:

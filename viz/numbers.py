@@ -6,9 +6,12 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from viz.arrays import as_floats
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,21 +25,38 @@ FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array, and for each of its axes a name and the texts along it, such as tokens."""
+    """An array, and for each of its axes a name and the texts along it, such as tokens.
 
-    values: np.ndarray
+    The array may be given as a list of its parts along the first axis. Bytes are weights times 255.
+    """
+
+    values: np.ndarray | Sequence[np.ndarray]
     axes: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
         """Raise ValueError if the texts do not fit the array."""
         lengths = tuple(len(texts) for texts in self.axes.values())
-        if lengths != np.shape(self.values):
-            raise ValueError(f"The numbers are {np.shape(self.values)} and their texts {lengths}.")
+        in_parts = isinstance(self.values, list)
+        first = np.shape(self.values[0] if in_parts else self.values)
+        shape = (len(self.values), *first) if in_parts else first
+        if lengths != shape:
+            raise ValueError(f"The numbers are {shape} and their texts {lengths}.")
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return prod(map(len, self.axes.values()))
+
+    def array(self) -> np.ndarray:
+        """The numbers as one array, of floats if they are bytes."""
+        if isinstance(self.values, list):
+            return np.stack([as_floats(part) for part in self.values])
+        return as_floats(np.asarray(self.values))
 
 
 def count(numbers: Mapping[str, Numbers]) -> int:
     """How many numbers there are in all."""
-    return sum(part.values.size for part in numbers.values())
+    return sum(part.size for part in numbers.values())
 
 
 def largest(numbers: Mapping[str, Numbers]) -> str:
@@ -44,7 +64,7 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
     part = next((part for part in numbers.values() if len(part.axes) == 2), None)
     if part is None:
         return ""
-    values = np.nan_to_num(np.asarray(part.values, dtype=np.float32), nan=-np.inf)
+    values = np.nan_to_num(part.array().astype(np.float32), nan=-np.inf)
     places = np.argsort(-values, axis=None, kind="stable")[:MOST_TOLD]
     (rows, columns) = part.axes.items()
     told = []
@@ -74,7 +94,7 @@ def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
 
 def _rows(title: str, part: Numbers, names: Sequence[str]) -> Iterator[list[str]]:
     texts = {name: [as_cell(text) for text in part.axes.get(name, ())] for name in names}
-    values = np.asarray(part.values)
+    values = part.array()
     flat = values.astype(int) if values.dtype == bool else values
     written = flat.ravel().astype(str)  # the fewest digits that read back as the same
     for place, value in zip(np.ndindex(values.shape), written, strict=True):
@@ -105,7 +125,7 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
     """
     arrays = {"caption": np.array(writable(caption))}
     for title, part in numbers.items():
-        arrays[title] = np.asarray(part.values)
+        arrays[title] = part.array()
         for name, texts in part.axes.items():
             arrays[f"{title}.{name}"] = np.array([writable(text) for text in texts], dtype=str)
     file = io.BytesIO()

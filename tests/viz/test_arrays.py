@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from viz import attention_heatmap, attention_lines, head_grid
-from viz.arrays import head_weights, layer_weights
+from viz.arrays import as_floats, as_levels, head_weights, layer_weights
 
 TOKENS = ["[CLS]", "a", "cat"]
 
@@ -43,9 +43,33 @@ def test_bfloat16_becomes_an_array(attentions):
 def test_arrays_stay_as_they_are():
     array = np.random.default_rng(0).random((2, 4, 3, 5))
     assert layer_weights(array) is array
+    assert all(layer.base is array for layer in layer_weights(tuple(array)))
     np.testing.assert_array_equal(layer_weights(tuple(array)), array)
     assert head_weights(array[0, 0]).base is array
     np.testing.assert_array_equal(head_weights([[0.5, 0.5], [1, 0]]), [[0.5, 0.5], [1, 0]])
+
+
+def test_bytes_stay_bytes(attentions):
+    levels = tuple((255 * layer).round().to(torch.uint8) for layer in attentions)
+    for layer, expected in zip(layer_weights(levels), values(attentions), strict=True):
+        assert layer.dtype == np.uint8
+        np.testing.assert_array_equal(layer, as_levels(expected))
+
+
+@pytest.mark.parametrize("picture", [attention_heatmap, attention_lines])
+def test_pictures_of_one_head_take_bytes(picture, attentions):
+    levels = as_levels(values(attentions)[0, 0])
+    assert picture(levels, TOKENS) == picture(levels / np.float32(255), TOKENS)
+
+
+def test_levels_are_within_half_a_step_of_the_weights_and_stay_what_they_are():
+    weights = np.random.default_rng(0).random((4, 50), dtype=np.float32)
+    levels = as_levels(weights)
+    np.testing.assert_allclose(as_floats(levels), weights, atol=0.5 / 255 + 1e-6)
+    assert as_levels(levels) is levels
+    assert as_floats(weights) is weights
+    every = np.arange(256, dtype=np.uint8)
+    np.testing.assert_array_equal(as_levels(as_floats(every)), every)
 
 
 def test_cross_attention_has_its_own_keys(attentions):
@@ -62,6 +86,8 @@ def test_cross_attention_has_its_own_keys(attentions):
         ((None, None), "There are no weights.*output_attentions=True"),
         ((torch.zeros(3, 4, 3, 3),), "attentions of 3 texts, and one can be drawn"),
         (((torch.zeros(1, 4, 3, 3),),), r"attentions of generate\(\), one tuple a step"),
+        ([np.zeros((4, 3, 3)), np.zeros((2, 3, 3))], r"one shape.*\(2, 3, 3\), \(4, 3, 3\)"),
+        ([], "one shape"),
         (np.zeros((4, 3, 3)), r"\[layer, head, query, key\], but these have the shape \(4, 3, 3\)"),
     ],
 )

@@ -18,6 +18,16 @@ PARTS = [
 ]
 
 
+def test_a_picture_with_another_header_keeps_all_else():
+    picture = CanvasPicture.pack(PARTS[0], {"é": 1, "b": 2}, np.arange(4.0), height=3)
+    other = picture.having(b="ü")
+    header, array = split(other.data)
+    assert header == {"é": 1, "b": "ü"}
+    assert bytes(array) == np.arange(4.0).tobytes()
+    assert (other.part, other.height) == (picture.part, picture.height)
+    assert split(picture.data)[0]["b"] == 2
+
+
 def test_the_parts_are_found():
     assert {"heatmap", "switchboard", "token_strip", "vector_rows", "training_curves"} < {
         part.name for part in PARTS

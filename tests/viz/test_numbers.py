@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from viz import head_grid, position_lines
-from viz.numbers import FORMULA, Numbers, as_cell, from_chart, largest, to_csv, to_npz, writable
+from viz.numbers import (
+    FORMULA,
+    Numbers,
+    as_cell,
+    count,
+    from_chart,
+    largest,
+    to_csv,
+    to_npz,
+    writable,
+)
 
 NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", 'a"b,c', "a\nb"]
 NASTY += ["\0", "a\0", "\ud800", "é😀", "", " =1", "#000001"]
@@ -61,6 +71,31 @@ def test_npz_reads_back_as_the_very_numbers_and_tokens(numbers, caption):
     for name, texts in numbers.axes.items():
         assert read[f"weight.{name}"].tolist() == [writable(text) for text in texts]
     assert str(read["caption"]) == writable(caption)
+
+
+def test_bytes_are_saved_as_the_weights_they_stand_for_and_said_to_be_rounded():
+    levels = np.random.default_rng(0).integers(0, 256, (3, 2, 4, 5), np.uint8)
+    drawn = head_grid(list(levels), list("abcd"), list("vwxyz")).numbers
+    (title,) = drawn
+    assert title == "weight rounded to 255ths"
+    assert count(drawn) == levels.size
+    expected = levels / np.float32(255)
+    read = np.load(io.BytesIO(to_npz(drawn, "")), allow_pickle=False)[title]
+    np.testing.assert_array_equal(read, expected)
+    rows = rows_of(to_csv(drawn))
+    assert {row["numbers"] for row in rows} == {title}
+    np.testing.assert_array_equal([np.float32(row["value"]) for row in rows], expected.ravel())
+    one = {"weight": Numbers(np.array([[0, 255]], np.uint8), {"query": "a", "key": "cd"})}
+    assert largest(one) == "Largest: 1.000 at query a, key d; 0.000 at query a, key c."
+
+
+def test_parts_along_the_first_axis_are_the_whole_array():
+    weights = np.random.default_rng(0).random((3, 2, 4, 5), dtype=np.float32)
+    words = list("abcd"), list("vwxyz")
+    whole, parts = (head_grid(given, *words).numbers for given in (weights, list(weights)))
+    assert to_csv(parts) == to_csv(whole)
+    with pytest.raises(ValueError, match=r"\(2, 3\) and their texts \(3, 3\)"):
+        Numbers([np.zeros(3)] * 2, {"query": "abc", "key": "cde"})
 
 
 def test_arrays_of_other_axes_share_a_file():

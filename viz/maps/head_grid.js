@@ -14,9 +14,15 @@ import { begin, colorTable, element, fitCanvas, moveFocus, onWidth } from "../ca
  */
 
 const TOP = 20; // pixels for the column labels
+const UPRIGHT = 32; // the same, if words stand upright
 const LEFT = 24; // pixels for the row labels
+const EDGE = 4; // pixels for the outline of the maps at the edges
 const GAP = 5;
+const DENSE = 2; // pixels between maps of which there are many in a row
+const MANY = 16;
 const NARROW = 30; // pixels below which "mean" has no room in the usual size
+const NARROWER = 20; // pixels below which it has none in any
+const SMALLEST = 13; // pixels of a map's side; where they have no room, the maps scroll
 const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 
 /**
@@ -83,7 +89,13 @@ function build(root, header, array) {
     button.onkeydown = (event) => moveFocus(event, buttons, columns.length);
     return button;
   });
-  root.replaceChildren(canvas, ...rowLabels, ...columnLabels, ...buttons, reading, note);
+  const whole = element("div", "whole");
+  whole.append(canvas, ...columnLabels, ...buttons);
+  const sheet = element("div", "sheet");
+  sheet.append(whole);
+  const frame = element("div", "frame");
+  frame.append(...rowLabels, sheet);
+  root.replaceChildren(frame, reading, note);
   if (focused !== undefined) buttons[focused]?.focus();
 
   root.select = (place) => {
@@ -101,10 +113,18 @@ function build(root, header, array) {
   const smallContext = small.getContext("2d");
 
   onWidth(root, (width) => {
-    const side = (width - LEFT - GAP * (columns.length - 1)) / columns.length;
+    const gap = columns.length > MANY ? DENSE : GAP;
+    const room = (width - LEFT - gap * (columns.length - 1)) / columns.length;
+    const scrolls = room < SMALLEST;
+    sheet.classList.toggle("scrolls", scrolls);
+    const side = scrolls ? SMALLEST : room;
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
     const tall = Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length));
-    const context = fitCanvas(canvas, width, TOP + rows.length * (tall + GAP));
+    const upright = side < NARROWER;
+    const top = upright ? UPRIGHT : TOP;
+    const after = scrolls ? EDGE : 0;
+    const across = EDGE + columns.length * (side + gap) - gap + after;
+    const context = fitCanvas(canvas, across, top + rows.length * (tall + gap) + after);
     const sharpness = context.getTransform().a; // pixels of the screen to one of the page
     small.width = Math.min(cellColumns, Math.max(1, Math.round(side * sharpness)));
     small.height = Math.min(cellRows, Math.max(1, Math.round(tall * sharpness)));
@@ -114,15 +134,14 @@ function build(root, header, array) {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.imageSmoothingEnabled = false;
     buttons.forEach((button, index) => {
-      const x = LEFT + (index % columns.length) * (side + GAP);
-      const y = TOP + Math.floor(index / columns.length) * (tall + GAP);
+      const x = EDGE + (index % columns.length) * (side + gap);
+      const y = top + Math.floor(index / columns.length) * (tall + gap);
       const first = index * cellRows * cellColumns;
       const map = array.subarray(first, first + cellRows * cellColumns);
       const levels = largest(map, cellRows, cellColumns, small.height, small.width);
       levels.forEach((level, at) => (target[at] = colors[level]));
       smallContext.putImageData(pixels, 0, 0);
-      const [left, top, wide, high] = [x, y, side, tall].map((at) => Math.round(at * sharpness));
-      context.drawImage(small, left, top, wide, high);
+      context.drawImage(small, ...[x, y, side, tall].map((at) => Math.round(at * sharpness)));
       Object.assign(button.style, {
         left: `${x}px`,
         top: `${y}px`,
@@ -130,15 +149,19 @@ function build(root, header, array) {
         height: `${tall}px`,
       });
     });
+    const fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
     rowLabels.forEach((label, row) => {
-      label.style.left = "0";
-      label.style.top = `${TOP + row * (tall + GAP) + tall / 2 - 6}px`;
+      label.style.top = `${top + row * (tall + gap) + tall / 2 - 6}px`;
+      label.style.fontSize = rows.length > 9 ? "0.7rem" : "";
     });
     columnLabels.forEach((label, column) => {
-      label.style.left = `${LEFT + column * (side + GAP)}px`;
-      label.style.width = `${side}px`;
-      label.style.top = "2px";
-      label.style.fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
+      label.classList.toggle("upright", upright && isNaN(Number(label.textContent)));
+      Object.assign(label.style, {
+        left: `${EDGE + column * (side + gap)}px`,
+        width: `${side}px`,
+        bottom: `calc(100% - ${top - 4}px)`,
+        fontSize,
+      });
     });
   });
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from viz.arrays import layer_weights
+from viz.arrays import as_floats, as_levels, in_bytes, layer_weights
 from viz.canvas import CanvasPicture, Part
 from viz.colors import SEQUENTIAL
 from viz.numbers import Numbers
@@ -21,7 +21,7 @@ MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as 
 
 
 def head_grid(
-    weights: np.ndarray,
+    weights: np.ndarray | Sequence[np.ndarray],
     query_tokens: Sequence[str],
     key_tokens: Sequence[str] | None = None,
     *,
@@ -32,8 +32,9 @@ def head_grid(
 ) -> CanvasPicture:
     """Weights (layers, heads, query, key) as one picture with a button on every map.
 
-    They may also be the attentions that transformers returns: a tuple with a tensor (1, heads,
-    query, key) a layer. Without `key_tokens` the queries look at each other.
+    They may also be a list with the array (heads, query, key) of each layer, or the attentions that
+    transformers returns: a tuple with a tensor (1, heads, query, key) a layer. Bytes are weights
+    times 255, rounded. Without `key_tokens` the queries look at each other.
 
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
     weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
@@ -45,39 +46,48 @@ def head_grid(
     browser does the same if cells are smaller than its pixels, and says so below the maps. What
     is told of the largest weights always comes from all of them.
     """
-    weights = layer_weights(weights)
+    layers = layer_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
-    check_sizes(weights, query_tokens, key_tokens)
-    layers, columns = weights.shape[:2]
+    check_sizes(layers[0], query_tokens, key_tokens)
+    columns = len(layers[0])
     labels = list(column_labels or (f"head {column + 1}" for column in range(columns)))
-    flat = weights.reshape(layers, columns, -1)
-    places = flat.argmax(axis=-1)  # (layers, columns)
-    largest = np.take_along_axis(flat, places[..., None], axis=-1)[..., 0]  # (layers, columns)
-    maps = join_cells(weights, *joined_shape(layers * columns, *weights.shape[2:]))
+    cells = joined_shape(len(layers) * columns, len(query_tokens), len(key_tokens))
+    levels = np.empty((len(layers), columns, *cells), np.uint8)
+    strongest = []
+    for drawn, layer in zip(levels, layers, strict=True):
+        places, largest = strongest_of(layer)
+        tops = np.maximum(largest, 1e-12)[:, None, None] if own_scale else 1.0
+        drawn[:] = as_levels(as_floats(join_cells(layer, *cells)) / tops)
+        strongest += zip(places.tolist(), largest.tolist(), strict=True)
     header = {
         "queries": list(query_tokens),
         "keys": list(key_tokens),
-        "cells": maps.shape[2:],
-        "rows": [f"layer {layer + 1}" for layer in range(layers)],
+        "cells": cells,
+        "rows": [f"layer {layer + 1}" for layer in range(len(layers))],
         "columns": labels,
         "selected": list(selected) if selected else None,
         "linked": linked,
         "strongest": [
-            [int(place) // len(key_tokens), int(place) % len(key_tokens), round(float(value), 4)]
-            for place, value in zip(places.ravel(), largest.ravel(), strict=True)
+            [*divmod(place, len(key_tokens)), round(value, 4)] for place, value in strongest
         ],
         "colors": SEQUENTIAL,
     }
-    top = np.maximum(largest, 1e-12)[..., None, None] if own_scale else 1.0
-    levels = np.rint(np.clip(maps / top, 0, 1) * 255).astype(np.uint8)
     axes = {"layer": header["rows"], "head": labels, "query": query_tokens, "key": key_tokens}
+    rounded = any(map(in_bytes, layers))
     return CanvasPicture.pack(
         PART,
         header,
         levels,
-        height=60 + 90 * layers,
-        numbers={"weight": Numbers(weights, axes)},
+        height=60 + min(90, 40 + 480 // len(layers)) * len(layers),
+        numbers={"weight rounded to 255ths" if rounded else "weight": Numbers(layers, axes)},
     )
+
+
+def strongest_of(layer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each map of a layer [head, query, key] the place of its largest weight, and the weight."""
+    flat = layer.reshape(len(layer), -1)
+    places = flat.argmax(axis=-1)  # (H,)
+    return places, as_floats(flat[np.arange(len(flat)), places])
 
 
 def selected_map(place: tuple[int, int] | None) -> CanvasPicture:

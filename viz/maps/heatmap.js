@@ -131,6 +131,7 @@ function makePicture(root) {
     if (!isShown([row + part.top, column + part.left])) return;
     if (view.side < CLICKABLE) zoom(between([row - AROUND, column - AROUND], [row + AROUND, column + AROUND]));
     else if (header.clickable) pick([row + part.top, column + part.left]);
+    else pointAt(row, column); // a finger points by a tap
   }
 
   canvas.onpointerdown = (event) => {

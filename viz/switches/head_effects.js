@@ -1,4 +1,5 @@
-import { begin, element, moveFocus } from "../canvas.js";
+import { begin, element } from "../canvas.js";
+import { board, isDense, moveInRows, replaceBoards } from "./board.js";
 
 /**
  * @typedef {object} Header
@@ -11,8 +12,7 @@ import { begin, element, moveFocus } from "../canvas.js";
 const MINUS = "\u2212";
 const DARK = 0.7; // from this part of the largest change on, white is easier to read on its colour
 
-/**
- * A change with its sign: −0.31, +0.05, and 0.00 without one. */
+/** A change with its sign: −0.31, +0.05, and 0.00 without one. */
 function signed(value, digits) {
   const size = Math.abs(value).toFixed(digits);
   if (Number(size) === 0) return size;
@@ -28,11 +28,11 @@ export function draw(mount) {
   const first = [header.effects[0].name, 0, 0];
   const entered = (header.selected ?? first).join(); // where the tab key comes in
   const reading = element("p", "reading", "", { "aria-live": "polite" });
-  const buttons = [];
+  const buttons = []; // by rows, for the arrow keys
 
-  const head = (place, label, effect, color) => {
+  const head = (place, label, effect, color, text) => {
     const known = effect === null ? "not yet measured" : `${signed(effect, 3)} nats without it`;
-    const made = element("button", "head", effect === null ? "" : signed(effect, 1), {
+    const made = element("button", "head", text, {
       type: "button",
       "aria-label": `${label}: ${known}`,
       "aria-pressed": String(place.join() === header.selected?.join()),
@@ -45,34 +45,28 @@ export function draw(mount) {
     }
     made.onclick = () => answer(place);
     made.onpointerenter = made.onfocus = () => (reading.textContent = made.ariaLabel);
-    buttons.push(made);
+    made.onkeydown = (event) => moveInRows(event, buttons);
     return made;
   };
 
-  const kinds = element("div", "kinds");
+  const kinds = element("div", "boards");
   for (const { name, label, effects, colors } of header.effects) {
-    const columns = effects[0].length;
-    const line = () => element("div", "layer", "", { style: `--heads: ${columns}` });
-    const block = element("div", "kind", "", { role: "group", "aria-label": label });
-    const numbers = line();
-    numbers.append(
-      element("span", "column"),
-      ...effects[0].map((_, column) => element("span", "column", String(column + 1))),
+    const dense = isDense(effects[0].length);
+    const columns = effects[0].map((_, column) => element("span", "", String(column + 1)));
+    const rows = effects.map((row, layer) =>
+      row.map((effect, column) => {
+        const words = `${label}, layer ${layer + 1}, head ${column + 1}`;
+        const text = effect === null || dense ? "" : signed(effect, 1);
+        return head([name, layer, column], words, effect, colors[layer][column], text);
+      }),
     );
-    block.append(element("div", "heading", label), numbers);
-    effects.forEach((row, layer) => {
-      const made = line();
-      made.append(
-        element("span", "", `L${layer + 1}`),
-        ...row.map((effect, column) => {
-          const words = `${label}, layer ${layer + 1}, head ${column + 1}`;
-          return head([name, layer, column], words, effect, colors[layer][column]);
-        }),
-      );
-      block.append(made);
-    });
-    block.onkeydown = (event) => moveFocus(event, buttons, columns);
-    kinds.append(block);
+    buttons.push(...rows);
+    kinds.append(
+      board(label, element("div", "heading", label), [
+        [element("span"), ...columns],
+        ...rows.map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]),
+      ]),
+    );
   }
 
   const legend = element("div", "legend");
@@ -84,6 +78,6 @@ export function draw(mount) {
     scale,
     element("span", "", `+${end}: it was in the way`),
   );
-  root.replaceChildren(kinds, legend, reading);
-  buttons.find((made) => made.dataset.place === focused)?.focus();
+  replaceBoards(root, kinds, legend, reading);
+  buttons.flat().find((made) => made.dataset.place === focused)?.focus({ preventScroll: true });
 }

@@ -43,14 +43,15 @@ def head_effects(
         "scale": SCALE,
         "selected": list(selected) if selected else None,
     }
-    layers = sum(len(values) for values in effects.values())
+    height = 120 + 40 * sum(len(values) for values in effects.values())
     numbers = {
         labels[name]: Numbers(
             values, {"layer": counted(values.shape[0]), "head": counted(values.shape[1])}
         )
         for name, values in effects.items()
     }
-    return CanvasPicture.pack(PART, header, height=120 + 40 * layers, numbers=numbers)
+    height = min(height, 120 + 600 * len(effects))
+    return CanvasPicture.pack(PART, header, height=height, numbers=numbers)
 
 
 def color(change: float, limit: float) -> str | None:

@@ -13,6 +13,10 @@ const LARGEST = 30; // pixels of a cell's side
 const SMALLEST = 13;
 const LABEL = 92; // pixels for the tokens on either side
 const SLANT = 28; // pixels that the last slanted token leans over the edge
+const OUTSIDE = { query: -1, key: -1 };
+const MOST_ROWS = 64; // that are shown whole; more scroll
+const VIEW = 640; // pixels of their height
+const LARGEST_CANVAS = 2048; // pixels of either side
 
 // A cell is a number of two bits: whether it is visible, and whether that was changed by hand.
 const isVisible = (state) => (state & 1) !== 0;
@@ -41,12 +45,16 @@ export function draw(mount) {
     ...(editable && { tabindex: "0" }),
   });
   const reading = element("p", "reading", "", { "aria-live": "polite" });
+  const whole = element("div");
+  whole.append(canvas);
   const sheet = element("div", "sheet");
-  sheet.append(canvas);
+  if (queries.length > MOST_ROWS) sheet.style.maxHeight = `${VIEW}px`;
+  sheet.append(whole);
   scrollable(sheet, "Mask");
   root.replaceChildren(sheet, reading);
 
   let side = LARGEST;
+  let view = { width: 0, height: 0 }; // pixels of the canvas, which stays in view
   let cursor = root.cursor ?? { query: 0, key: 0 };
   const at = ({ query, key }) => query * keys.length + key;
   const inside = ({ query, key }) =>
@@ -56,31 +64,40 @@ export function draw(mount) {
       `“${queries[cell.query]}” looking at “${keys[cell.key]}”: ${words[states[at(cell)]]}`);
 
   function paint(cell) {
-    const state = states[at(cell)];
-    if (isVisible(state) === root.stroke.opened) return;
-    states[at(cell)] = turned(state);
-    root.stroke.cells.push([cell.query, cell.key]);
+    const { last, cells, opened } = root.stroke;
+    for (const passed of between(last, cell)) {
+      if (isVisible(states[at(passed)]) === opened) continue;
+      states[at(passed)] = turned(states[at(passed)]);
+      cells.push([passed.query, passed.key]);
+    }
+    root.stroke.last = cell;
     render();
     read(cell);
   }
   function start(cell) {
-    root.stroke = { opened: !isVisible(states[at(cell)]), cells: [] }; // of the drag under way
+    const opened = !isVisible(states[at(cell)]);
+    root.stroke = { opened, cells: [], last: cell }; // of the drag under way
     paint(cell);
   }
   function finish() {
     const { stroke, pending } = root;
     root.stroke = root.pending = null;
-    if (stroke?.cells.length) answer(stroke);
+    if (stroke?.cells.length) answer({ opened: stroke.opened, cells: stroke.cells });
     else if (pending) draw(pending);
   }
   function cellUnder(event) {
     const { x, y } = pointerIn(canvas, event);
+    if (x < LABEL || y < LABEL) return OUTSIDE;
     return {
-      query: Math.floor((y - LABEL) / side),
-      key: Math.floor((x - LABEL) / side),
+      query: Math.floor((y - LABEL + sheet.scrollTop) / side),
+      key: Math.floor((x - LABEL + sheet.scrollLeft) / side),
     };
   }
 
+  sheet.onscroll = () => {
+    root.scrolled = { scrollTop: sheet.scrollTop, scrollLeft: sheet.scrollLeft };
+    requestAnimationFrame(render);
+  };
   canvas.onpointermove = (event) => {
     const cell = cellUnder(event);
     if (!inside(cell)) return;
@@ -94,7 +111,7 @@ export function draw(mount) {
       if (event.pointerType === "touch" || event.button || !inside(cell)) return;
       event.preventDefault();
       canvas.setPointerCapture(event.pointerId);
-      canvas.focus();
+      canvas.focus({ preventScroll: true });
       moveTo(cell);
       start(cell);
     };
@@ -107,8 +124,10 @@ export function draw(mount) {
     };
     canvas.onkeydown = (event) => {
       const arrow = arrowOf(event);
-      if (arrow) moveTo({ query: cursor.query + arrow.down, key: cursor.key + arrow.across });
-      else if (event.key === " " || event.key === "Enter") {
+      if (arrow) {
+        moveTo({ query: cursor.query + arrow.down, key: cursor.key + arrow.across });
+        bringIntoView(cursor);
+      } else if (event.key === " " || event.key === "Enter") {
         start(cursor);
         finish();
       } else return;
@@ -123,33 +142,84 @@ export function draw(mount) {
     render();
   }
 
+  function bringIntoView({ query, key }) {
+    const nearest = (now, from, room) => Math.max(from + side - room, Math.min(now, from));
+    sheet.scrollTop = nearest(sheet.scrollTop, side * query, view.height - LABEL);
+    sheet.scrollLeft = nearest(sheet.scrollLeft, side * key, view.width - LABEL);
+  }
+
+  // The canvas is as large as the part in view and stays in it, since a canvas cannot be as large
+  // as hundreds of tokens each way.
   function render() {
     const style = getComputedStyle(root);
     const text = style.color;
     const accent = themeColor(root, "accent");
     const warning = themeColor(root, "warm");
-    const width = LABEL + side * keys.length + SLANT;
-    const context = fitCanvas(canvas, width, LABEL + side * queries.length);
+    const { scrollTop, scrollLeft } = sheet;
+    const context = fitCanvas(canvas, view.width, view.height);
     context.font = `${Math.min(13, side - 1)}px ${style.fontFamily}`;
-    drawTokens(context, { rows: queries, columns: keys, side, left: LABEL, top: LABEL, color: text });
-    states.forEach((state, index) => {
-      const x = LABEL + side * (index % keys.length) + 1;
-      const y = LABEL + side * Math.floor(index / keys.length) + 1;
-      drawCell(context, state, x, y, side - 2, { text, accent, warning });
-    });
+    const rows = inView(scrollTop, view.height - LABEL, queries.length);
+    const columns = inView(scrollLeft, view.width - LABEL, keys.length);
+    const left = LABEL - scrollLeft;
+    const top = LABEL - scrollTop;
+    for (let query = rows.first; query < rows.end; query++) {
+      for (let key = columns.first; key < columns.end; key++) {
+        const [x, y] = [left + side * key + 1, top + side * query + 1];
+        drawCell(context, states[at({ query, key })], x, y, side - 2, { text, accent, warning });
+      }
+    }
     if (editable && canvas.matches(":focus")) {
       context.strokeStyle = text;
       context.lineWidth = 2;
-      context.strokeRect(LABEL + side * cursor.key, LABEL + side * cursor.query, side, side);
+      context.strokeRect(left + side * cursor.key, top + side * cursor.query, side, side);
     }
+    if (scrollLeft) context.clearRect(0, 0, LABEL, view.height);
+    if (scrollTop) context.clearRect(0, 0, view.width, LABEL);
+    drawTokens(context, {
+      rows: queries.slice(rows.firstMiddle, rows.end),
+      columns: keys.slice(columns.firstMiddle, columns.end),
+      side,
+      left: LABEL,
+      top: LABEL,
+      firstRow: top + side * rows.firstMiddle,
+      firstColumn: left + side * columns.firstMiddle,
+      color: text,
+    });
+  }
+  /** Which rows or columns are seen in so many pixels, and which is the first whose middle is. */
+  function inView(scrolled, room, count) {
+    const first = Math.floor(scrolled / side);
+    const end = Math.min(count, Math.ceil((scrolled + room) / side));
+    return { first, end, firstMiddle: Math.ceil(scrolled / side - 0.5) };
   }
   if (cursor && !inside(cursor)) cursor = { query: 0, key: 0 };
-  if (hadFocus) canvas.focus();
+  if (hadFocus) canvas.focus({ preventScroll: true });
   if (root.cursor) read(cursor);
-  return onWidth(root, (width) => {
+  function fit(width) {
     side = Math.max(SMALLEST, Math.min(LARGEST, Math.floor((width - LABEL - SLANT) / keys.length)));
+    const full = { width: LABEL + side * keys.length + SLANT, height: LABEL + side * queries.length };
+    whole.style.width = `${full.width}px`;
+    whole.style.height = `${full.height}px`;
+    view = {
+      width: Math.min(full.width, sheet.clientWidth, LARGEST_CANVAS),
+      height: Math.min(full.height, sheet.clientHeight, LARGEST_CANVAS),
+    };
+    Object.assign(sheet, root.scrolled);
     render();
-  });
+  }
+  // At once, as the next of several quick clicks may come before the width is told.
+  if (root.clientWidth) fit(Math.floor(root.clientWidth));
+  return onWidth(root, fit);
+}
+
+/** The cells after one up to another, in a line. */
+function between(from, to) {
+  const [down, across] = [to.query - from.query, to.key - from.key];
+  const steps = Math.max(1, Math.abs(down), Math.abs(across));
+  return Array.from({ length: steps }, (_, step) => ({
+    query: from.query + Math.round((down * (step + 1)) / steps),
+    key: from.key + Math.round((across * (step + 1)) / steps),
+  }));
 }
 
 /** A visible cell is filled, a blocked one struck through; a changed one has a ring of its own. */

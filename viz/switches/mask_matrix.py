@@ -41,7 +41,7 @@ def mask_matrix(
         "label": label,
         "words": WORDS,
     }
-    height = 120 + 22 * len(query_tokens)
+    height = min(120 + 22 * len(query_tokens), 1600)
     axes = {"query": query_tokens, "key": key_tokens}
     numbers = {"visible": Numbers(visible, axes), "visible as trained": Numbers(trained, axes)}
     return CanvasPicture.pack(PART, header, states.astype(np.uint8), height=height, numbers=numbers)

@@ -1,4 +1,5 @@
-import { begin, element, moveFocus } from "../canvas.js";
+import { begin, element } from "../canvas.js";
+import { board, moveInRows, replaceBoards } from "./board.js";
 
 /**
  * @typedef {object} Header
@@ -7,14 +8,16 @@ import { begin, element, moveFocus } from "../canvas.js";
  */
 
 /**
- * Draw a button for every head, layer and kind; a click answers with what was meant.
+ * Draw a button for every head, layer, column and kind; a click answers with what was meant.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const focused = root.querySelector("button:focus")?.dataset.place;
   const selected = header.selected?.join();
-  const buttons = [];
+  const buttons = []; // by rows, for the arrow keys
+  /** Whether the tab key comes in at a place: at a heading, or at the selected head. */
+  const isEntry = (place) => place.join() === selected || (place[1] ?? place[2]) === null;
 
   const button = (className, text, label, place, pressed) => {
     const made = element("button", className, text, {
@@ -22,27 +25,30 @@ export function draw(mount) {
       title: label,
       "aria-label": label,
       "aria-pressed": String(pressed),
+      tabindex: isEntry(place) ? "0" : "-1",
       "data-place": place.join(),
     });
     made.onclick = () => answer(place);
-    made.onkeydown = (event) => moveFocus(event, buttons);
-    buttons.push(made);
+    made.onkeydown = (event) => moveInRows(event, buttons);
     return made;
   };
+  const whole = (text, label, place, gates) =>
+    button("whole", text, `${label}: all heads`, place, gates.every((gate) => gate > 0));
 
-  root.replaceChildren(
-    ...header.kinds.map(({ name, label, gates }) => {
-      const block = element("div", "kind", "", { role: "group", "aria-label": label });
-      const on = gates.flat().every((gate) => gate > 0);
-      block.append(button("whole heading", label, `${label}: all heads`, [name, null, null], on));
-      gates.forEach((row, layer) => {
-        const line = element("div", "layer", "", { style: `--heads: ${row.length}` });
-        const words = `${label}, layer ${layer + 1}`;
-        const all = row.every((gate) => gate > 0);
-        line.append(
-          button("whole", `L${layer + 1}`, `${words}: all heads`, [name, layer, null], all),
-        );
-        row.forEach((gate, head) => {
+  const boards = header.kinds.map(({ name, label, gates }) => {
+    const heading = whole(label, label, [name, null, null], gates.flat());
+    heading.classList.add("heading");
+    const columns = gates[0].map((_, head) => {
+      const place = [name, null, head];
+      const text = `${label}, head ${head + 1} of every layer`;
+      const on = gates.every((row) => row[head] > 0);
+      return button("whole", String(head + 1), text, place, on);
+    });
+    const rows = gates.map((row, layer) => {
+      const words = `${label}, layer ${layer + 1}`;
+      return [
+        whole(`L${layer + 1}`, words, [name, layer, null], row),
+        ...row.map((gate, head) => {
           const place = [name, layer, head];
           const state = gate === 1 ? "on" : gate === 0 ? "off" : `faded to ${gate.toFixed(2)}`;
           const made = button("head", "", `${words}, head ${head + 1}: ${state}`, place, gate > 0);
@@ -50,12 +56,15 @@ export function draw(mount) {
           made.classList.toggle("selected", place.join() === selected);
           const level = element("span", "level", "", { style: `height: ${100 * gate}%` });
           made.append(level, element("span", "name", String(head + 1)));
-          line.append(made);
-        });
-        block.append(line);
-      });
-      return block;
-    }),
-  );
-  buttons.find((made) => made.dataset.place === focused)?.focus();
+          return made;
+        }),
+      ];
+    });
+    buttons.push([heading], [null, ...columns], ...rows);
+    return board(label, heading, [[element("span"), ...columns], ...rows]);
+  });
+  root.classList.add("boards");
+  replaceBoards(root, ...boards);
+  const all = buttons.flat().filter((made) => made !== null);
+  all.find((made) => made.dataset.place === focused)?.focus({ preventScroll: true });
 }

@@ -19,8 +19,9 @@ def switchboard(
 ) -> CanvasPicture:
     """Gates (layers, heads) by kind, 1 for a head that is on, 0 for one that is off.
 
-    `labels` names the kinds; `selected` is a kind, a layer and a head, from 0. A click answers with
-    a kind, a layer and a head, of which layer and head are null if all of them are meant.
+    Kinds may have different numbers of layers and heads. `labels` names the kinds; `selected` is a
+    kind, a layer and a head, from 0. A click answers with a kind, a layer and a head: null for the
+    layer if all of them are meant, as for a head of every layer, and for the head likewise.
     """
     header = {
         "kinds": [
@@ -29,5 +30,5 @@ def switchboard(
         ],
         "selected": list(selected) if selected else None,
     }
-    layers = sum(len(values) for values in gates.values())
-    return CanvasPicture.pack(PART, header, height=80 + 40 * layers)
+    height = 80 + 40 * sum(len(values) for values in gates.values())
+    return CanvasPicture.pack(PART, header, height=min(height, 680 * len(gates)))

@@ -12,9 +12,9 @@ import { transport } from "../transport.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} read the token that each step has read
- * @property {string[]} source
- * @property {string[]} texts what was written before the first step, and after each
+ * @property {string[]} read all tokens: each step has read one more; those before, a prompt
+ * @property {string[] | null} source null if there is no cross-attention
+ * @property {string[]} texts what stood there before the first step, and after each
  * @property {Bar[][]} bars the candidates of each step
  * @property {number} start the step that it opens at, from 0
  * @property {string} ending why there are no more steps
@@ -33,11 +33,12 @@ const SMALLEST = 9;
 export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
   const { read, source, texts, bars, ending } = header;
-  const steps = read.length;
+  const steps = bars.length;
+  const before = read.length - steps; // tokens of the prompt, but for its last one
   const values = new Float32Array(array.buffer);
-  const selfAttention = values.subarray(0, steps * steps);
-  const crossAttention = values.subarray(steps * steps, steps * (steps + source.length));
-  const visible = values.subarray(steps * (steps + source.length));
+  const selfAttention = values.subarray(0, steps * read.length);
+  const crossAttention = values.subarray(steps * read.length, -steps * read.length);
+  const visible = values.subarray(-steps * read.length);
   const colors = colorTable(header.colors);
 
   // A new choice of head leaves the visitor at the step; another decoding begins at its start.
@@ -67,13 +68,14 @@ export function draw(mount) {
   typed.onfocus = player.pause;
 
   const text = element("p", "text", "", { "aria-live": "polite" });
+  if (!source) scrollable(text, "Text"); // which may be long before the first step
   const seen = element("div", "seen");
   const candidates = element("div", "");
   const next = element("div", "next");
   next.append(candidates, typed);
   const alignment = element("div", "alignment");
   const panes = element("div", "panes");
-  panes.append(seen, next, alignment);
+  panes.append(seen, next, ...(source ? [alignment] : []));
   const canvas = element("canvas", "", "", { role: "img" });
   const reading = element("p", "reading");
   const sheet = element("div", "sheet");
@@ -96,31 +98,60 @@ export function draw(mount) {
     const { step } = root;
     const chosen = bars[step].find((bar) => bar.chosen);
     player.update();
+    const prompt = source ? "" : texts[0];
     text.replaceChildren(
-      element("span", "", texts[step]),
+      element("span", "prompt", prompt),
+      element("span", "", texts[step].slice(prompt.length)),
       element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${chosen?.text ?? ""}`),
     );
     if (step === steps - 1) text.append(element("span", "ending", ending));
+    text.scrollTop = text.scrollHeight;
+    const newest = before + step;
     seen.replaceChildren(
-      element("p", "heading", `“${read[step]}” has just been read. It may look at, and looks at:`),
-      table(read, [
-        ["mask", (key) => maskCell(visible[step * steps + key] > 0)],
-        ["itself", (key) => (key <= step ? weightCell(selfAttention[step * steps + key], "decoder", key) : empty())],
-      ], step),
-      element("p", "heading", "In the source it looks at:"),
-      table(source, [["cross", (key) => weightCell(crossAttention[step * source.length + key], "cross", key)]]),
+      element("p", "heading", `“${read[newest]}” has just been read. It may look at, and looks at:`),
     );
+    if (source) {
+      seen.append(
+        table(read, [
+          ["mask", (key) => maskCell(isVisible(key))],
+          ["itself", (key) => (key <= newest ? weightCell(ownWeight(key), "decoder", key) : empty())],
+        ], newest),
+        element("p", "heading", "In the source it looks at:"),
+        table(source, [["cross", (key) => weightCell(crossAttention[step * source.length + key], "cross", key)]]),
+      );
+    } else {
+      const tokens = passage();
+      seen.append(tokens);
+      tokens.scrollTop = tokens.scrollHeight;
+    }
     const drawn = bars[step].some((bar) => bar.drawn !== null);
     candidates.replaceChildren(
       element("p", "heading", "The likeliest next tokens; click one to force it here:"),
       ...bars[step].map((bar, place) => barButton(bar, () => answer([step, place]))),
       ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: what it was drawn with.")] : []),
     );
-    drawAlignment();
+    if (source) drawAlignment();
+  }
+  const isVisible = (key) => visible[root.step * read.length + key] > 0;
+  const ownWeight = (key) => selfAttention[root.step * read.length + key];
+
+  /** All that was read, each token over its weight, in lines as text is. */
+  function passage() {
+    const tokens = element("div", "passage");
+    for (let key = 0; key <= before + root.step; key++) {
+      const part = key <= before ? "token prompt" : "token";
+      const token = element("div", key === before + root.step ? `${part} newest` : part);
+      token.append(element("span", "name", read[key], { title: read[key] }));
+      if (isVisible(key)) token.append(weightCell(ownWeight(key), "decoder", key, "div"));
+      else token.append(maskCell(false, "div"));
+      tokens.append(token);
+      if (key === before) tokens.append(element("span", "end", "end of the prompt"));
+    }
+    return scrollable(tokens, "Weights of this step");
   }
 
-  function weightCell(weight, kind, key) {
-    const cell = element("td", "weight");
+  function weightCell(weight, kind, key, tag = "td") {
+    const cell = element(tag, "weight");
     const button = element("button", "", weight.toFixed(2), {
       type: "button",
       title: `${weight.toFixed(4)}: click to see how it comes about`,
@@ -140,7 +171,7 @@ export function draw(mount) {
     const width = LABEL + side * source.length + TOP / 2;
     const context = fitCanvas(canvas, width, TOP + side * steps);
     context.font = `${Math.min(13, side - 1)}px ${style.fontFamily}`;
-    const rows = read.map((token, row) => (row <= step ? `${token} → ${written(row)}` : ""));
+    const rows = bars.map((_, row) => (row <= step ? `${read[before + row]} → ${written(row)}` : ""));
     drawTokens(context, { rows, columns: source, side, left: LABEL, top: TOP, color: style.color });
     for (let row = 0; row < steps; row++) {
       for (let key = 0; key < source.length; key++) {
@@ -163,7 +194,7 @@ export function draw(mount) {
     reading.textContent =
       cell === null || cell.row > root.step
         ? ""
-        : `“${read[cell.row]}”, to write “${written(cell.row)}”, looks at “${source[cell.key]}”: ` +
+        : `“${read[before + cell.row]}”, to write “${written(cell.row)}”, looks at “${source[cell.key]}”: ` +
           crossAttention[cell.row * source.length + cell.key].toFixed(4);
   };
   canvas.onclick = (event) => {
@@ -182,7 +213,7 @@ export function draw(mount) {
 
   player.resume();
   const forget = onWidth(root, () => {
-    side = Math.floor((alignment.clientWidth - LABEL - TOP / 2) / source.length);
+    if (source) side = Math.floor((alignment.clientWidth - LABEL - TOP / 2) / source.length);
     side = Math.max(SMALLEST, Math.min(LARGEST, side));
     render();
   });
@@ -214,9 +245,9 @@ function table(tokens, rows, last = tokens.length) {
   return scrollable(sheet, "Weights of this step");
 }
 
-function maskCell(seen) {
+function maskCell(seen, tag = "td") {
   const words = seen ? "visible" : "blocked: not written yet, or closed";
-  return element("td", seen ? "mask seen" : "mask", seen ? "✓" : "×", { title: words });
+  return element(tag, seen ? "mask seen" : "mask", seen ? "✓" : "×", { title: words });
 }
 
 function empty() {

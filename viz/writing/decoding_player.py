@@ -28,10 +28,10 @@ class Bar:
 
 def decoding_player(
     self_attention: np.ndarray,
-    cross_attention: np.ndarray,
+    cross_attention: np.ndarray | None,
     visible: np.ndarray,
     read_tokens: Sequence[str],
-    source_tokens: Sequence[str],
+    source_tokens: Sequence[str] | None,
     *,
     texts: Sequence[str],
     bars: Sequence[Sequence[Bar]],
@@ -40,16 +40,24 @@ def decoding_player(
 ) -> CanvasPicture:
     """The steps of a decoding, each a row of weights [step, key] over what was read and the source.
 
-    Step i looks from read token i; `visible` [step, read] is its mask. `texts` hold what was
-    written before the first step and after each, `bars` the candidates of each step. It opens at
-    step `start`, counted from 0; `ending` says why there are no more. A click answers with its step
-    and a bar's place, a typed text, or a weight's kind ("decoder" or "cross") and key. Raises
-    ValueError if sizes do not fit.
+    The keys of `self_attention` are all tokens that were read, the last step's newest at the end;
+    `visible` [step, read] is its mask. If more were read than there are steps, the first of them
+    are a prompt, whose last token the first step looks from. Without a source, `cross_attention`
+    and `source_tokens` are None.
+
+    `texts` hold what stood there before the first step and after each, `bars` the candidates of
+    each step. It opens at step `start`, counted from 0; `ending` says why there are no more. A
+    click answers with its step and a bar's place, a typed text, or a weight's kind ("decoder" or
+    "cross") and key. Raises ValueError if sizes do not fit.
     """
-    check_sizes(self_attention, read_tokens, read_tokens)
-    check_sizes(visible, read_tokens, read_tokens)
-    check_sizes(cross_attention, read_tokens, source_tokens)
-    steps = len(read_tokens)
+    steps = len(self_attention)
+    looking = list(read_tokens[-steps:])
+    check_sizes(self_attention, looking, read_tokens)
+    check_sizes(visible, looking, read_tokens)
+    if (cross_attention is None) != (source_tokens is None):
+        raise ValueError("Weights over a source and the source's tokens go together.")
+    if cross_attention is not None:
+        check_sizes(cross_attention, looking, source_tokens)
     if len(bars) != steps or len(texts) != steps + 1:
         raise ValueError(
             f"There are {steps} steps, {len(bars)} rows of bars and {len(texts)} texts, "
@@ -57,19 +65,20 @@ def decoding_player(
         )
     header = {
         "read": list(read_tokens),
-        "source": list(source_tokens),
+        "source": None if source_tokens is None else list(source_tokens),
         "texts": list(texts),
         "bars": [[asdict(bar) for bar in row] for row in bars],
         "start": start,
         "ending": ending,
         "colors": SEQUENTIAL,
     }
-    parts = (self_attention, cross_attention, visible)
-    array = np.concatenate([np.asarray(part, np.float32).ravel() for part in parts])
-    read, source = {"query": read_tokens, "key": read_tokens}, {"query": read_tokens}
-    numbers = {
-        "self-attention": Numbers(self_attention, read),
-        "cross-attention": Numbers(cross_attention, source | {"source": source_tokens}),
-        "visible": Numbers(visible, read),
-    }
-    return CanvasPicture.pack(PART, header, array, height=640, numbers=numbers)
+    own, source = (
+        {"query": looking, "key": read_tokens},
+        {"query": looking, "source": source_tokens},
+    )
+    numbers = {"self-attention": Numbers(self_attention, own)}
+    if cross_attention is not None:
+        numbers["cross-attention"] = Numbers(cross_attention, source)
+    numbers["visible"] = Numbers(visible, own)
+    parts = [np.asarray(part.values, np.float32).ravel() for part in numbers.values()]
+    return CanvasPicture.pack(PART, header, np.concatenate(parts), height=640, numbers=numbers)

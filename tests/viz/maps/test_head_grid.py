@@ -1,5 +1,7 @@
 """What the grid of all heads sends of large inputs."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.viz.unpacking import unpack
 from viz import head_grid, selected_map
+from viz.arrays import as_levels
 from viz.maps.head_grid import MOST_CELLS, join_cells, joined_shape
 
 sizes = st.integers(1, 2_000)
@@ -87,6 +90,41 @@ def test_512_tokens_of_a_base_model_stay_small_and_name_the_strongest_weights():
     header, maps = read(picture)
     assert [named[:2] for named in header["strongest"]] == places.reshape(-1, 2).tolist()
     assert (maps.max(axis=(-2, -1)) == 255).all()
+
+
+@pytest.mark.parametrize("own_scale", [False, True])
+@pytest.mark.parametrize("most", [MOST_CELLS, 6 * 50])
+def test_a_grid_of_bytes_is_that_of_the_weights_they_stand_for(monkeypatch, own_scale, most):
+    monkeypatch.setitem(joined_shape.__globals__, "MOST_CELLS", most)
+    weights = np.random.default_rng(0).dirichlet(np.full(30, 0.2), (2, 3, 20))  # (2, 3, 20, 30)
+    levels = as_levels(weights)
+    words = [f"q{place}" for place in range(20)], [f"k{place}" for place in range(30)]
+    rounded = head_grid(levels / np.float32(255), *words, own_scale=own_scale)
+    assert head_grid(levels, *words, own_scale=own_scale) == rounded
+    if not own_scale:
+        _, drawn = read(head_grid(levels, *words))
+        _, exact = read(head_grid(weights, *words))
+        np.testing.assert_array_equal(drawn, exact)
+
+
+def test_layers_need_no_stack_and_may_differ_in_how_they_are_kept():
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), (3, 2, 4)).astype(np.float32)
+    words = list("abcd"), list("vwxyz")
+    assert head_grid(list(weights), *words) == head_grid(weights, *words)
+    mixed = [weights[0], as_levels(weights[1]), weights[2]]
+    _, drawn = read(head_grid(mixed, *words))
+    np.testing.assert_array_equal(drawn, as_levels(weights))
+
+
+def test_the_largest_bert_in_bytes_takes_little_memory_beside_them():
+    layer = np.random.default_rng(0).integers(0, 256, (34, 512, 512), np.uint8)
+    words = [f"token {place}" for place in range(512)]
+    tracemalloc.start()
+    picture = head_grid([layer] * 32, words)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 32e6  # bytes, of 285e6 weights
+    assert len(picture.data) < 1_200_000
 
 
 @pytest.mark.parametrize("place", [None, (0, 0), (2, 9)])

@@ -47,6 +47,51 @@ def test_tokens_texts_and_bars_travel_as_they_are():
     assert (header["start"], header["ending"]) == (1, "the end")
 
 
+def draw_prompted(prompt, steps, **changes):
+    """A player without a source, and its self-attention; the prompt has so many tokens."""
+    read = [f"r{place}" for place in range(prompt + steps - 1)]
+    weights = np.random.default_rng(0).random((steps, len(read)), dtype=np.float32)
+    parts = {"cross": None, "source": None, "read": read, **changes}
+    texts = [f"text {step}" for step in range(steps + 1)]
+    picture = decoding_player(
+        weights,
+        parts["cross"],
+        np.tri(steps, len(read), prompt - 1, dtype=bool),
+        parts["read"],
+        parts["source"],
+        texts=texts,
+        bars=[BARS[0]] * steps,
+    )
+    return picture, weights
+
+
+@pytest.mark.parametrize(("prompt", "steps"), [(1, 3), (5, 2), (200, 1)])
+def test_without_a_source_every_step_looks_at_the_prompt_and_what_was_written(prompt, steps):
+    picture, weights = draw_prompted(prompt, steps)
+    header, body = unpack(picture, np.float32)
+    assert header["source"] is None
+    assert len(header["read"]) - len(header["bars"]) == prompt - 1
+    own, visible = body.reshape(2, *weights.shape)
+    np.testing.assert_array_equal(own, weights)
+    np.testing.assert_array_equal(visible.sum(axis=1), prompt + np.arange(steps))
+    assert set(picture.numbers) == {"self-attention", "visible"}
+    assert picture.numbers["self-attention"].axes["query"] == header["read"][prompt - 1 :]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cross": CROSS}, "go together"),
+        ({"source": SOURCE}, "go together"),
+        ({"read": ["a", "b"]}, "3 queries but there are 2 tokens"),
+        ({"read": ["a"] * 6}, "7 keys but there are 6 tokens"),
+    ],
+)
+def test_a_prompt_or_a_source_that_does_not_fit_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        draw_prompted(5, 3, **changes)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -1,0 +1,60 @@
+// What tables of all heads share: layers down, heads across, in a box that scrolls on its own.
+
+import { arrowOf, element } from "../canvas.js";
+
+const MANY = 16; // heads, of which more stand closer together
+
+/** Whether a layer has so many heads that its cells are small. */
+export function isDense(heads) {
+  return heads > MANY;
+}
+
+/**
+ * A table under a heading; its first row and its first column stay in view where it scrolls.
+ * @param {string} label
+ * @param {HTMLElement} heading
+ * @param {HTMLElement[][]} rows of the same length, the first of them the names of the columns
+ */
+export function board(label, heading, rows) {
+  const heads = rows[0].length - 1;
+  const table = element("div", "table");
+  rows[0].forEach((cell) => cell.classList.add("over"));
+  rows.forEach(([name]) => name.classList.add("beside"));
+  table.append(...rows.flat());
+  const made = element("div", isDense(heads) ? "kind dense" : "kind", "", {
+    role: "group",
+    "aria-label": label,
+    style: `--heads: ${heads}`,
+  });
+  made.append(heading, table);
+  return made;
+}
+
+/** Put boards into a root, each scrolled as the one before it that stood in its place. */
+export function replaceBoards(root, ...parts) {
+  const places = [...root.querySelectorAll(".table")].map((at) => [at.scrollLeft, at.scrollTop]);
+  root.replaceChildren(...parts);
+  root.querySelectorAll(".table").forEach((table, at) => {
+    if (places[at]) [table.scrollLeft, table.scrollTop] = places[at];
+  });
+}
+
+/**
+ * Have an arrow key move the focus between buttons in rows, which may be of different lengths.
+ * @param {any} event
+ * @param {(HTMLElement | null)[][]} rows a missing button is passed over
+ */
+export function moveInRows(event, rows) {
+  const arrow = arrowOf(event);
+  if (!arrow) return;
+  event.preventDefault();
+  let row = rows.findIndex((buttons) => buttons.includes(event.target));
+  let column = rows[row].indexOf(event.target);
+  let next = null;
+  do {
+    row += arrow.down;
+    column += arrow.across;
+    next = rows[row]?.[arrow.down ? Math.min(column, rows[row].length - 1) : column];
+  } while (next === null);
+  next?.focus();
+}
