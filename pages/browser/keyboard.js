@@ -70,7 +70,7 @@ function option({ choices, step }) {
 }
 
 /** What a selector finds on the page and in its parts. */
-function all(selector, root = /** @type {ParentNode} */ (document)) {
+export function all(selector, root = /** @type {ParentNode} */ (document)) {
   return [
     ...root.querySelectorAll(selector),
     ...[...root.querySelectorAll("*")].flatMap((node) =>

@@ -11,9 +11,9 @@ import numpy as np
 
 from viz.canvas import CanvasPicture, Part
 
-COPY_LINK, KEPT_TEXT, KEYBOARD, SAVE_MENU, SLIDE = (
+BROWSER_TEXT, COPY_LINK, KEPT_TEXT, KEYBOARD, SAVE_MENU, SLIDE = (
     Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("copy_link", "kept_text", "keyboard", "save_menu", "slide")
+    for name in ("browser_text", "copy_link", "kept_text", "keyboard", "save_menu", "slide")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json"]
 
@@ -33,9 +33,14 @@ class Key:
     selector: str = ""
 
 
-HEADS = "head", "head_number", "bert_head"
-LAYERS = "layer", "bert_layer"
-KINDS = "kind", "mask_kind", "bert_kind"
+HEADS = "head", "head_number"
+LAYERS = ("layer",)
+KINDS = "kind", "mask_kind"
+PLAYER_KEYS = (
+    Key("n", "next step of decoding or training", selector=".transport .forward"),
+    Key("p", "previous step", selector=".transport .back"),
+    Key(" ", "play or pause", selector=".transport .play"),
+)
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -44,9 +49,7 @@ KEYS = (
     Key("k", "next kind of attention", KINDS, 1),
     Key("K", "previous kind of attention", KINDS, -1),
     Key("t", "switch the selected head off or on", selector=".switchboard .head.selected"),
-    Key("n", "next step of decoding or training", selector=".transport .forward"),
-    Key("p", "previous step", selector=".transport .back"),
-    Key(" ", "play or pause", selector=".transport .play"),
+    *PLAYER_KEYS,
 )
 NAMES = {" ": "Space"}
 
@@ -70,16 +73,30 @@ def kept_text(name: str, text: str | None) -> CanvasPicture:
     return CanvasPicture.pack(KEPT_TEXT, {"name": name, "text": text}, height=0)
 
 
+def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> CanvasPicture:
+    """Return what keeps a text of a session in the browser, for all of its tabs.
+
+    An empty one removes it, None leaves it alone. The part answers with `text`, the text of before
+    the `session` or of another tab, if there is one, and whether it is the `first` that the session
+    is told; or with `failed` if the browser keeps nothing. Until the session has `heard` of what
+    was kept, that is not written over.
+    """
+    header = {"name": name, "text": text, "session": session, "heard": heard}
+    return CanvasPicture.pack(BROWSER_TEXT, header, height=0)
+
+
 def slide(title: str, words: str, *, number: int, count: int) -> CanvasPicture:
     """Return the words of slide `number` of `count`, counted from 1.
 
-    The document's keys turn the slides: arrows, page keys and the space bar, Home and End; B or a
-    full stop blacks the screen out and back; Escape leaves. It answers with the number of the slide
-    that was asked for, 0 for none. Raise ValueError if there is no such slide.
+    The document's keys turn the slides: arrows, page keys, Home and End; B or a full stop blacks
+    the screen out and back; Escape leaves. If there is something to play on the slide, the space
+    bar, n and p play and step it; else the space bar turns to the next slide. It answers with the
+    number of the slide that was asked for, 0 for none. Raise ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
     header = {"title": title, "words": words, "number": number, "count": count}
+    header["players"] = {key.key: key.selector for key in PLAYER_KEYS}
     return CanvasPicture.pack(SLIDE, header, height=160)
 
 

@@ -1,4 +1,5 @@
 import { begin, element } from "../../viz/canvas.js";
+import { all } from "./keyboard.js";
 
 /**
  * @typedef {object} Header
@@ -6,11 +7,13 @@ import { begin, element } from "../../viz/canvas.js";
  * @property {string} words
  * @property {number} number of the slide, from 1
  * @property {number} count
+ * @property {Record<string, string>} players by the key that clicks it: what a control of a player is
  */
 
 const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
 const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
+const OF_SLIDERS = /^(Arrow|Home$|End$)/; // keys
 const SETTLED = 300; // milliseconds after which pictures have taken their size
 const AGAIN = 3000; // milliseconds after which a slide is asked for again
 const SHRINK = 0.95;
@@ -22,7 +25,7 @@ const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit 
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
-  const { title, words, number, count } = header;
+  const { title, words, number, count, players } = header;
   root.forget?.();
   // What was asked for last may be ahead of the slide that came.
   if (root.wanted === number) root.wanted = undefined;
@@ -62,24 +65,46 @@ export function draw(mount) {
     back.disabled = at === 1;
     on.disabled = at === count;
   }
+  /** Before the pictures hear of it: they have keys of their own, for when they are on a page. */
   function onKey(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const { key } = event;
-    if (takesKey(event.composedPath()[0], key)) return;
-    if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
-    else if (key === "Escape" && !black.hidden) black.hidden = true;
-    else if (key === "Escape") stop();
+    const place = event.composedPath()[0];
+    if (key === "Tab") root.points = false;
+    if (event.ctrlKey || event.metaKey || event.altKey || takesKey(place, key, root.points)) return;
+    const control = key in players && all(players[key]).find((one) => one.checkVisibility());
+    if (control) control.click();
+    else if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
     else if (key in STEPS) go(at + STEPS[key]);
     else if (key === "Home") go(1);
     else if (key === "End") go(count);
     else return;
     event.preventDefault();
+    event.stopPropagation();
   }
-  document.addEventListener("keydown", onKey);
+  /** After the pictures: one that shows a part of itself shows all first. */
+  function onEscape(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!black.hidden) black.hidden = true;
+    else if (takesKey(event.composedPath()[0], "Escape", root.points)) return;
+    else stop();
+    event.preventDefault();
+  }
+  /** A list from which a speaker has picked gives the keys back. */
+  function onInput(event) {
+    const place = event.composedPath()[0];
+    if (root.points && place.matches("select")) place.blur();
+  }
+  const listeners = [
+    ["pointerdown", () => (root.points = true), true],
+    ["keydown", onKey, true],
+    ["keydown", onEscape, false],
+    ["input", onInput, false],
+  ];
+  for (const listener of listeners) document.addEventListener(...listener);
   const stopFitting = fitToScreen(root.number !== number);
   root.number = number;
   root.forget = () => {
-    document.removeEventListener("keydown", onKey);
+    for (const listener of listeners) document.removeEventListener(...listener);
     stopFitting();
   };
   return root.forget;
@@ -135,9 +160,14 @@ function turnButton(text, name, onclick) {
   return button;
 }
 
-/** Whether what has the focus needs a key for itself: any in a text box, some in a button. */
-function takesKey(place, key) {
+/** Whether what has the focus needs a key for itself: any in a text box, some in a slider or button.
+ *
+ * What a speaker points at to click it does not: the keys that follow are those of the talk.
+ */
+function takesKey(place, key, points) {
   if (place.isContentEditable || place.matches?.("textarea, select")) return true;
-  if (place.matches?.("input")) return place.type !== "range" || !key.startsWith("Page");
-  return key === " " && place.matches?.("button, [role=button], summary, [tabindex='0']");
+  if (place.matches?.("input:not([type=range], [type=radio], [type=checkbox])")) return true;
+  if (points) return false;
+  if (place.matches?.("input[type=range], [role=slider], input[type=radio]")) return OF_SLIDERS.test(key);
+  return key === " " && place.matches?.("button, [role=button], summary, [tabindex='0'], input");
 }

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from pages.shared.frame.frame import PAGES
+from pages.parts.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
@@ -72,7 +72,7 @@ def type_everywhere(page, text):
     page.wait_for_function(IDLE)
 
 
-@pytest.mark.parametrize("file", [file for file, *_ in PAGES])
+@pytest.mark.parametrize("file", [page.file for page in PAGES.values()])
 def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, watched, file):
     address, log, folders = watched
     since = time.time() - 1
@@ -80,7 +80,7 @@ def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, 
     visit(page, f"{address}/{path}?sentence={quote(MARK)}&target={quote(MARK)}&head={quote(MARK)}")
     if file not in WITHOUT_BOX:
         type_everywhere(page, MARK)
-    if file == "pages/bert.py":
+    if file == "pages/models.py":
         expect(page.get_by_text("could not be loaded")).to_be_visible()
     if file == "pages/talk.py":
         talk = {"headlight_talk": 1, "slides": [{"page": "Attention", "title": MARK}], "x": MARK}
@@ -90,7 +90,7 @@ def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, 
         upload.set_input_files([{**files, "buffer": json.dumps(talk).encode()}])
         expect(page.get_by_label("Title")).to_have_value(MARK)
         upload.set_input_files([{**files, "buffer": MARK.encode()}])
-        expect(page.get_by_text("This is no talk").first).to_be_visible()
+        expect(page.get_by_text("This is not a talk").first).to_be_visible()
     assert page.foreign_requests == []
     forms = {MARK, quote(MARK), MARK.replace(" ", "+"), MARK.split()[0]}
     found = [

@@ -7,16 +7,17 @@ import pytest
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import SHIPPED
-from pages.shared.link.slides import read_talk
+from pages.shared.frame.talk import KEPT, SHIPPED
+from pages.shared.link.slides import Slide, read_talk, write_talk
 from pages.shared.show.pictures import css_class
-from tests.browser.rest import RUNNING, box_at_rest
+from tests.browser.heatmaps import READING, point_of
+from tests.browser.rest import box_at_rest
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
 SMALLEST = 20  # pixels of a token that the last row can read
 TOKENS = {  # where each picture writes tokens as text
     "source": ".chip",
-    "target": ".chip",
+    "target-tokens": ".chip",
     "trained": ".chip",
     "changed": ".chip",
     "lines": ".token .name",
@@ -47,6 +48,28 @@ def see(page, number):
     expect(page.locator(".slide h1")).to_have_text(slide.title)
     for key in slide.pictures:
         expect(page.locator(css_class(key)).locator("visible=true").first).to_be_visible()
+    page.wait_for_function("() => !document.querySelector('[data-stale=true]')")
+
+
+MAPS = (
+    Slide("attention", {"layer": "1", "head": "2"}, "A map", pictures=("heatmap",)),
+    Slide("decoding", {}, "Steps", pictures=("player",)),
+    Slide("attention", {}, "All heads", pictures=("grid",)),
+)
+
+
+def with_talk(page, server, slides, path):
+    """Open a page in a browser that has kept a talk."""
+    page.goto(f"{server}/_stcore/health")
+    page.evaluate("kept => localStorage.setItem(...kept)", [KEPT, write_talk(slides)])
+    page.goto(f"{server}/{path}")
+
+
+def see_own(page, number):
+    """Wait for a slide of the visitor's own, with its picture."""
+    expect(page.locator(".slide h1")).to_have_text(MAPS[number - 1].title)
+    (key,) = MAPS[number - 1].pictures
+    expect(page.locator(css_class(key)).locator("visible=true").first).to_be_visible()
     page.wait_for_function("() => !document.querySelector('[data-stale=true]')")
 
 
@@ -153,24 +176,105 @@ def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
     expect(box).to_have_value(TALK[5].parameters["sentence"][:-1] + "b..")
 
 
-def test_leaving_a_slide_leaves_its_tab_open_not_the_one_clicked_before(page, server):
+def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
     page.goto(f"{server}/inside?head=2")
     page.get_by_text("9. Into the residual stream").wait_for()
     page.get_by_role("button", name="Add to talk").click()
     page.get_by_text("Added as slide 1").wait_for()
     page.get_by_role("radio", name="Switches").click()
     expect(page).to_have_url(re.compile("inside_tab=switches"))
+    begun = page.url
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page).to_have_url(re.compile("talk=1"))
     expect(page.locator(".slide")).to_be_visible()
-    page.wait_for_timeout(500)
-    page.wait_for_function(f"!({RUNNING})")
     page.keyboard.press("Escape")
-    page.get_by_text("9. Into the residual stream").wait_for()
-    tab = page.get_by_role("radio", name="Step by step")
-    page.wait_for_timeout(1_500)  # in which the slide's own goes
+    tab = page.get_by_role("radio", name="Switches")
     expect(tab).to_be_checked()
-    expect(page).to_have_url(re.compile("head=2$"))
+    expect(page).to_have_url(begun)
+    page.wait_for_timeout(1_500)  # in which the slide's own tab does not come back
+    expect(tab).to_be_checked()
+    expect(page).to_have_url(begun)
+
+
+def test_a_click_in_a_map_on_a_slide_reads_its_cell_and_leaves_the_keys_to_the_talk(page, server):
+    with_talk(page, server, MAPS, "masks?sentence=We+sing.")
+    page.get_by_label("English sentence").wait_for()
+    begun = page.url
+    page.get_by_role("button", name="Present", exact=True).click()
+    see_own(page, 1)
+    heatmap = page.locator(css_class("heatmap"))
+    reading = heatmap.locator(".reading")
+    page.mouse.click(*point_of(heatmap, 2, 1))
+    expect(reading).to_have_text(READING)
+    page.keyboard.press("ArrowRight")
+    see_own(page, 2)
+    page.locator(".transport .slider").click()
+    page.keyboard.press("ArrowRight")
+    see_own(page, 3)
+    page.get_by_role("button", name=re.compile("^layer 1, head 2:")).click()
+    page.keyboard.press("ArrowLeft")
+    see_own(page, 2)
+    page.keyboard.press("PageUp")
+    see_own(page, 1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("English sentence")).to_have_value("We sing.")
+    expect(page).to_have_url(begun)
+
+
+def test_a_tap_in_a_map_on_a_slide_reads_its_cell(browser, server):
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, has_touch=True)
+    page = context.new_page()
+    with_talk(page, server, MAPS, "?talk=1")
+    see_own(page, 1)
+    heatmap = page.locator(css_class("heatmap"))
+    expect(heatmap.locator(".reading")).to_contain_text("Point at a cell")
+    page.touchscreen.tap(*point_of(heatmap, 2, 1))
+    expect(heatmap.locator(".reading")).to_have_text(READING)
+    expect(page.locator(".slide h1")).to_have_text("A map")
+    context.close()
+
+
+def test_escape_shows_all_of_a_map_before_it_leaves_the_talk(page, server):
+    with_talk(page, server, MAPS, "?talk=1")
+    see_own(page, 1)
+    heatmap = page.locator(css_class("heatmap"))
+    page.mouse.move(*point_of(heatmap, 1, 1))
+    page.mouse.down()
+    page.mouse.move(*point_of(heatmap, 3, 3))
+    page.mouse.up()
+    whole = heatmap.get_by_role("button", name="Show all")
+    expect(whole).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(whole).to_be_hidden()
+    expect(page.locator(".slide")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def test_space_plays_what_a_slide_has_to_play_and_n_and_p_step_it(page, server):
+    with_talk(page, server, MAPS, "?talk=1")
+    see_own(page, 1)
+    page.keyboard.press("Space")  # nothing to play here
+    see_own(page, 2)
+    step = page.locator(".transport .slider")
+    for key, value in (("n", "1"), ("n", "2"), ("p", "1")):
+        page.keyboard.press(key)
+        expect(step).to_have_value(value)
+    page.get_by_role("button", name="Step forward").click()
+    page.get_by_label("Speed").select_option("0.5")
+    page.keyboard.press("Space")  # not what the clicked button does
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    expect(page.locator(".slide h1")).to_have_text("Steps")
+    step.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")  # a slider that was reached by keys keeps its own
+    before = int(step.input_value())
+    page.keyboard.press("ArrowLeft")
+    expect(step).to_have_value(str(before - 1))
+    page.keyboard.press("PageDown")
+    see_own(page, 3)
 
 
 def test_pictures_stay_alive_on_a_slide(page, server):
@@ -233,6 +337,56 @@ def test_a_talk_is_made_presented_saved_loaded_and_kept(page, server):
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_label("Title")).to_have_count(2)
     expect(page.get_by_label("Title").first).to_have_value("<i>How</i> it is written")
+
+
+def add(page, number):
+    page.get_by_role("button", name="Add to talk").click()
+    page.get_by_text(f"Added as slide {number}.").wait_for()
+
+
+def test_a_talk_outlives_reloads_typed_addresses_and_tabs_without_the_page_talk(page, server):
+    page.goto(f"{server}/?sentence=We sing.")
+    add(page, 1)
+    page.reload()
+    add(page, 2)
+    page.goto(f"{server}/masks")
+    add(page, 3)
+    other = page.context.new_page()
+    other.goto(f"{server}/talk")
+    titles = other.get_by_label("Title")
+    expect(titles).to_have_count(3)
+    add(page, 4)
+    expect(titles).to_have_count(4)
+    expect(titles.last).to_have_value("Masks")
+    other.get_by_role("button", name="Remove", exact=True).first.click()
+    expect(titles).to_have_count(3)
+    page.get_by_role("link", name="Talk", exact=True).click()
+    expect(page.get_by_label("Title")).to_have_count(3)
+    page.get_by_role("button", name="Remove all slides").click()
+    page.get_by_text("You have no slides of your own yet.").wait_for()
+    expect(titles).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("Title")).to_have_count(3)
+    expect(titles).to_have_count(3)
+    page.reload()
+    expect(page.get_by_label("Title")).to_have_count(3)
+
+
+def test_what_the_browser_kept_is_data(page, server):
+    hostile = "<img src=x onerror=window.hit=1>"
+    slides = [Slide("attention", {"sentence": hostile}, hostile, hostile, ("grid",))]
+    with_talk(page, server, slides, "talk")
+    expect(page.get_by_label("Title")).to_have_value(hostile)
+    page.get_by_role("button", name="Present from here").click()
+    expect(page.locator(".slide h1")).to_have_text(hostile)
+    page.evaluate("name => localStorage.setItem(name, '<script>window.hit=1</script>')", KEPT)
+    page.goto(f"{server}/talk")
+    page.get_by_text("You have no slides of your own yet.").wait_for()
+    page.get_by_role("button", name="Edit a copy of the ready talk").click()
+    expect(page.get_by_label("Title")).to_have_count(len(TALK))
+    assert page.evaluate("window.hit ?? null") is None
+    page.reload()
+    expect(page.get_by_label("Title")).to_have_count(len(TALK))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

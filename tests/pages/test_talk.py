@@ -1,6 +1,7 @@
 """The ready talk, and the page that talks are made on."""
 
-from functools import cache
+from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -9,10 +10,12 @@ from model.edits import read_edits
 from model.insight.scoring import trace_log_probabilities
 from model.trace import Site
 from pages.parts.pages import PAGES
+from pages.shared.frame import talk
 from pages.shared.frame.talk import SHIPPED
 from pages.shared.link import address, link
 from pages.shared.link.slides import Slide, read_talk, write_talk
 from pages.shared.runs.shelf import shelf
+from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address as address_of
 from tests.pages.apps import (
     button,
@@ -37,7 +40,7 @@ def slide_called(words):
 def weights_of(shipped, slide, **other):
     """The weights of a slide's head and the tokens of their rows and columns."""
     page = PAGES[slide.page]
-    values, _ = link.read(slide.parameters, page.linked, shipped.model.config)
+    values, _ = link.read(slide.parameters, page.linked, shipped.shape)
     trace, site = shipped.trace(values["sentence"]), Site(values["kind"], values["layer"])
     weights = trace.attention[site].weights[0, values["head"]]
     queries, keys = trace.query_tokens(site), trace.key_tokens(site)
@@ -57,46 +60,47 @@ def test_the_talk_has_ten_to_twelve_slides_with_words_and_nothing_left_out():
 
 def test_the_choices_of_every_slide_are_those_of_its_page():
     for slide in TALK:
-        config = address.config_for(slide.parameters)
-        assert link.read(slide.parameters, PAGES[slide.page].linked, config)[1] == ()
+        shape = address.shape_for(slide.parameters)
+        assert link.read(slide.parameters, PAGES[slide.page].linked, shape)[1] == ()
 
 
-@cache
-def a_bert(make_folder):
-    """The address of a BERT that is in memory, with a masked word."""
-    name = str(make_folder())
-    shelf().ask(name).result.result()
-    return {"bert_name": name, "bert_masked": "2"}
+@pytest.fixture(scope="module")
+def models(make_bert_folder, transformers_folders):
+    """Addresses of the shipped model, of one with a hidden word, and of one that goes on."""
+    names = [str(folder) for folder in (make_bert_folder(), transformers_folders["GPT-2"])]
+    for name in names:
+        shelf().ask(name).result.result()
+    bert, goes_on = ({"model": LIBRARY + name} for name in names)
+    return {}, bert | {"masked": "2", "kind": "encoder"}, goes_on | {"kind": "decoder"}
 
 
 @pytest.mark.parametrize(
     "page", [page for page in PAGES.values() if page.pictures], ids=lambda page: page.key
 )
-def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, make_bert_folder):
-    base = a_bert(make_bert_folder) if page.key == "bert" else {}
+def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
     scenes = [{}, *({one.key: key} for one in page.choices for key in one.options)]
     missing = set(page.pictures)
-    for scene in scenes:
-        if missing:
-            missing -= set(drawn(open_page(page.key, **base, **scene)))
+    for base in models:
+        for scene in scenes:
+            if missing:
+                missing -= set(drawn(open_page(page.key, **base, **scene)))
     assert not missing
 
 
 @pytest.mark.parametrize(
-    ("page", "parameters", "words"),
+    ("page", "parameters"),
     [
-        ("bert", {"bert_name": "<b>gone"}, "not in memory now"),
-        ("compare", {"compare_a": "bert_name=<b>gone"}, "<b>gone is not in memory here"),
+        ("attention", {"model": f"{LIBRARY}<b>gone"}),
+        ("compare", {"compare_a": urlencode({"model": f"{LIBRARY}<b>gone"})}),
+        ("compare", {"compare_a": "bert_name=<b>gone"}),
     ],
 )
-def test_a_slide_says_why_its_picture_cannot_be_shown(page, parameters, words):
-    if page not in PAGES:
-        pytest.skip("this page is not listed")
+def test_a_slide_says_why_its_picture_cannot_be_shown(page, parameters):
     app = new_app(talk="1")
     app.session_state["talk"] = (Slide(page, parameters, pictures=tuple(PAGES[page].pictures)[:1]),)
     app.run()
     assert not app.exception
-    assert any(words in text for text in texts_on_stage(app))
+    assert any("<b>gone is not in memory" in text for text in texts_on_stage(app))
 
 
 def test_tokens_are_pieces_where_the_first_slide_says_so(shipped):
@@ -142,7 +146,7 @@ def test_the_decoder_looks_at_the_word_it_writes_next(shipped):
 def test_without_one_head_a_car_is_a_carpet(shipped):
     slide = slide_called("le tapis rouge")
     config = shipped.model.config
-    edits = read_edits(slide.parameters["edits"], config).at_sites(config, 100)
+    edits = read_edits(slide.parameters["edits"], config.shape).at_sites(config.shape, 100)
     made = shipped.translate(slide.parameters["sentence"], edits=edits)
     assert made.text.startswith("Le tapis rouge")
     assert sum(config.layers(kind) for kind in ("encoder", "decoder", "cross")) * 8 == 72
@@ -172,9 +176,11 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     app.query_params.clear()
     go_to(app, "talk")
     first, second = app.session_state["talk"]
-    assert first == Slide("masks", {"v": "2", "sentence": "We sing."}, "Masks", "", ("matrix",))
+    expected = Slide("masks", {"v": "2", "sentence": "We sing."}, "Masks", "", ("matrix",))
+    assert first == replace(expected, drawn=first.drawn)
     parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
-    assert second == Slide("attention", parameters, "Attention", "", ("lines",))
+    expected = Slide("attention", parameters, "Attention", "", ("lines",))
+    assert second == replace(expected, drawn=("source", "target-tokens", "grid", "lines"))
     app.text_input(key="slide-0-title").set_value("<b>Words").run()
     app.multiselect(key="slide-0-pictures").set_value(["trained", "matrix"]).run()
     app.button(key="slide-0-Down").click().run()
@@ -186,6 +192,46 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     app.button(key="slide-0-Remove").click().run()
     assert app.session_state["talk"] == (second,)
     assert edited(app.text_input, "slide-0-title").value == "<b>Words"
+
+
+def test_a_new_slide_offers_and_shows_what_its_page_draws_then():
+    app = open_page("positions")
+    button(app, "Add to talk").click().run()
+    assert [toast.value for toast in app.toast] == [talk.ADDED.format(number=1)]
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == slide.drawn == ("clocks",)
+    app.segmented_control(key="positions_tab").set_value("beyond").run()
+    assert not set(PAGES["positions"].pictures) & set(drawn(app))
+    button(app, "Add to talk").click().run()
+    assert [toast.value for toast in app.toast] == [talk.NOTHING_DRAWN]
+    assert app.session_state["talk"] == (slide,)
+    go_to(app, "talk")
+    assert edited(app.multiselect, "slide-0-pictures").options == ["positions as clocks"]
+
+
+def test_a_slide_of_pictures_that_its_scene_does_not_draw_says_so_and_offers_others():
+    slide = Slide("attention", {}, pictures=("lines",), drawn=("grid", "heatmap"))
+    app = new_app()
+    app.session_state["talk"] = (slide, replace(slide, pictures=("grid",)))
+    go_to(app, "talk")
+    (warning,) = app.warning
+    assert "one head as lines" in warning.value
+    first, second = app.multiselect
+    assert first.options == ["all heads", "one head as a heatmap", "one head as lines"]
+    assert second.options == ["all heads", "one head as a heatmap"]
+
+
+def test_removing_all_slides_can_be_undone_and_so_can_other_changes():
+    app = open_page("talk")
+    assert button(app, "Undo").disabled
+    button(app, "Edit a copy of the ready talk").click().run()
+    app.button(key="slide-0-Remove").click().run()
+    button(app, "Remove all slides").click().run()
+    assert app.session_state["talk"] == ()
+    for slides in (TALK[1:], TALK, ()):
+        button(app, "Undo").click().run()
+        assert app.session_state["talk"] == slides
+    assert button(app, "Undo").disabled
 
 
 def test_a_slide_is_presented_from_its_row():

@@ -23,11 +23,18 @@ from pages.shared.widgets.choose import Widget, editor
 HOW = (
     "A talk is a list of scenes. On any page, choose what to show and press **Add to talk** in the "
     "sidebar; here a slide gets its words, its pictures and its place. While presenting, → and ← "
-    "or a clicker turn the slides, B blacks the screen out and back, Esc leaves."
+    "or a clicker turn the slides, B blacks the screen out and back, Esc leads back to where you "
+    "began. The space bar plays what can be played on a slide, n and p step it; on other slides "
+    "it turns to the next. Your talk is kept in this browser and nowhere else, until you remove it."
 )
 NONE_YET = (
     "You have no slides of your own yet. **Present** shows the talk that comes with Headlight: "
     "{count} scenes from tokens to beam search."
+)
+
+NOT_DRAWN = (
+    "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
+    "open the page, choose it there and press **Add to talk** again."
 )
 
 
@@ -73,11 +80,18 @@ def tools() -> None:
             st.button("Remove all slides", on_click=talk.change, args=[()])
         else:
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[talk.shipped()])
+        st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
     with st.expander("Load a talk from a file"):
         label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
         st.file_uploader(label, type="json", key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
+
+
+def offered(page: Page, slide: Slide) -> dict[str, str]:
+    """Return the pictures that can be chosen for a slide, in words by key: those it draws."""
+    there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
+    return {key: words for key, words in page.pictures.items() if key in there}
 
 
 def row(place: int, slide: Slide, count: int) -> None:
@@ -98,11 +112,13 @@ def row(place: int, slide: Slide, count: int) -> None:
         box(st.text_input, "Title", "title", max_chars=LONGEST_TITLE)
         box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=90)
     with shown:
-        names = page.pictures
+        names = offered(page, slide)
         box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
         lowest, highest = SIZES
         size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
         box(st.slider, "Size", "size", **size)
+    if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
+        st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))
     with st.container(horizontal=True):
         actions = (
             ("Up", move, [place, place - 1], place == 0),
@@ -119,7 +135,6 @@ def make_talk() -> None:
     """Draw the page."""
     st.markdown(HOW)
     tools()
-    talk.keep()
     if not talk.own():
         st.info(NONE_YET.format(count=len(talk.shipped())))
     for place, slide in enumerate(talk.own()):

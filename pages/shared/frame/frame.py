@@ -7,9 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from pages.browser.parts import keyboard
-from pages.shared.frame import presenter, share
+from pages.shared.frame import presenter, share, talk
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
+from pages.shared.show import stage
 from pages.shared.show.pictures import load_library, show
 from pages.shared.state.page import PAGES, Page, enter
 
@@ -33,6 +34,8 @@ def open_page(page: Page) -> None:
     st.html(STYLE)
     load_library()
     remember()
+    talk.keep()
+    stage.begin()
     if number := presenter.asked_for():
         presenter.show_slide(number)
         return
@@ -44,6 +47,7 @@ def open_page(page: Page) -> None:
         share.tour_link()
     page.body()
     address.publish()
+    talk.finish(page)
 
 
 def sidebar(page: Page) -> None:

@@ -12,12 +12,13 @@ from pages.browser import parts
 from pages.shared.frame import talk
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
-from pages.shared.show.stage import NOTE, staged
+from pages.shared.show.stage import NOTE, drawn, place, staged
 from pages.shared.state.page import PAGES, enter, shown
-from pages.shared.state.slide import begins, slide, turn_to
+from pages.shared.state.slide import begins, begun_on, slide, turn_to
 
 PARAMETER = "talk"  # which slide, in an address
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
+NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
 
 STYLE = Path(__file__).with_name("presenter.css")
 
@@ -43,7 +44,8 @@ def show_slide(number: int) -> None:
     scene = slides[number - 1]
     page = PAGES[scene.page]
     enter(page)
-    if begins():
+    is_new = begins()
+    if is_new:
         address.apply(scene.parameters, page)
         address.write({PARAMETER: str(number)})
     st.html(STYLE)
@@ -55,7 +57,11 @@ def show_slide(number: int) -> None:
     address.keep_to_the_model(page)
     with staged((NOTE, *scene.pictures)):
         page.body()
-    talk.keep()
+        if scene.pictures and drawn().isdisjoint((NOTE, *scene.pictures)):
+            with place(NOTE):
+                st.info(NOT_DRAWN)
+    if is_new:
+        talk.note_drawn(number, drawn())
 
 
 def turn() -> None:
@@ -66,7 +72,8 @@ def turn() -> None:
     # What comes with a key press is where the browser was, however late, not where it went to.
     address.know(dict(st.query_params), time.monotonic())
     if number == 0:
+        page = begun_on() or shown()
         turn_to(None)
-        st.session_state.left_for = shown().file
+        st.session_state.left_for = page.file
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
         turn_to(number)

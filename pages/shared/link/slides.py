@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from model.tokens import check_characters
-from pages.shared.link import address, link
+from pages.shared.link import address, link, old
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import chosen
 from pages.shared.state.page import PAGES, Page
@@ -22,7 +22,7 @@ LONGEST_WORDS = 400
 SIZES = (0.5, 4.0)  # how much larger than on its page a picture may be shown
 FORMAT = "headlight_talk"  # what a file names its slides' format by
 VERSION = 2
-# What files of version 1 call the pages, and pictures that have another key now.
+# What files of version 1 call the pages, and older files pictures that have another key now.
 OLD_PAGES = {
     "Attention": "attention",
     "Masks": "masks",
@@ -33,12 +33,19 @@ OLD_PAGES = {
     "Decoding": "decoding",
     "BERT and others": "bert",
 }
-OLD_PICTURES = {"as trained": "trained", "with your changes": "changed"}
+OLD_PICTURES = {
+    "as trained": "trained",
+    "with your changes": "changed",
+    "target": "target-tokens",
+}
 
 
 @dataclass(frozen=True)
 class Slide:
-    """A scene of a page, which of its pictures to show and how large, and the words above them."""
+    """A scene of a page, which of its pictures to show and how large, and the words above them.
+
+    `drawn` are the pictures that the scene draws, as far as that is known: none if it is not.
+    """
 
     page: str  # its key
     parameters: Mapping[str, str] = field(default_factory=dict)  # as a link holds them
@@ -46,6 +53,7 @@ class Slide:
     words: str = ""
     pictures: tuple[str, ...] = ()
     size: float = 1.5
+    drawn: tuple[str, ...] = ()
 
 
 def whole(text: str) -> str:
@@ -68,6 +76,7 @@ class Entry(BaseModel):
     words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
     pictures: list[Text] = []
     size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
+    drawn: list[Text] = []
 
 
 class File(BaseModel):
@@ -99,10 +108,11 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     Raises ValueError for a file that is not a talk, is too large or has a value of a wrong kind.
     """
     slides, notes = [], []
-    for number, entry in enumerate(read_file(data).slides, start=1):
-        page = PAGES.get(OLD_PAGES.get(entry.page, entry.page))
+    for number, written in enumerate(read_file(data).slides, start=1):
+        entry = up_to_date(written)
+        page = PAGES.get(entry.page)
         if page is None or not page.pictures:
-            notes.append(f"Slide {number} was left out: there is no page {entry.page}.")
+            notes.append(f"Slide {number} was left out: there is no page {written.page}.")
             continue
         slide, refused = read_slide(entry, page, kept)
         slides.append(slide)
@@ -112,6 +122,17 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     if not slides:
         raise ValueError("None of the talk's slides is of a page that exists here.")
     return tuple(slides), tuple(notes)
+
+
+def up_to_date(entry: Entry) -> Entry:
+    """Return a slide with its page, its choices and its pictures under the keys they have now."""
+    key = OLD_PAGES.get(entry.page, entry.page)
+    page, parameters = old.page_and_parameters(key, entry.parameters)
+    names = OLD_PICTURES | (old.PICTURES if key == old.OLD_PAGE else {})
+    pictures = [names.get(name, name) for name in entry.pictures]
+    drawn = [names.get(name, name) for name in entry.drawn]
+    changes = {"page": page, "parameters": parameters, "pictures": pictures, "drawn": drawn}
+    return entry.model_copy(update=changes)
 
 
 def read_file(data: bytes) -> File:
@@ -141,15 +162,16 @@ def explained(error: ValidationError) -> str:
 
 def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
     """Return a slide from its entry in a file, and the names of what was left out."""
-    _, unknown = link.read(entry.parameters, page.linked, address.config_for(entry.parameters))
-    pictures = [OLD_PICTURES.get(key, key) for key in entry.pictures]
-    refused = [*(() if kept else unknown), *(key for key in pictures if key not in page.pictures)]
+    _, unknown = link.read(entry.parameters, page.linked, address.shape_for(entry.parameters))
+    missing = [key for key in entry.pictures if key not in page.pictures]
+    refused = [*(() if kept else unknown), *missing]
     slide = Slide(
         page.key,
         {name: text for name, text in entry.parameters.items() if name not in refused},
         entry.title,
         entry.words,
-        tuple(dict.fromkeys(key for key in pictures if key in page.pictures)),
+        tuple(dict.fromkeys(key for key in entry.pictures if key not in missing)),
         entry.size,
+        tuple(key for key in page.pictures if key in entry.drawn),
     )
     return slide, refused

@@ -1,6 +1,6 @@
 import pytest
 
-from pages.browser.parts import copy_link, kept_text, keyboard, save_menu, slide
+from pages.browser.parts import KEYS, browser_text, copy_link, kept_text, keyboard, save_menu, slide
 from tests.viz.unpacking import unpack
 
 MENU = {
@@ -26,6 +26,19 @@ def test_a_slide_that_is_not_there_is_refused(number, count):
 @pytest.mark.parametrize("text", [None, "", "{}"])
 def test_a_kept_text_says_whether_it_asks_forgets_or_keeps(text):
     assert unpack(kept_text("talk", text))[0] == {"name": "talk", "text": text}
+
+
+@pytest.mark.parametrize("text", [None, "", "{}"])
+def test_a_text_of_the_browser_is_of_a_session_that_may_not_know_it(text):
+    header = {"name": "talk", "text": text, "session": "a", "heard": False}
+    assert unpack(browser_text(*list(header.values())[:2], session="a", heard=False))[0] == header
+
+
+def test_a_slide_plays_and_steps_by_the_keys_that_the_help_sheet_lists():
+    players = unpack(slide("", "", number=1, count=1))[0]["players"]
+    listed = {key.key: key.selector for key in KEYS if ".transport" in key.selector}
+    assert players == listed
+    assert set(players) == {"n", "p", " "}
 
 
 def test_every_key_has_words_and_something_to_click():

@@ -12,6 +12,7 @@ from pages.shared.link.slides import Slide, read_talk
 from pages.shared.state.workshop import Workshop
 from tests.pages.apps import (
     address,
+    button,
     drawn,
     edited,
     go_to,
@@ -19,6 +20,7 @@ from tests.pages.apps import (
     new_app,
     on_stage,
     open_page,
+    texts_on_stage,
 )
 from tests.pages.pictures import canvas_pictures
 
@@ -95,7 +97,7 @@ def test_the_link_of_a_slide_opens_it_on_any_page(page):
 
 def test_all_else_of_the_page_is_off_stage():
     app = with_talk(talk="2")
-    assert {"heatmap", "target", "grid-selection"} <= set(drawn(app))
+    assert {"heatmap", "target-tokens", "grid-selection"} <= set(drawn(app))
     top = [key_of(block) for block in app.main.children.values()]
     assert [key for key in top if key in ("stage", "offstage")] == ["stage", "offstage"]
 
@@ -104,7 +106,7 @@ def test_a_slide_has_the_size_that_it_says():
     app = with_talk(talk="3")
     styles = " ".join(part.proto.body for part in app.get("html"))
     assert "--slide-size: 2.0" in styles
-    assert ".st-key-offstage, .st-key-kept { display: none; }" in styles
+    assert ".st-key-offstage { display: none; }" in styles
 
 
 def test_turning_shows_another_slide_with_its_own_choices(asked):
@@ -127,7 +129,7 @@ def test_what_a_slide_cannot_ask_for_changes_nothing(asked):
 
 
 @pytest.mark.parametrize("page", ["attention", "talk"])
-def test_leaving_goes_to_the_page_of_the_slide_with_its_choices(asked, page):
+def test_leaving_a_talk_opened_by_its_link_goes_to_the_page_of_the_slide(asked, page):
     app = with_talk(page=page, talk="1")
     asked(app, 0)
     assert not app.exception
@@ -136,6 +138,32 @@ def test_leaving_goes_to_the_page_of_the_slide_with_its_choices(asked, page):
     assert not edited(app.toggle, "look_ahead").value
     expected = {"v": "2", "sentence": "We sing.", "edits": "look-ahead.off"}
     assert address(app) == expected
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_leaving_goes_back_to_where_the_talk_was_begun(asked, page):
+    edits = "gate.cross.3.8.0"
+    app = open_page(page, sentence="We sing.", layer="1", edits=edits)
+    before = address(app)
+    app.session_state["talk"] = OWN_TALK
+    app.button(key="present").click().run()
+    for number in (2, 3, 0):
+        asked(app, number)
+    assert not app.exception
+    assert app.title[0].value == PAGES[page].title
+    assert address(app) == before == before | {"sentence": "We sing.", "layer": "1"}
+    assert before["edits"] == edits
+
+
+def test_leaving_goes_back_to_what_was_changed_and_what_can_be_undone(asked):
+    app = open_page("masks")
+    edited(app.toggle, "look_ahead").set_value(False).run()
+    app.session_state["talk"] = (Slide("heads", {"edits": "gate.encoder.1.2.0"}),)
+    app.button(key="present").click().run()
+    asked(app, 0)
+    assert not edited(app.toggle, "look_ahead").value
+    button(app, "Undo").click().run()
+    assert edited(app.toggle, "look_ahead").value
 
 
 def test_leaving_twice_is_leaving_once(asked):
@@ -197,13 +225,29 @@ def test_presenting_leaves_the_choices_of_other_pages_alone(asked):
     assert app.selectbox(key="pad_to").value == 20
 
 
-def test_a_click_in_a_picture_leads_away_from_the_talk(asked):
-    app = with_talk(talk="2")
-    app.session_state["slide"] = None
-    app.query_params.clear()
-    go_to(app, "masks")
-    assert app.title[0].value == "Masks"
-    assert "stage" not in app.session_state
+@pytest.mark.parametrize(
+    "scene",
+    [
+        Slide("attention", {"layer": "1"}, pictures=("heatmap",)),
+        Slide("heads", {"head": "2"}, pictures=("map",)),
+        Slide("masks", {}, pictures=("matrix",)),
+    ],
+    ids=lambda scene: scene.page,
+)
+def test_no_map_of_a_slide_leads_to_another_page(scene):
+    app = with_talk(scene, talk="1")
+    assert on_stage(app) == list(scene.pictures)
+    maps = [header for header, _ in canvas_pictures(app) if "axes" in header]
+    assert maps
+    assert not any(header["clickable"] for header in maps)
+
+
+def test_a_slide_whose_pictures_are_not_drawn_says_so():
+    app = with_talk(Slide("attention", {"picture": "heatmap"}, pictures=("lines",)), talk="1")
+    assert texts_on_stage(app) == [presenter.NOT_DRAWN]
+    drawn_there = app.session_state["talk"][0].drawn
+    assert {"heatmap", "grid", "source"} <= set(drawn_there)
+    assert "lines" not in drawn_there
 
 
 def test_a_slide_says_that_its_model_is_gone():

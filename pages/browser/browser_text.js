@@ -1,0 +1,69 @@
+import { begin } from "../../viz/canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string} name
+ * @property {string | null} text that the session has; empty for none, null if it does not know
+ * @property {string} session
+ * @property {boolean} heard whether the session was told what had been kept before it
+ */
+
+const passed = {}; // by name: the session, and the texts that it gave and was told last
+
+/**
+ * Keep a text of a session in this browser, and tell the session of one that came from elsewhere:
+ * from before it, or from another tab.
+ * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, root, answer } = begin(mount);
+  const { name, text, session, heard } = header;
+  root.forget?.();
+  if (passed[name]?.session !== session) passed[name] = { session, given: null, told: null };
+  const known = passed[name];
+
+  const isKnown = (kept) => kept === null || kept === (known.given ?? "");
+  function tell() {
+    const kept = read(name);
+    if (known.failed || isKnown(kept) || kept === known.told) return;
+    known.told = kept;
+    answer({ text: kept, first: known.given === null });
+  }
+
+  if (text !== null && text !== known.given) {
+    const isEcho = text === known.told;
+    known.told = null;
+    if (isEcho || heard || isKnown(read(name))) {
+      known.given = text;
+      known.failed = !isEcho && !write(name, text);
+      if (known.failed) answer({ failed: true });
+    }
+  }
+  tell();
+  const changed = ({ key }) => {
+    if (key === name || key === null) tell();
+  };
+  addEventListener("storage", changed);
+  root.forget = () => removeEventListener("storage", changed);
+  return root.forget;
+}
+
+/** The text that is kept, empty for none; null if the browser does not say. */
+function read(name) {
+  try {
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a text; returns whether the browser did. */
+function write(name, text) {
+  try {
+    if (text) localStorage.setItem(name, text);
+    else localStorage.removeItem(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
