@@ -59,7 +59,7 @@ comparison
 # Decoding, one token at a time. Press Play.
 
 # %%
-decoding = translator.steps(sentence)
+decoding = translator.write(sentence)
 steps = list(decoding)
 player = decoding_player(
     stack_rows([step.weights for step in steps], "decoder")[1].mean(0).numpy(),

@@ -1,5 +1,5 @@
-"""The page BERT and others."""
+"""The address of the page BERT and others, which is gone; links to it lead where its parts are."""
 
-from pages.parts.pages import open_page
+from pages.parts.pages import forward
 
-open_page("bert")
+forward("bert")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.parts.attention.page import ATTENTION
-from pages.parts.bert.page import BERT
 from pages.parts.compare.page import COMPARE
 from pages.parts.decoding.page import DECODING
 from pages.parts.heads.page import HEADS
 from pages.parts.inside.page import INSIDE
 from pages.parts.masks.page import MASKS
 from pages.parts.model.page import MODEL_PAGE
+from pages.parts.models.page import MODELS
 from pages.parts.positions.page import POSITIONS
 from pages.parts.talk.page import TALK
 from pages.parts.training.page import TRAINING
 from pages.shared.frame import frame
+from pages.shared.link import old
 from pages.shared.state.page import PAGES, list_pages
 
 list_pages(
@@ -25,7 +28,7 @@ list_pages(
     POSITIONS,
     DECODING,
     TRAINING,
-    BERT,
+    MODELS,
     TALK,
     MODEL_PAGE,
 )
@@ -34,3 +37,9 @@ list_pages(
 def open_page(key: str) -> None:
     """Draw the page with this key."""
     frame.open_page(PAGES[key])
+
+
+def forward(key: str) -> None:
+    """Go from the address of a page that is gone to the page that shows what a link to it asks."""
+    page, parameters = old.page_and_parameters(key, st.query_params)
+    st.switch_page(PAGES[page].file, query_params=parameters)

@@ -17,7 +17,7 @@ PAGES = {
     "positions?positions_tab=Your sentence": "Shuffle the words",
     "decoding?strategy=beam": "Teacher forcing",
     "training": "Experiments",
-    "bert": "Only safetensors are loaded",
+    "models": "Your models",
     "talk": "Present",
     "?talk=6": "who looks at whom",
     "decoding?talk=11": "One token at a time",

@@ -6,7 +6,9 @@ from playwright.sync_api import expect
 
 
 def head(page, name):
-    group = page.get_by_test_id("stButtonGroup").filter(has_text="mean")
+    group = (
+        page.get_by_test_id("stButtonGroup").filter(has_text="mean").last
+    )  # the first are the layers
     return group.get_by_role("radio", name=name, exact=True)
 
 

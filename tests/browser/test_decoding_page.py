@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from model.decoding.strategies import Strategy
+
 SENTENCE = "My brother bought three old bicycles yesterday."
 
 
@@ -48,7 +50,7 @@ def expect_step(page, steps, place):
 
 def test_a_decoding_is_played_and_stepped_back(decoding, translator):
     page = decoding()
-    steps = translator.steps(SENTENCE).steps
+    steps = translator.write(SENTENCE).steps
     expect_step(page, steps, 0)
     page.get_by_label("Speed").select_option("8")
     page.get_by_role("button", name="Play").click()
@@ -68,7 +70,7 @@ def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
     for _ in range(3):
         page.get_by_role("button", name="Step forward").click()
     page.get_by_role("radio", name="5", exact=True).click()
-    weights = translator.steps(SENTENCE)[3].weights["cross", 2][4].tolist()
+    weights = translator.write(SENTENCE)[3].weights["cross", 2][4].tolist()
     cells = page.locator(".decoding-player .cells").nth(1).locator("td.weight")
     expect(cells).to_have_text([f"{weight:.2f}" for weight in weights])
     expect(counter(page)).to_contain_text("step 4 of")
@@ -76,14 +78,14 @@ def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
 
 def test_a_forced_token_makes_a_branch_beside_the_original(decoding, translator):
     page = decoding()
-    plain = translator.steps(SENTENCE)
+    plain = translator.write(SENTENCE)
     page.get_by_role("button", name="Step forward").click()
     page.locator(".decoding-player .bar").nth(1).click()
     page.get_by_role("button", name="Remove").wait_for()
     second = plain[1].top(2)[1].token
-    branch = translator.steps(SENTENCE, prefix=[plain[0].token.id, second.id])
+    branch = translator.write(SENTENCE, forced=[plain[0].token.id, second.id])
     expect_step(page, branch.steps, 1)
-    texts = [plain.translation.text, branch.translation.text]
+    texts = [plain.writing.text, branch.writing.text]
     expect(page.locator(".token-strip .text")).to_have_text(texts)
     page.get_by_role("button", name="Remove").click()
     expect(counter(page)).to_have_text(f"step 1 of {len(plain)}")
@@ -96,7 +98,7 @@ def test_a_typed_text_is_forced_and_one_the_model_cannot_write_is_refused(decodi
     typed.fill("漢<b>字</b>")
     typed.press("Enter")
     page.get_by_text("The model has no token for").wait_for()
-    expect(counter(page)).to_contain_text(f"of {len(translator.steps(SENTENCE))}")
+    expect(counter(page)).to_contain_text(f"of {len(translator.write(SENTENCE))}")
     typed.fill("Hier")
     typed.press("Enter")
     page.get_by_role("button", name="Remove").wait_for()
@@ -106,7 +108,7 @@ def test_a_typed_text_is_forced_and_one_the_model_cannot_write_is_refused(decodi
 
 def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
     page = decoding("&strategy=beam&beam_size=3")
-    beam = translator.steps(SENTENCE, strategy="beam", beam_size=3)
+    beam = translator.write(SENTENCE, Strategy("beam", beam_size=3))
     expect(text(page)).to_contain_text(beam[0].token.text)
     node = beam.tree[2][4]
     name = re.compile(rf"^Step 3: “{re.escape(node.text)}”.*dropped$")

@@ -21,7 +21,7 @@ def heads(page, server):
 
 def score_without(translator, *places):
     edits = Edits(gates=dict.fromkeys(places, 0.0))
-    sites = edits.at_sites(translator.model.config, 70)
+    sites = edits.at_sites(translator.model.config.shape, 70)
     trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=sites)
     return trace_log_probabilities(trace).sum().item()
 
@@ -39,7 +39,7 @@ def test_a_head_is_switched_off_and_before_and_after_are_shown(heads, translator
     switch(heads, "^Cross-attention, layer 3, head 2: on").click()
     switch(heads, "^Cross-attention, layer 3, head 2: off").wait_for()
     wait_for_score(heads, score_without(translator, ("cross", 2, 1)))
-    sites = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.model.config, 70)
+    sites = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.model.config.shape, 70)
     edited = translator.translate(SENTENCE, edits=sites).text
     original = translator.translate(SENTENCE).text
     expect(heads.locator(".token-strip .text")).to_have_text([original, edited])
@@ -56,6 +56,13 @@ def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
     heads.get_by_role("button", name="All heads on").click()
     wait_for_score(heads, score_without(translator))
     expect(heads.locator(".switchboard .head.off")).to_have_count(0)
+
+
+def test_a_head_of_every_layer_goes_off_at_once(heads, translator):
+    switch(heads, "^Decoder, masked, head 3 of every layer").click()
+    places = [("decoder", layer, 2) for layer in range(3)]
+    wait_for_score(heads, score_without(translator, *places))
+    expect(heads.locator(".switchboard .head.off")).to_have_count(3)
 
 
 def test_the_board_works_with_the_keyboard_alone(heads):

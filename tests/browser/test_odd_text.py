@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.odd_texts import ODD_TEXTS
 
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
-PATHS = ("", "masks", "heads", "compare", "inside", "positions", "decoding", "bert")
+PATHS = ("", "masks", "heads", "compare", "inside", "positions", "decoding", "models")
 LONG = "100,000 characters"
 NAMES = ("blank", "markup", "markdown", "control signs", "right to left", LONG)
 # Python's own way to an odd text cannot take half of a character into a browser.

@@ -1,10 +1,13 @@
 """Opening pages of the app in tests, and finding what stands on them."""
 
+from concurrent.futures import wait
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.pages import PAGES
+from pages.shared.runs.shelf import shelf
+from pages.shared.state.catalog import LIBRARY
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ("bidi_component", "plotly_chart", "vega_lite_chart")
@@ -25,6 +28,25 @@ def go_to(app, page):
 def open_page(page="attention", **parameters):
     """A session that begins with a page, by its key, and an address."""
     return go_to(new_app(**parameters), page)
+
+
+def open_with(folder, page="attention", **parameters):
+    """A session that begins with a page and a model of the transformers library in memory."""
+    name = str(folder)
+    if shelf().get(name) is None:
+        shelf().ask(name).result.result()
+    app = open_page(page, model=LIBRARY + name, **parameters)
+    assert not app.exception
+    return app
+
+
+def loaded(app):
+    """The session after the model that was asked for is there, or could not be loaded."""
+    if job := app.session_state["loading"]:
+        wait([job.result])
+        app.run()
+    assert not app.exception
+    return app
 
 
 def address(app):

@@ -1,9 +1,24 @@
 import pytest
 
-from model import load
+from model import load, load_bert
+from tests.model.library.conftest import transformers_folders
+
+__all__ = ["bert", "bert_folder", "shipped", "transformers_folders"]
 
 
 @pytest.fixture(scope="session")
 def shipped():
     """The model that the pages load."""
     return load("en-fr")
+
+
+@pytest.fixture(scope="session")
+def bert_folder(make_bert_folder):
+    """The folder of a tiny BERT that predicts masked words."""
+    return make_bert_folder()
+
+
+@pytest.fixture(scope="session")
+def bert(bert_folder):
+    """What pages read with that BERT."""
+    return load_bert(bert_folder)

@@ -1,14 +1,19 @@
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Site
+from model import Site, load_model
+from model.edits import Edits, write_edits
+from model.library.pieces import merge_words
 from pages.shared.state.catalog import EXAMPLES
+from tests.pages.apps import open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
+FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 
 
 @pytest.fixture
@@ -58,6 +63,26 @@ def test_mean_and_max_are_taken_over_the_heads_of_the_layer(app, shipped, head, 
     app.segmented_control(key="head").set_value(head).run()
     weights = shipped.trace(EXAMPLES[0]).attention[Site("encoder", 0)].weights[0].numpy()
     np.testing.assert_allclose(heatmaps(app)[0][0], reduce(weights, axis=0), atol=1e-5)
+
+
+def test_changes_are_shown_and_named_unless_the_model_is_wanted_as_trained(shipped):
+    sentence, scene = "I love my cat.", {"kind": "encoder", "layer": "2", "head": "1"}
+    edits = Edits(gates={("encoder", 0, head): 0.0 for head in range(8)})
+    sites = edits.at_sites(shipped.model.config.shape, 70)
+    app = open_page(sentence=sentence, edits=write_edits(edits), **scene)
+    assert "With your changes: Encoder, layer 1, head 1 off" in app.info[0].value
+    changed = shipped.translate(sentence, edits=sites)
+    assert headers(app)["French"]["text"] == changed.text
+    trace = shipped.trace(sentence, changed.text, edits=sites)
+    np.testing.assert_allclose(
+        heatmaps(app)[0][0], trace.attention[Site("encoder", 1)].weights[0, 0], atol=1e-5
+    )
+    app.toggle(key="as_trained").set_value(True).run()
+    assert not app.info
+    assert headers(app)["French"]["text"] == shipped.translate(sentence).text
+    usual = shipped.trace(sentence).attention[Site("encoder", 1)].weights[0, 0]
+    np.testing.assert_allclose(heatmaps(app)[0][0], usual, atol=1e-5)
+    assert not np.allclose(usual, trace.attention[Site("encoder", 1)].weights[0, 0], atol=1e-3)
 
 
 def test_an_example_is_one_click_away_and_can_be_clicked_again(app, shipped):
@@ -138,3 +163,141 @@ def test_brightening_scales_the_colours_and_leaves_the_numbers(app):
     after, scale = heatmaps(app)[0]
     np.testing.assert_array_equal(before, after)
     assert scale["limit"] == pytest.approx(after.max())
+
+
+def open_bert(folder, **parameters):
+    """The page on two sentences as a BERT reads them."""
+    texts = {"sentence": FIRST, "second": SECOND, "kind": "encoder", "layer": "1"}
+    return open_with(folder, **texts | parameters)
+
+
+def drawn(app):
+    """The values of the heatmap, and the tokens of its rows and columns."""
+    values, header = heatmaps(app)[0]
+    return values, header["rows"], header["columns"]
+
+
+def chips(app):
+    return next(header["chips"] for header, _ in canvas_pictures(app) if "chips" in header)
+
+
+def bars(app):
+    """The answers that are drawn, of each question."""
+    return [header["tokens"] for header, _ in canvas_pictures(app) if "runs" in header]
+
+
+def test_a_pair_of_sentences_is_read_in_two_segments(bert_folder, bert):
+    app = open_bert(bert_folder, layer="2", head="3")
+    trace = bert.trace(FIRST, second=SECOND)
+    tokens = [piece.text for piece in trace.source_tokens]
+    values, rows, columns = drawn(app)
+    np.testing.assert_allclose(values, trace.attention[Site("encoder", 1)].weights[0, 2], atol=1e-6)
+    assert rows == columns == tokens
+    assert [chip["text"] for chip in chips(app)] == tokens
+    assert [chip["segment"] for chip in chips(app)] == [p.segment for p in trace.source_tokens]
+
+
+@pytest.mark.parametrize("layer", ["2", "mean", "max"])
+@pytest.mark.parametrize("head", ["mean", "max", "4"])
+def test_means_and_maxima_are_taken_over_heads_and_layers(layer, head, bert_folder, bert):
+    app = open_bert(bert_folder, layer=layer, head=head)
+    weights = bert.trace(FIRST, second=SECOND).weights("encoder").numpy()  # (layers, H, Q, K)
+    over = {"mean": np.mean, "max": np.max}
+    heads = over[head](weights, axis=1) if head in over else weights[:, int(head) - 1]
+    expected = over[layer](heads, axis=0) if layer in over else heads[int(layer) - 1]
+    np.testing.assert_allclose(drawn(app)[0], expected, atol=1e-6)
+
+
+def test_filters_choose_rows_and_columns_with_their_tokens(bert_folder, bert):
+    app = open_bert(bert_folder, between="first to second", special="hidden", layer="3")
+    weights = bert.trace(FIRST, second=SECOND).attention[Site("encoder", 2)].weights[0].numpy()
+    values, rows, columns = drawn(app)
+    assert rows == ["the", "cat", "was", "play", "##ing", "."]
+    assert columns == ["un", "##believ", "##able", "dog", "##s", "!"]
+    np.testing.assert_allclose(values, weights.mean(0)[1:7, 8:14], atol=1e-6)
+    assert (values.sum(-1) < 0.999).all()
+    app.segmented_control(key="rows").set_value("scaled").run()
+    assert any("divided by the sum" in caption.value for caption in app.caption)
+    scaled = weights[:, 1:7, 8:14] / weights[:, 1:7, 8:14].sum(-1, keepdims=True)
+    np.testing.assert_allclose(drawn(app)[0], scaled.mean(0), atol=1e-6)
+
+
+def test_pieces_merge_to_words_by_the_rule_on_screen(bert_folder, bert):
+    app = open_bert(bert_folder, units="words", head="2")
+    trace = bert.trace(FIRST, second=SECOND)
+    values, rows, columns = drawn(app)
+    assert rows == columns
+    assert rows[4] == "playing"
+    words = [piece.word for piece in trace.source_tokens]
+    expected = merge_words(trace.attention[Site("encoder", 0)].weights[0, 1].numpy(), words)
+    np.testing.assert_allclose(values, expected, atol=1e-6)
+    assert any("sum over its pieces" in caption.value for caption in app.caption)
+
+
+def test_a_hidden_word_is_predicted_in_the_run_that_is_drawn(bert_folder, bert):
+    app = open_bert(bert_folder, head="1", masked="4,5")
+    trace = bert.trace(FIRST, second=SECOND, masked=[4, 5])
+    assert [chip["kind"] for chip in chips(app)][4:6] == ["mask", "mask"]
+    weights = trace.attention[Site("encoder", 0)].weights[0, 0]
+    np.testing.assert_allclose(drawn(app)[0], weights, atol=1e-6)
+    predicted = bert.predictions(trace, top=8)
+    assert bars(app) == [[one.text for one in predicted[place]] for place in (4, 5)]
+    likelihoods = bert.probabilities(trace, [4, 5])
+    written = bert.read(FIRST, SECOND)
+    for place, likelihood in zip((4, 5), likelihoods, strict=True):
+        itself = f"“{written[place].text}” itself: {likelihood[written[place].id]:.4f}"
+        assert any(text.value.startswith(itself) for text in app.text)
+    assert app.query_params["masked"] == "4,5"
+    app.text_input(key="sentence").set_value("a dog").run()
+    assert app.session_state["masked"] == ""
+
+
+def test_a_model_without_masked_word_head_hides_nothing(make_bert_folder):
+    app = open_bert(make_bert_folder("BertModel"), masked="2")
+    assert drawn(app)[1][2] == "cat"
+    labels = [header.get("label", "") for header, _ in canvas_pictures(app)]
+    assert not any("hide" in label for label in labels)
+
+
+def test_long_text_and_unknown_pieces_are_told(bert_folder):
+    said = [info.value for info in open_bert(bert_folder, sentence="zebra " * 40).info]
+    assert any("longer than the model can take" in text for text in said)
+    assert any(re.search(r"does not know \d+ of the tokens", text) for text in said)
+
+
+def test_a_text_that_a_bert_cannot_read_leaves_the_last_one(bert_folder):
+    app = open_bert(bert_folder)
+    before = drawn(app)[0]
+    app.text_input(key="sentence").set_value("  ").run()
+    assert not app.exception
+    assert "Type a text" in app.info[0].value
+    np.testing.assert_array_equal(drawn(app)[0], before)
+
+
+def test_places_that_a_model_does_not_have_are_brought_back(bert_folder):
+    app = open_bert(bert_folder, layer="99", head="50", masked="0,7,300")
+    assert drawn(app)[0].shape == (15, 15)
+    assert not bars(app)
+
+
+@pytest.mark.parametrize("name", ["T5", "GPT-2", "DistilBERT", "classes"])
+def test_other_models_show_the_weights_of_their_own_runs(name, transformers_folders):
+    model = load_model(transformers_folders[name])
+    text = "I love my cat."
+    app = open_with(transformers_folders[name], sentence=text, layer="1", head="2")
+    trace = model.trace(text)
+    for kind in model.shape.kinds:
+        if len(model.shape.kinds) > 1:
+            app.segmented_control(key="kind").set_value(kind).run()
+        assert not app.exception
+        values, rows, columns = drawn(app)
+        site = Site(kind, 0)
+        expected = trace.attention[site].weights[0, 1].numpy()
+        np.testing.assert_allclose(np.nan_to_num(values), expected, atol=1e-6)
+        assert rows == [piece.text for piece in trace.query_tokens(site)]
+        assert columns == [piece.text for piece in trace.key_tokens(site)]
+
+
+def test_the_class_that_a_model_chooses_is_drawn(transformers_folders):
+    app = open_with(transformers_folders["classes"], sentence="I love my cat.")
+    assert [sorted(answers) for answers in bars(app)] == [["glad", "sad", "so so"]]

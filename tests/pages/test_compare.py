@@ -19,7 +19,7 @@ from model.translator import PRETRAINED
 from pages.parts.compare import links
 from pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
 from pages.parts.compare.page import COMPARE
-from pages.parts.compare.sides import LibrarySide, SnapshotSide, TranslatorSide
+from pages.parts.compare.sides import ModelSide, SnapshotSide
 from pages.shared.link import link
 from pages.shared.show import comparison
 from pages.shared.state.catalog import EXAMPLES
@@ -164,7 +164,7 @@ def test_before_and_after_changes(shipped):
     app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
     click(app, "Before and after my changes")
-    sites = edits.at_sites(shipped.model.config, 70)
+    sites = edits.at_sites(shipped.model.config.shape, 70)
     original = shipped.translate(TIRED)
     before, after = shipped.trace(TIRED), shipped.trace(TIRED, original, edits=sites)
     expect_sides(app, mean(before), mean(after))
@@ -188,7 +188,7 @@ def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
     for name, model in (("A", shipped), ("B", load("en-fr-learned"))):
         expected = trace_log_probabilities(model.trace("I love my cat.", text)).exp()
         np.testing.assert_allclose(runs[name], expected.numpy(), atol=1e-5)
-    assert tokens == [*texts(shipped.write(text)), "<end>"]
+    assert tokens == [*texts(shipped.begin(text)), "<end>"]
 
 
 def test_two_snapshots_are_those_recorded():
@@ -233,7 +233,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     model = app.session_state["workshop"].models[mine][1]
     app.switch_page("pages/compare.py").run()
     app.session_state["compare_a"] = SnapshotSide(snapshot="toy.20", text=sentence)
-    app.session_state["compare_b"] = TranslatorSide(model=mine, text=sentence)
+    app.session_state["compare_b"] = ModelSide(model=mine, text=sentence)
     app.run()
     reads = " ".join(texts(model.trace(sentence).target_tokens))
     assert f"B's decoder reads: {reads}" in told(app)
@@ -258,7 +258,7 @@ def test_a_pasted_link_is_read_and_a_damaged_one_is_told(shipped):
     parameters = {"sentence": "Who is that?", "kind": "cross", "head": "7", "edits": edits}
     link = f"https://elsewhere.example/heads?{urlencode(parameters)}"
     app.text_input(key="side_a_link").set_value(link).run()
-    sites = Edits(gates=GATES).at_sites(shipped.model.config, 70)
+    sites = Edits(gates=GATES).at_sites(shipped.model.config.shape, 70)
     original = shipped.translate("Who is that?")
     trace = shipped.trace("Who is that?", original, edits=sites)
     expect_sides(app, head(trace, "cross", 2, 7), head(shipped.trace(WIDE), "encoder", 3, 3))
@@ -281,14 +281,14 @@ def test_a_link_of_this_page_gives_its_same_side():
     app = open_page()
     link = "/compare?" + urlencode({"compare_b": "head=5&layer=1", "sentence": "Who is that?"})
     app.text_input(key="side_b_link").set_value(link).run()
-    assert app.session_state["compare_b"] == TranslatorSide(layer=0, head=4)
+    assert app.session_state["compare_b"] == ModelSide(layer=0, head=4)
 
 
 def test_a_damaged_side_in_the_address_is_told_and_the_rest_is_shown(shipped):
     app = open_page(compare_a="head=99&layer=1&colour=red", compare_b="%%%&sentence=+")
     assert any("too old, damaged or too long" in info.value for info in app.info)
     expect_sides(app, mean(shipped.trace(TIRED), layer=1), mean(shipped.trace(TIRED)))
-    assert app.session_state["compare_a"] == TranslatorSide(layer=0)
+    assert app.session_state["compare_a"] == ModelSide(layer=0)
 
 
 def test_a_side_at_its_default_is_read_from_a_link_of_this_page():
@@ -311,11 +311,11 @@ change_model("a", st.session_state.chosen_model)
 """
     )
     app.session_state["chosen_model"] = key
-    app.session_state["compare_a"] = TranslatorSide(head=5)
+    app.session_state["compare_a"] = ModelSide(head=5)
     app.run()
     assert not app.exception
     assert words in app.session_state["compare_told"]
-    assert app.session_state["compare_a"] == TranslatorSide(head=5)
+    assert app.session_state["compare_a"] == ModelSide(head=5)
 
 
 def test_a_sentence_that_cannot_be_read_is_not_taken_over(shipped):
@@ -345,7 +345,7 @@ def test_another_model_keeps_to_the_heads_that_it_has():
     widget(app.selectbox, "side_a_model").set_value("snapshots of en-fr").run()
     assert widget(app.selectbox, "side_a_sentence").value == TIRED
     widget(app.selectbox, "side_a_model").set_value("en-fr").run()
-    assert app.session_state["compare_a"] == TranslatorSide(kind="encoder")
+    assert app.session_state["compare_a"] == ModelSide(kind="encoder")
 
 
 def test_the_address_holds_both_sides_and_restores_them():
@@ -367,7 +367,7 @@ def test_the_address_holds_both_sides_and_restores_them():
     st.text(max_size=40),
 )
 def test_a_side_is_read_back_as_it_was_written(sentence, kind, layer, head, target):
-    chosen = TranslatorSide(text=sentence, kind=kind, layer=layer, head=head, target=target)
+    chosen = ModelSide(text=sentence, kind=kind, layer=layer, head=head, target=target)
     read = read_text(write_text(chosen))
     assert (read, read.refused) == (chosen, ())
     # A link of version 1 has no version, and the same words.
@@ -388,9 +388,9 @@ def test_a_side_is_read_back_as_it_was_written(sentence, kind, layer, head, targ
         (
             "bert_name=some%2Fbert&bert_layer=max&bert_head=3&bert_masked=2,3"
             "&bert_edits=gate.encoder.1.2.0&bert_first=Hi.&bert_second=",
-            LibrarySide(
-                name="some/bert", layer="max", head=2, masked="2,3", text="Hi.", second="",
-                edits="gate.encoder.1.2.0",
+            ModelSide(
+                model="transformers:some/bert", kind="encoder", layer="max", head=2, masked="2,3",
+                text="Hi.", second="", edits="gate.encoder.1.2.0",
             ),
         ),
     ],
@@ -405,7 +405,7 @@ def test_a_link_with_two_long_sentences_and_changes_stays_short():
     sentence = " ".join(["several", "rather", "unusual", "sentences", "require", "patience"] * 5)
     edits = "~".join(f"gate.cross.{layer}.{head}.0" for layer in (1, 2) for head in range(1, 9))
     assert len(edits) <= LONGEST_EDITS
-    first = TranslatorSide(text=sentence, kind="encoder", layer=2, head=7, model="en-fr-learned")
+    first = ModelSide(text=sentence, kind="encoder", layer=2, head=7, model="en-fr-learned")
     second = replace(first, text=sentence + "x")
     values = {choice.key: choice.default for choice in COMPARE.linked}
     values |= {"sentence": sentence, "edits": edits, "kind": "encoder", "layer": 2, "head": 7}

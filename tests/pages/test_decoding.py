@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.decoding.strategies import Strategy
 from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import START_ID
@@ -57,11 +58,11 @@ def branches_in(app):
 
 
 def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
-    decoding = shipped.steps(SENTENCE)
+    decoding = shipped.write(SENTENCE)
     header, own, cross, visible = player(app)
-    assert header["texts"][-1] == decoding.translation.text
+    assert header["texts"][-1] == decoding.writing.text
     assert header["read"] == ["<start>", *(step.token.text for step in decoding.steps[:-1])]
-    assert header["source"] == [token.text for token in decoding.translation.source_tokens]
+    assert header["source"] == [token.text for token in decoding.writing.source_tokens]
     for place, step in enumerate(decoding):
         width = place + 1
         np.testing.assert_allclose(own[place, :width], step.weights["decoder", 2][1], atol=1e-5)
@@ -93,7 +94,7 @@ def test_a_limit_stops_the_translation_and_the_page_says_so():
 
 def test_a_beam_is_drawn_as_a_tree(shipped):
     app = open_page(strategy="beam", beam_size="3", length_penalty="0.5")
-    decoding = shipped.steps(SENTENCE, strategy="beam", beam_size=3, length_penalty=0.5)
+    decoding = shipped.write(SENTENCE, Strategy("beam", beam_size=3, length_penalty=0.5))
     header, _ = picture(app, "steps")
     assert [[leaf["text"] for leaf in leaves] for leaves in header["steps"]] == [
         [node.text for node in nodes] for nodes in decoding.tree
@@ -104,12 +105,12 @@ def test_a_beam_is_drawn_as_a_tree(shipped):
         if any(leaf["best"] for leaf in s)
     ]
     assert best == decoding.path
-    assert player(app)[0]["texts"][-1] == decoding.translation.text
+    assert player(app)[0]["texts"][-1] == decoding.writing.text
 
 
 def test_a_node_of_the_tree_shows_its_own_steps(shipped):
     app = open_page(strategy="beam")
-    decoding = shipped.steps(SENTENCE, strategy="beam")
+    decoding = shipped.write(SENTENCE, Strategy("beam"))
     step, place = 4, 6
     node = decoding.tree[step][place]
     assert not node.kept
@@ -130,7 +131,7 @@ def test_a_node_of_the_tree_shows_its_own_steps(shipped):
 
 
 def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
-    decoding = shipped.steps(SENTENCE)
+    decoding = shipped.write(SENTENCE)
     second = decoding[1].top(2)[1].token
     forced = (decoding[0].token.id, second.id)
     branch_to(app, Branch(forced, 1, f"{second.text} at step 2"))
@@ -139,11 +140,11 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     assert header["texts"][-1] == branch.text
     assert header["start"] == 1
     strips = [h for h, _ in canvas_pictures(app) if "chips" in h]
-    assert [strip["text"] for strip in strips] == [decoding.translation.text, branch.text]
+    assert [strip["text"] for strip in strips] == [decoding.writing.text, branch.text]
     assert f"{branch.score:.3f} nats" in strips[1]["label"]
     assert any(chip["changed"] for chip in strips[1]["chips"])
     app.button(key="show-0").click().run()
-    assert player(app)[0]["texts"][-1] == decoding.translation.text
+    assert player(app)[0]["texts"][-1] == decoding.writing.text
     app.button(key="remove-1").click().run()
     assert not app.exception
     assert branches_in(app) == [Branch()]
@@ -203,10 +204,10 @@ def test_edits_of_the_other_pages_are_in_force(app, shipped):
     edits = Edits(gates={("cross", 2, head): 0.0 for head in range(8)}, windows={"decoder": 1})
     app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
-    sites = edits.at_sites(shipped.model.config, 70)
-    decoding = shipped.steps(SENTENCE, edits=sites)
+    sites = edits.at_sites(shipped.model.config.shape, 70)
+    decoding = shipped.write(SENTENCE, edits=sites)
     header, own, _, visible = player(app)
-    assert header["texts"][-1] == decoding.translation.text
+    assert header["texts"][-1] == decoding.writing.text
     np.testing.assert_allclose(own[3, :4], decoding[3].weights["decoder", 2][1], atol=1e-5)
     assert visible[3].tolist()[:4] == [0, 0, 1, 1]
     assert "apply here too" in app.info[0].value

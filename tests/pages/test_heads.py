@@ -5,8 +5,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Site
-from model.edits import CellEdit, Edits
+from model.edits import CellEdit, Edits, write_edits
 from model.insight.scoring import trace_log_probabilities
+from tests.pages.apps import address, button, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ def test_gates_in_force_change_translation_and_score(app, shipped):
     put_in_force(app, edits)
     assert board(app)["cross"][1, 3] == 0
     assert board(app)["encoder"][0, 0] == 0.5
-    sites = edits.at_sites(shipped.model.config, 70)
+    sites = edits.at_sites(shipped.model.config.shape, 70)
     original = shipped.translate(SENTENCE)
     assert translations(app)["Translation with your changes"]["text"] == (
         shipped.translate(SENTENCE, edits=sites).text
@@ -70,7 +71,7 @@ def test_gates_in_force_change_translation_and_score(app, shipped):
 def test_the_map_is_that_of_the_selected_head_with_the_changes(app, shipped):
     edits = Edits(gates=GATES)
     put_in_force(app, edits)
-    sites = edits.at_sites(shipped.model.config, 70)
+    sites = edits.at_sites(shipped.model.config.shape, 70)
     trace = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=sites)
     expected = trace.attention[Site("cross", 1)].weights[0, 3].numpy()
     np.testing.assert_allclose(heatmaps(app)[0][0], expected, atol=1e-5)
@@ -101,7 +102,7 @@ def test_measuring_fills_the_effect_of_every_head(app, shipped):
     whole = trace_log_probabilities(shipped.trace(SENTENCE, original)).sum()
     shown = {kind["name"]: np.array(kind["effects"]) for kind in header["effects"]}
     for kind, layer, head in (("encoder", 0, 0), ("decoder", 2, 7), ("cross", 1, 3)):
-        sites = Edits(gates={(kind, layer, head): 0.0}).at_sites(shipped.model.config, 70)
+        sites = Edits(gates={(kind, layer, head): 0.0}).at_sites(shipped.model.config.shape, 70)
         trace = shipped.trace(SENTENCE, original, edits=sites)
         expected = (trace_log_probabilities(trace).sum() - whole).item()
         assert shown[kind][layer, head] == pytest.approx(expected, abs=1e-3)
@@ -113,3 +114,31 @@ def test_a_summary_chosen_on_the_attention_page_shows_the_first_head():
     app.switch_page("pages/heads.py").run()
     assert not app.exception
     assert "head 1" in app.slider(key="fader").label
+
+
+def test_switched_heads_of_a_bert_are_those_of_the_run_drawn(bert_folder, bert):
+    edits = Edits(gates={("encoder", 0, 1): 0.0, ("encoder", 1, 3): 0.5})
+    texts = {"sentence": "the cat was playing.", "second": "unbelievable dogs!"}
+    place = {"kind": "encoder", "layer": "3", "head": "1"}
+    app = open_with(bert_folder, "heads", edits=write_edits(edits), **texts, **place)
+    assert board(app)["encoder"].tolist() == [[1, 0, 1, 1], [1, 1, 1, 0.5], [1, 1, 1, 1]]
+    before = bert.trace(texts["sentence"], second=texts["second"])
+    after = bert.trace(
+        texts["sentence"], second=texts["second"], edits=edits.at_sites(bert.shape, 20)
+    )
+    site = Site("encoder", 2)
+    np.testing.assert_allclose(heatmaps(app)[0][0], after.attention[site].weights[0, 0], atol=1e-6)
+    unchanged = before.attention[site].weights[0, 0].numpy()
+    assert np.abs(heatmaps(app)[0][0] - unchanged).max() > 1e-3
+    change = after.outputs["encoder"] - before.outputs["encoder"]
+    moved = (change.norm(dim=-1) / before.outputs["encoder"].norm(dim=-1)).mean()
+    assert app.metric[0].value == f"{moved:.1%}"
+    button(app, "All heads on").click().run()
+    assert "edits" not in address(app)
+
+
+def test_switched_heads_that_a_bert_does_not_have_are_told_and_left_out(bert_folder):
+    switched = "gate.encoder.1.2.0~gate.encoder.99.1.0"
+    app = open_with(bert_folder, "heads", edits=switched)
+    assert any("damaged" in info.value for info in app.info)
+    assert "edits" not in address(app)

@@ -6,9 +6,11 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site
 from model.edits import CellEdit, Edits, write_edits
-from model.insight.explain import choose_objective, explain
+from model.insight.explain import explain
 from model.insight.similarity import word_similarity
+from model.translator import choose_objective
 from tests.model.insight.recording import weight_of
+from tests.pages.apps import open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, save_menus
 
 ROOT = Path(__file__).parents[2]
@@ -86,7 +88,7 @@ def test_other_tabs_show_what_the_model_says(shipped):
     shown = rows(app)
     np.testing.assert_allclose(shown["Rollout"][1], found.rollout, atol=1e-5)
     np.testing.assert_allclose(shown["Effect of closing the cell"][1], found.removals, atol=1e-4)
-    assert found.objective.tokens[0].text in app.text[0].value
+    assert found.objective.texts[0] in app.text[0].value
 
 
 @pytest.mark.parametrize("tab", ["Switches", "Residual stream"])
@@ -175,3 +177,25 @@ def test_a_place_beyond_the_sentence_is_brought_back_into_it():
     assert not app.exception
     assert app.session_state["query"] < 5
     assert app.session_state["head"] in range(8)
+
+
+@pytest.mark.parametrize("masked", ["", "2"])
+def test_a_weight_of_a_bert_is_taken_apart_in_the_numbers_of_its_run(masked, bert_folder, bert):
+    place = {"layer": "2", "head": "4", "query": "3", "key": "6", "kind": "encoder"}
+    texts = {"sentence": "the cat was playing.", "second": "unbelievable dogs!"}
+    hidden = {"masked": masked} if masked else {}
+    for tab in ("story", "beyond", "switches", "stream"):
+        app = open_with(bert_folder, "inside", inside_tab=tab, **place, **texts, **hidden)
+        trace = bert.trace(
+            texts["sentence"], second=texts["second"], masked=[int(masked)] if masked else []
+        )
+        weight = trace.attention[Site("encoder", 1)].weights[0, 3, 2, 5]
+        if tab == "story":
+            assert app.metric[0].value == f"{weight:.4f}"
+        if tab == "beyond":
+            said = " ".join(text.value for text in (*app.markdown, *app.text, *app.caption))
+            assert ("Effect of closing" in str(sorted(rows(app)))) == bool(masked), said
+
+
+def test_places_that_a_bert_does_not_have_are_brought_back(bert_folder):
+    open_with(bert_folder, "inside", layer="99", head="50", query="400", key="400")

@@ -26,7 +26,7 @@ def app():
 def traced(shipped, edits, pad_to=None):
     translation = shipped.translate(SENTENCE)
     length = len(translation.target_tokens)
-    sites = edits.at_sites(shipped.model.config, 30, length)
+    sites = edits.at_sites(shipped.model.config.shape, 30, length)
     return shipped.trace(SENTENCE, translation, edits=sites, pad_to=pad_to)
 
 

@@ -8,8 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.pages import PAGES
+from pages.shared.state.catalog import LONGEST_NAME
 from pages.shared.state.choices import LONGEST_SENTENCE
 from tests.odd_texts import ODD_TEXTS
+from tests.pages.apps import open_with
 from tests.pages.test_compare import widget
 
 ROOT = Path(__file__).parents[2]
@@ -75,16 +77,13 @@ def bert_folder(make_bert_folder):
     return make_bert_folder(max_position_embeddings=64)
 
 
-@pytest.mark.parametrize("tab", ["Attention", "Switch heads", "Inside a head"])
+@pytest.mark.parametrize("page", ["attention", "masks", "heads", "inside", "positions"])
 @pytest.mark.parametrize("units", ["pieces", "words"])
-def test_a_bert_takes_it(units, tab, bert_folder):
-    app = new_app(bert_units=units, bert_special="hidden", bert_masked="1,2,9")
-    app.session_state["bert_tab"] = tab
-    app.switch_page("pages/bert.py").run()
-    app.text_input(key="bert_wanted").set_value(str(bert_folder))
-    next(button for button in app.button if button.label == "Load").click().run()
+def test_a_bert_takes_it(units, page, bert_folder):
+    choices = {"units": units, "special": "hidden"} if page == "attention" else {}
+    app = open_with(bert_folder, page, masked="1,2,9", **choices)
     for name, text in ODD_TEXTS.items():
-        for key in ("bert_first", "bert_second"):
+        for key in ("sentence", "second"):
             box = app.text_input(key=key)
             box.set_value(text[: box.max_chars])
         app.run()
@@ -93,8 +92,8 @@ def test_a_bert_takes_it(units, tab, bert_folder):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_name_of_a_model_breaks_its_page(name):
-    app = new_app(bert_name=TEXTS[name])
-    app.switch_page("pages/bert.py").run()
+    app = open_page("pages/models.py")
+    app.text_input(key="wanted").set_value(TEXTS[name][:LONGEST_NAME])
     next(button for button in app.button if button.label == "Load").click().run()
     assert not app.exception
     assert app.error[0].value == "This model could not be loaded."

@@ -183,7 +183,7 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
         expected = trace.attention[Site("encoder", 0)].weights[0, 3].numpy()
         np.testing.assert_allclose(shown, expected, atol=1e-5)
     score = trace_log_probabilities(after).sum().item()
-    assert metrics(app)["Score of the original translation"] == f"{score:.3f} nats"
+    assert metrics(app)["The log-probability of the whole target"] == f"{score:.3f} nats"
 
 
 def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_tab, shipped):
@@ -253,18 +253,16 @@ def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
 
 def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
     shelf().loaded.clear()
-    assert [link.proto.page for link in open_tab("Learned").main.get("page_link")] == ["bert"]
+    assert [link.proto.page for link in open_tab("Learned").main.get("page_link")] == ["models"]
 
 
-def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_bert_folder):
-    name = str(make_bert_folder())
-    reader = shelf().ask(name).result.result().model
-    app = open_tab("Learned")
-    app.session_state["bert_names"] = [name]
-    app.run()
+def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_folder, bert):
+    name = str(bert_folder)
+    shelf().ask(name).result.result()
+    app = open_tab("Learned", model=f"transformers:{name}")
     app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
     assert not app.exception
-    table = reader.model.positions.table.detach().numpy()
+    table = bert.model.positions.table.detach().numpy()
     found = [values for values, *_ in plotly_heatmaps(app)]
     assert found[0].shape == found[2].shape == table.shape
     np.testing.assert_allclose(found[0], sinusoids(*table.shape), atol=1e-6)
@@ -273,8 +271,17 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, make_b
     assert "does not say how often" in " ".join(caption.value for caption in app.caption)
 
 
-def test_a_link_names_the_table_of_a_bert(open_tab, make_bert_folder):
-    name = str(make_bert_folder())
+@pytest.mark.parametrize("tab", ["Your sentence", "One token", "Beyond training"])
+def test_a_model_whose_positions_cannot_be_moved_says_so(open_tab, bert_folder, tab):
+    name = str(bert_folder)
+    shelf().ask(name).result.result()
+    app = open_tab(tab, model=f"transformers:{name}")
+    assert any("own models" in info.value for info in app.info)
+    assert plotly_heatmaps(open_tab("Sinusoids", model=f"transformers:{name}"))
+
+
+def test_a_link_names_the_table_of_a_bert(open_tab, bert_folder):
+    name = str(bert_folder)
     shelf().ask(name).result.result()
     app = open_tab("Learned", positions_side=f"bert:{name}")
     assert app.selectbox(key="positions_side").value == f"bert:{name}"

@@ -9,55 +9,45 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
-from model.config import TransformerConfig
-from model.training.small_models import BOUNDS
-from pages.parts.compare.sides import (
-    OWN_TRAINING,
-    SNAPSHOT,
-    LibrarySide,
-    Side,
-    SnapshotSide,
-    TranslatorSide,
-)
+from model.shape import Shape
+from pages.parts.compare.sides import OWN_TRAINING, SNAPSHOT, ModelSide, Side, SnapshotSide
 from pages.parts.compare.words import NO_LINK, OWN_TARGETS
 from pages.shared.link import address, link
+from pages.shared.link.old import renamed
 from pages.shared.state.choice import Choice, switch, text
 from pages.shared.state.choices import chosen, put
-from pages.shared.state.library_choices import BERT_NAME
 from pages.shared.state.page import PAGES
 
 NAMES = ("a", "b")
-TIRED = TranslatorSide(kind="encoder", layer=2, head=2)
+TIRED = ModelSide(kind="encoder", layer=2, head=2)
 WIDE = replace(TIRED, text="The animal didn't cross the street because it was too wide.")
 LONGEST_LINK = 16_000  # characters, of which a letter of another script takes up to nine
 LONGEST_EDITS = 300
 HELD = {
     choice.key: choice
-    for kind in (TranslatorSide, SnapshotSide, LibrarySide)
+    for kind in (ModelSide, SnapshotSide)
     for choice in kind.held_choices().values()
 }
 
 
 def read_side(parameters: Mapping[str, str]) -> Side:
     """Return the side of a link's parameters, which may have any others of any page."""
-    config = address.config_for(parameters)
-    if parameters.get(SNAPSHOT.key, "").startswith(OWN_TRAINING):
-        layers, heads = (BOUNDS[name][1] for name in ("layers", "heads"))
-        config = replace(config, encoder_layers=layers, decoder_layers=layers, heads=heads)
+    asked = renamed(parameters)
+    trained_here = asked.get(SNAPSHOT.key, "").startswith(OWN_TRAINING)  # in a shape of any size
+    shape = address.ANY if trained_here else address.shape_for(asked)
     known = {choice.key for page in PAGES.values() for choice in page.linked}
     ignored = known - HELD.keys() | {"embed", "embed_options"}  # which are Streamlit's own
-    named = {key: value for key, value in parameters.items() if key not in ignored}
-    values, refused = link.read(named, HELD.values(), config)
+    named = {key: value for key, value in asked.items() if key not in ignored}
+    values, refused = link.read(named, HELD.values(), shape)
     for key, choice in HELD.items():
         if choice.instead and values[key] == choice.instead:  # what the link had no room for
             values[key], refused = choice.default, (*refused, key)
-    recorded = SnapshotSide if values[SNAPSHOT.key] else TranslatorSide
-    kind = LibrarySide if values[BERT_NAME.key] else recorded
+    kind = SnapshotSide if values[SNAPSHOT.key] else ModelSide
     fields = {name: values[choice.key] for name, choice in kind.held_choices().items()}
     return kind(**fields, refused=refused)
 
 
-def read_text(written: str, config: TransformerConfig | None = None) -> Side:
+def read_text(written: str, shape: Shape | None = None) -> Side:
     """Return the side that `write_text` wrote, or as much of it as makes sense."""
     return read_side(dict(parse_qsl(written, keep_blank_values=True)))
 
@@ -78,7 +68,7 @@ SIDES_EDITS = {
     name: replace(text(f"compare_{name}_edits", "", LONGEST_LINK), room=LONGEST_EDITS)
     for name in NAMES
 }
-OWN = switch("compare_own", label="Each its own translation", help=OWN_TARGETS)
+OWN = switch("compare_own", label="Each its own text", help=OWN_TARGETS)
 
 
 def current(name: str) -> Side:

@@ -9,27 +9,30 @@ import streamlit as st
 from pages.parts.compare.choosers import choose_side
 from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
 from pages.parts.compare.presets import presets
-from pages.parts.compare.sides import LibrarySide, Pair, Side, TranslatorSide
+from pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
 from pages.parts.compare.words import (
     CLASSIC,
     DIFFERENT_TARGETS,
     EQUAL,
     EQUAL_GATES,
-    NO_OUTPUT,
     NO_TRANSLATION,
+    NOTHING_ALIKE,
     NOTHING_SHARED,
     OTHER_SUMMARY,
     PICTURE,
 )
+from pages.shared.controls import loading
 from pages.shared.link import address
 from pages.shared.link.address import section
-from pages.shared.runs.translator import translated
+from pages.shared.runs.run import ModelRun, written
+from pages.shared.runs.shelf import shelf
 from pages.shared.show.captions import edit_words
-from pages.shared.show.comparison import compare_probabilities, compare_translations
+from pages.shared.show.comparison import compare_outputs, compare_texts
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About, about
 from pages.shared.show.stage import NOTE, place
 from pages.shared.show.words import notes
+from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, chosen
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
@@ -40,12 +43,12 @@ LABELS = ("of A", "of B")
 
 
 def own_targets(both: Pair) -> bool | None:
-    """Return whether each decoder reads its own translation; None if there is no choice.
+    """Return whether each decoder reads what it writes itself; None if there is no choice.
 
     On different sentences it always does, and snapshots read what they were recorded with.
     """
-    translators = all(isinstance(one, TranslatorSide) for one in both)
-    return chosen(OWN) if translators and both[0].text == both[1].text else None
+    write = all(isinstance(one, ModelSide) and one.writer for one in both)
+    return chosen(OWN) if write and both[0].text == both[1].text else None
 
 
 def with_targets(both: Pair, own: bool) -> Pair:
@@ -55,19 +58,22 @@ def with_targets(both: Pair, own: bool) -> Pair:
     """
     first, second = both
     if own:
-        return tuple(replace(one, target=one.target or one.translation.text) for one in both)
+        return tuple(
+            replace(one, target=one.target or written(one.run).text) if one.edits else one
+            for one in both
+        )
     if first.text != second.text or not (first.writer and second.writer):
         return both
     shared = first.target or second.target
     if not shared and first.writer != second.writer:
         # As a text for both, so that both models cut it into tokens alike.
-        shared = translated(first.text, name=first.writer).text
+        shared = written(ModelRun(first.text, model=first.writer)).text
     return tuple(replace(one, target=one.target or shared) for one in both)
 
 
 def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
-    data = *(one.weights for one in both), *(one.run.tokens for one in both)
+    data = *(one.weights for one in both), *(one.shown.tokens for one in both)
     titles = tuple(f"{name}: {one.title}" for name, one in zip("AB", both, strict=True))
     show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
     st.caption(PICTURE)
@@ -78,7 +84,7 @@ def picture(both: Pair, of: About) -> None:
     if not queries * keys:
         st.text(NOTHING_SHARED)
     elif changes:
-        st.text("\n".join(map(written, changes)))
+        st.text("\n".join(map(in_one_line, changes)))
         sizes = f"{data[0].size} of A and {data[1].size} of B"
         st.caption(f"{queries * keys} cells are in both maps, of {sizes}.")
     else:
@@ -87,7 +93,7 @@ def picture(both: Pair, of: About) -> None:
             st.caption(EQUAL_GATES)
 
 
-def written(change: Change) -> str:
+def in_one_line(change: Change) -> str:
     """Return a difference in words."""
     difference = f"{change.difference:+.4f}".replace("-", "−")
     return (
@@ -112,31 +118,35 @@ def what_was_read(first: list[str], second: list[str], choosable: bool) -> None:
         st.caption(DIFFERENT_TARGETS)
 
 
-def output(both: Pair, same_target: bool, of: About) -> None:
-    """Draw the translations of both sides, and how likely each finds a target that both read."""
-    if any(isinstance(one, LibrarySide) for one in both):
-        st.caption(NO_OUTPUT)
-        return
-    st.subheader("Translations")
-    if not all(isinstance(one, TranslatorSide) for one in both):
-        shipped = all(one.writer for one in both)
+def output(both: Pair, of: About) -> None:
+    """Draw what both sides write, and what they find how likely, as far as it can be compared."""
+    st.subheader("What comes out")
+    snapshots = [one for one in both if isinstance(one, SnapshotSide)]
+    if snapshots:
+        shipped = all(one.writer for one in snapshots)
         read = "the finished model's translation" if shipped else "the right answer"
         st.caption(NO_TRANSLATION.format(read=read))
         return
-    first, second = both
-    for name, one in zip("AB", both, strict=True):
-        for note in notes(one.translation):
-            st.info(f"{name}: {note}")
-    compare_translations(first.translation, second.translation, LABELS, of=of)
-    if same_target:
-        st.subheader("How likely each token is that both decoders are to write")
-        compare_probabilities(first.trace, second.trace, ("A", "B"), of=of)
+    runs = [one.run for one in both]
+    write = all("write" not in run.reader.missing for run in runs)
+    texts = st.container()
+    if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
+        st.caption(NOTHING_ALIKE)
+    with texts:  # last, for decoding takes longer than all else
+        found = [written(run) for run in runs] if write else []
+        ended = [one.finished or not one.source_tokens for one in found] or [True, True]
+        for name, run, finished in zip("AB", runs, ended, strict=True):
+            read = run.trace.source_tokens or run.trace.target_tokens
+            for note in notes(read, run.is_cut, finished):
+                st.info(f"{name}: {note}")
+        if found:
+            compare_texts(*found, LABELS, of=of)
 
 
 def in_words(name: str, side: Side) -> str:
     """Return a side in words, for the captions of pictures."""
     text = " / ".join(filter(None, (side.text, side.second)))
-    parts = f"{name}: {side.title}", edit_words(side.changes), f"“{text}”"
+    parts = f"{name}: {side.title}", edit_words(side.changes), hidden_words(side), f"“{text}”"
     return ", ".join(filter(None, parts))
 
 
@@ -160,14 +170,14 @@ def consequences(both: Pair, own: bool | None) -> None:
     if summaries(both[0]) != summaries(both[1]):
         st.caption(OTHER_SUMMARY)
     picture(read, of)
-    first, second = (one.run.reads for one in read)
-    what_was_read(first, second, own is not None)
-    output(read, first == second, of)
+    what_was_read(*(one.shown.reads for one in read), own is not None)
+    output(read, of)
 
 
 @section
 def compare() -> None:
     """Draw the page: what to compare, the maps, and what comes of them."""
+    loading.arrived()
     presets()
     both = tuple(map(current, NAMES))
     address.note()
@@ -180,7 +190,17 @@ def compare() -> None:
         consequences(both, own_targets(both))
     except ValueError as error:
         with place(NOTE):
-            st.text(str(error))
+            refuse(both, str(error))
+
+
+def refuse(both: Pair, why: str) -> None:
+    """Say why a side cannot be shown, and offer to load a model that it is missing."""
+    wanted = [models.named(one.model) for one in both if isinstance(one, ModelSide)]
+    names = [entry.name for entry in wanted if entry.is_library and not shelf().get(entry.name)]
+    if names:
+        loading.offer(names[0], why)
+    else:
+        st.text(why)
 
 
 COMPARE = Page(

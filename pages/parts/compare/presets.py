@@ -7,17 +7,9 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.compare.links import NAMES, OWN, TIRED, WIDE, show_on
-from pages.parts.compare.sides import (
-    OWN_TRAINING,
-    LibrarySide,
-    Pair,
-    TranslatorSide,
-    at_step,
-    recordings,
-)
+from pages.parts.compare.sides import OWN_TRAINING, ModelSide, Pair, at_step, recordings
 from pages.parts.compare.words import INTRO, NO_CHANGES, NO_OTHER_MODEL
-from pages.shared.runs.shelf import shelf
-from pages.shared.runs.translator import translator
+from pages.shared.link import address
 from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
 
@@ -25,22 +17,21 @@ from pages.shared.state.choices import SUMMARIES, put
 def presets() -> None:
     """Draw buttons that choose both sides at once, from what the other pages show."""
     now = elsewhere()
-    trained, (_, heads) = replace(now, edits=""), now.shape
-    first = trained if now.head not in SUMMARIES else replace(trained, head=0)
+    trained = replace(now, edits="")
     pairs = {
         "It: tired or wide": (TIRED, WIDE),
         "Two sentences": two_sentences(trained),
-        "Two heads": (first, replace(first, head=(first.head + 1) % heads)),
+        "Two heads": two_heads(trained),
         "Two models": two_models(trained),
         "Before and after my changes": (trained, now) if now.edits else NO_CHANGES,
     }
     for source, (_, history) in recordings().items():
         own = " of my training" if source == OWN_TRAINING else ""
         pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history.steps)
-    if other := elsewhere_in_library():
-        other = replace(other, second="", masked="", edits="")
-        both = (replace(other, text=one.text) for one in (TIRED, WIDE))
-        pairs["It, in the model loaded last"] = tuple(both)
+    if models.named(now.model).is_library:
+        alone = replace(trained, second="", masked="", target="")
+        both = (replace(alone, text=one.text) for one in (TIRED, WIDE))
+        pairs["It, in the chosen model"] = tuple(both)
     st.caption(INTRO)
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
@@ -58,38 +49,44 @@ def show_both(pair: Pair) -> None:
     put(OWN, False)
 
 
-def elsewhere() -> TranslatorSide:
+def elsewhere() -> ModelSide:
     """Return what the other pages show now."""
-    now = TranslatorSide.of_session()
-    readable = models.last_readable()
-    tokens = translator(now.model).tokenizer.encode(now.text)
-    return now if tokens or readable is None else replace(now, text=readable)
+    held = ModelSide.held_choices().items()
+    now = ModelSide(**{name: address.now(choice) for name, choice in held})
+    texts = models.last_readable()
+    if now.text.strip() or texts is None:
+        return now
+    return replace(now, text=texts[0], second=texts[1])
 
 
-def elsewhere_in_library() -> LibrarySide | None:
-    """Return what the page BERT and others shows now, if its model is in memory."""
-    now = LibrarySide.of_session()
-    return now if shelf().get(now.name) else None
-
-
-def two_sentences(now: TranslatorSide) -> Pair:
+def two_sentences(now: ModelSide) -> Pair:
     """Return the sentence of the other pages, and one to change."""
-    examples = models.choices()[now.model].examples
+    examples = models.named(now.model).examples
     others = [WIDE.text] if now.text == TIRED.text else [one for one in examples if one != now.text]
-    return now, replace(now, text=[*others, now.text][0])
+    return now, replace(now, text=[*others, now.text][0], masked="")
 
 
-def two_models(now: TranslatorSide) -> Pair | str:
+def two_heads(now: ModelSide) -> Pair | str:
+    """Return a head and the next one, or why there are none."""
+    try:
+        _, heads = now.fitted().shape
+    except ValueError as error:  # the model is not in memory
+        return str(error)
+    first = 0 if now.head in SUMMARIES else now.head
+    return replace(now, head=first), replace(now, head=(first + 1) % heads)
+
+
+def two_models(now: ModelSide) -> Pair | str:
     """Return a model and another one for the same sentence, or that there is none."""
-    entry = models.choices()[now.model]
+    entry = models.named(now.model)
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            return now, replace(now, model=other.key)
+            return now, replace(now, model=other.key, masked="")
     return NO_OTHER_MODEL
 
 
-def two_snapshots(now: TranslatorSide, source: str, steps: list[int]) -> Pair | str:
+def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:
     """Return the middle and the end of a training, or nothing if it has only one snapshot."""
     if len(steps) < 2:
         return ""

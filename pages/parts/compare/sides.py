@@ -1,31 +1,28 @@
-"""What a side of the page Compare shows: a translator's run, a snapshot, or a library's model."""
+"""What a side of the page Compare shows: a model's run, or a snapshot of a training."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
-from model import Translation
 from model.edits import Edits, read_edits
-from model.library.bert_reader import BertReader
-from model.trace import Kind, Trace
+from model.reader import Reader
+from model.trace import Kind, Site
 from model.training.snapshots import Snapshots
-from pages.parts.compare.words import NO_TRAINING, NOT_LOADED
-from pages.shared.link import address
-from pages.shared.runs.arrays import one_head, tokens_of, weights_of
-from pages.shared.runs.library import heads_of
+from pages.parts.compare.words import NO_TRAINING
+from pages.shared.runs.arrays import as_array, heads_meant, one_head, tokens_of
+from pages.shared.runs.readers import reader
 from pages.shared.runs.records import recorded_training
-from pages.shared.runs.shelf import Loaded, shelf, short
-from pages.shared.runs.translator import TranslatorRun, translated, translator
+from pages.shared.runs.run import ModelRun, hiding
 from pages.shared.show.captions import site_words
-from pages.shared.state import catalog, choices, library_choices, models
+from pages.shared.state import catalog, choices, models
 from pages.shared.state.choice import Choice, like
-from pages.shared.state.choices import KINDS, SUMMARIES, Head
+from pages.shared.state.choices import KINDS, SUMMARIES, Head, places_in
 from pages.shared.state.workshop import workshop
-from pages.shared.widgets.choose import head_options
+from pages.shared.widgets.choose import place_options
 
 # Of whose training, and at which step: within the text of a side.
 SNAPSHOT = like("compare_snapshot", "", r"(en-fr|toy)\.\d{1,9}")
@@ -38,13 +35,13 @@ def held(choice: Choice) -> Any:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A model in words, with the heads of every layer of one kind (H, Q, K), and the tokens."""
+class Shown:
+    """A model in words, the weights (H, Q, K) of the layers that are meant, and the tokens."""
 
-    title: str
+    of: str
     layers: Sequence[np.ndarray]
     tokens: tuple[list[str], list[str]]  # of the queries and of the keys
-    reads: list[str]  # by the decoder
+    reads: list[str]  # by a decoder beside an encoder
 
 
 @dataclass(frozen=True)
@@ -61,42 +58,45 @@ class Side:
     target: str = held(choices.TARGET)  # empty for what the model itself writes
     edits: str = held(choices.EDITS)
     refused: tuple[str, ...] = field(default=(), compare=False)
-    second = ""  # sentence
+    second = masked = ""
     kinds = tuple(KINDS)  # of attention, that there are
     changes = Edits()  # the edits as the model takes them; raises ValueError if it cannot
-    writer: ClassVar[str | None] = None  # the translator whose text its decoder reads by default
 
     @property
-    def run(self) -> Run:
-        """Every head of its kind on its text."""
+    def shown(self) -> Shown:
+        """What there is to see of it."""
         raise NotImplementedError
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many layers of its kind there are, and heads in each."""
-        layers = self.run.layers
-        return len(layers), len(layers[0])
+        raise NotImplementedError
+
+    @property
+    def writer(self) -> str | None:
+        """The model whose text the decoder reads by default; None if it is no model's."""
+        raise NotImplementedError
 
     @property
     def title(self) -> str:
         """What is shown, in words."""
-        return f"{self.run.title}. {site_words(self.kind, self.layer, self.head)}"
+        return f"{self.shown.of}. {site_words(self.kind, self.layer, self.head)}"
 
     @property
     def weights(self) -> np.ndarray:
         """The weights (Q, K) of its head, or a mean or maximum over heads and layers."""
-        heads = [one_head(layer, self.head) for layer in self.run.layers]
-        return one_head(np.stack(heads), self.layer)
+        heads = [one_head(layer, self.head) for layer in self.shown.layers]
+        return one_head(np.stack(heads), self.layer if self.layer in SUMMARIES else 0)
+
+    @property
+    def layers(self) -> list[int]:
+        """The layers that are meant: one, or all for a summary."""
+        return heads_meant(self.layer, self.shape[0])
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
         """Return the choices that links hold, by the names of their fields."""
         return {one.name: one.metadata["choice"] for one in fields(cls) if one.metadata}
-
-    @classmethod
-    def of_session(cls) -> Self:
-        """Return what the other pages show now."""
-        return cls(**{name: address.now(choice) for name, choice in cls.held_choices().items()})
 
     def without(self, name: str) -> Self:
         """Return it with the default of a field that makes no sense."""
@@ -104,8 +104,8 @@ class Side:
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 
     def readable(self) -> Self:
-        """Return it with a model and a text that there are."""
-        return self
+        """Return it with a model that there is, and texts that it reads."""
+        raise NotImplementedError
 
     def fitted(self) -> Self:
         """Return it with everything that there is, as far as is known: model, text, head, edits."""
@@ -119,10 +119,10 @@ class Side:
             except ValueError:
                 side = side.without("edits")
             layers, heads = side.shape
-        except ValueError:  # what reads it is gone, or cannot read it
+        except ValueError:  # what reads it is gone, or not in memory
             return side
         layer = side.layer if side.layer in SUMMARIES else min(side.layer, layers - 1)
-        head = side.head if side.head in head_options(heads) else choices.HEAD.default
+        head = side.head if side.head in place_options(heads) else choices.HEAD.default
         return replace(side, layer=layer, head=head)
 
 
@@ -130,54 +130,76 @@ Pair = tuple[Side, Side]
 
 
 @dataclass(frozen=True)
-class TranslatorSide(Side):
-    """A sentence in one of Headlight's own models, shipped or a visitor's."""
+class ModelSide(Side):
+    """A text, or two, in a model: shipped, a visitor's own, or one of the transformers library."""
 
+    second: str = held(choices.SECOND)
+    masked: str = held(choices.MASKED)
     model: str = held(choices.MODEL)
 
     @property
-    def writer(self) -> str:
-        """The model itself."""
-        return self.model
+    def reader(self) -> Reader:
+        """The model."""
+        return reader(self.model)
 
     @property
-    def changes(self) -> Edits:
-        """The edits as the model takes them."""
-        return read_edits(self.edits, translator(self.model).model.config)
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that the model has."""
+        return tuple(self.reader.shape.kinds)
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many layers of its kind there are, and heads in each."""
-        config = translator(self.model).model.config
-        return config.layers(self.kind), config.heads
+        return self.reader.shape.kinds[self.kind]
 
     @property
-    def trace(self) -> Trace:
-        """Everything recorded while it runs."""
-        return TranslatorRun(self.text, self.target, self.changes, model=self.model).trace
+    def writer(self) -> str | None:
+        """The model itself, if its decoder reads what it writes."""
+        writes = "cross" in self.kinds and "write" not in self.reader.missing
+        return self.model if writes else None
 
     @property
-    def translation(self) -> Translation:
-        """What the model writes."""
-        return translated(self.text, self.changes, name=self.model)
+    def changes(self) -> Edits:
+        """The edits as the model takes them."""
+        return read_edits(self.edits, self.reader.shape)
 
     @property
-    def run(self) -> Run:
-        """Every head of its kind on its text."""
-        state = "as trained" if self.changes == Edits() else "with changes"
-        return Run(
-            f"{models.choices()[self.model].title}, {state}",
-            weights_of(self.trace, self.kind),
-            tokens_of(self.trace, self.kind),
-            [token.text for token in self.trace.target_tokens],
+    def run(self) -> ModelRun:
+        """The run of the model, with its changes."""
+        run = ModelRun(self.text, self.target, self.changes, second=self.second, model=self.model)
+        return hiding(run, places_in(self.masked))
+
+    @property
+    def shown(self) -> Shown:
+        """What there is to see of it; a single layer is exact in a large model too."""
+        run, sites = self.run, [Site(self.kind, layer) for layer in self.layers]
+        weights = (
+            [run.trace.site_weights(site) for site in sites]
+            if self.layer in SUMMARIES
+            else [run.record(site).weights[0] for site in sites]
+        )
+        return Shown(
+            f"{models.named(self.model).title}, {'with changes' if self.edits else 'as trained'}",
+            list(map(as_array, weights)),
+            tokens_of(run.trace, self.kind),
+            [token.text for token in run.trace.target_tokens] if "cross" in self.kinds else [],
         )
 
     def readable(self) -> Self:
-        """Return it with a model that there is, and something to read."""
-        side = self if self.model in models.choices() else self.without("model")
-        if not translator(side.model).tokenizer.encode(side.text):
-            side = replace(side, text=models.choices()[side.model].examples[0])
-        return side
+        """Return it with a model that there is, and texts that it reads."""
+        entry = models.named(self.model)
+        side = self if entry.key == self.model else self.without("model")
+        if not side.text.strip():
+            side = replace(side, text=entry.examples[0])
+        reads_pairs, masks = (
+            ability not in side.reader.missing for ability in ("read a pair", "mask words")
+        )
+        return replace(
+            side,
+            second=side.second if reads_pairs else "",
+            masked=side.masked if masks else "",
+            target=side.target if "cross" in side.kinds else "",
+        )
 
 
 def recordings() -> dict[str, tuple[str, Snapshots]]:
@@ -219,13 +241,20 @@ class SnapshotSide(Side):
         return min(self.recording[1].steps, key=lambda step: abs(step - wanted))
 
     @property
-    def run(self) -> Run:
-        """Every head of its kind on its text."""
+    def shape(self) -> tuple[int, int]:
+        """How many layers of its kind there are, and heads in each."""
+        _, layers, heads, *_ = self.recording[1].weights[0][self.kind].shape
+        return layers, heads
+
+    @property
+    def shown(self) -> Shown:
+        """What there is to see of it."""
         title, history = self.recording
         number = history.sentences.index(self.text)
-        return Run(
+        weights = history.weights[number][self.kind][history.steps.index(self.step)]
+        return Shown(
             f"{title}, step {self.step:,}",
-            history.weights[number][self.kind][history.steps.index(self.step)].cpu().numpy(),
+            as_array(weights[self.layers]),
             history.tokens(number, self.kind),
             history.target_tokens[number],
         )
@@ -236,54 +265,13 @@ class SnapshotSide(Side):
         return self if self.text in history.sentences else replace(self, text=history.sentences[0])
 
 
+def hidden_words(side: Side) -> str:
+    """Return which words are hidden from a side's model, in words; empty if none are."""
+    places = ", ".join(str(place + 1) for place in sorted(places_in(side.masked)))
+    return places and f"Hidden: the tokens at {places}"
+
+
 def at_step(side: Side, source: str, step: int) -> SnapshotSide:
     """Return what a side shows as it was at a step of a training."""
     snapshot = f"{source}.{step}"
     return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot)
-
-
-@dataclass(frozen=True)
-class LibrarySide(Side):
-    """One sentence or two in a model of the transformers library."""
-
-    kind: Kind = held(library_choices.BERT_KIND)
-    layer: Head = held(library_choices.BERT_LAYER)
-    head: Head = held(library_choices.BERT_HEAD)
-    text: str = held(library_choices.BERT_FIRST)
-    target: str = held(library_choices.BERT_TARGET)
-    edits: str = held(library_choices.BERT_EDITS)
-    name: str = held(library_choices.BERT_NAME)
-    second: str = held(library_choices.BERT_SECOND)
-    masked: str = held(library_choices.BERT_MASKED)
-
-    @property
-    def loaded(self) -> Loaded:
-        """The model."""
-        if found := shelf().get(self.name):
-            return found
-        raise ValueError(NOT_LOADED.format(name=self.name))
-
-    @property
-    def kinds(self) -> Sequence[Kind]:
-        """The kinds of attention that the model has."""
-        return self.loaded.model.kinds
-
-    @property
-    def changes(self) -> Edits:
-        """The switched heads as the model takes them."""
-        model = self.loaded.model
-        if isinstance(model, BertReader):
-            return read_edits(self.edits, model.model.config)
-        if self.edits:
-            raise ValueError(f"No head of {self.name} can be switched.")
-        return Edits()
-
-    @property
-    def run(self) -> Run:
-        """Every head of its kind on its text."""
-        second = self.second if self.loaded.model.takes_pairs else self.target
-        found = heads_of(self.loaded, self.text, second, self.masked, self.changes)
-        title = short(self.name) + (", heads switched" if self.changes != Edits() else "")
-        pieces = found.query_tokens(self.kind), found.key_tokens(self.kind), found.target_tokens
-        queries, keys, reads = ([piece.text for piece in row] for row in pieces)
-        return Run(title, found.weights[self.kind], (queries, keys), reads)

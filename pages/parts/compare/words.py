@@ -30,7 +30,7 @@ OTHER_SUMMARY = (
 )
 OWN_TARGETS = (
     "Off, both decoders read the same text whenever both sides have the same sentence, so that the "
-    "maps can be compared cell by cell: A's translation as trained, or the text given. On, each "
+    "maps can be compared cell by cell: what A writes as trained, or the text given. On, each "
     "reads what its own model writes, with its changes."
 )
 EQUAL = "Where the two maps can be compared, they are equal to four decimals."
@@ -44,12 +44,9 @@ NO_TRAINING = (
     "choose another model below."
 )
 NO_MODEL = "That model is not here any more, so the last one stays."
-NOT_LOADED = (
-    "{name} is not in memory here. Load it on the page BERT and others, or choose another model."
-)
-NO_OUTPUT = (
-    "At least one side is a model of the transformers library: its attention is shown, and nothing "
-    "that it writes."
+NOTHING_ALIKE = (
+    "There is no output that the two models share: they do not both write, and what they choose, "
+    "or how likely they find which tokens, is of different kinds."
 )
 NO_TRANSLATION = (
     "Snapshots hold the attention alone. The decoder read {read} at every step; what the model "
@@ -67,9 +64,5 @@ TAKE_HELP = "The sentence, model, changes and head that the other pages show now
 CHANGES_HELP = (
     "What you changed on the Masks and Heads pages in this model, as it is at the moment you "
     "switch this on."
-)
-OTHER_CHANGES_HELP = (
-    "The heads you switched on the page BERT and others in this model, as they are at the moment "
-    "you switch this on."
 )
 PASTE_HELP = "The address of any Headlight page. It replaces this side."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shared.state import models
+from pages.shared.runs.run import ModelRun
 from pages.shared.state.slide import slide
 
 MOST = 6  # branches kept beside the original
@@ -42,9 +42,9 @@ class Branches:
             self.shown = self.kept[0]
 
 
-def branches_of(sentence: str) -> Branches:
-    """Return the branches of a sentence; another sentence, model or slide starts anew."""
-    of = models.chosen().key, sentence, slide()
+def branches_of(run: ModelRun) -> Branches:
+    """Return the branches of a text; another text, model or slide starts anew."""
+    of = run.as_trained, slide()
     if st.session_state.get("branches", (None,))[0] != of:
         st.session_state.branches = of, Branches()
     return st.session_state.branches[1]

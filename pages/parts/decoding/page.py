@@ -1,22 +1,25 @@
-"""Decoding: see a translation come about, one token at a time, and steer it."""
+"""Decoding: see a text come about, one token at a time, and steer it."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import streamlit as st
 
 from model.edits import Edits
-from model.insight.scoring import most_likely_tokens, trace_log_probabilities
+from model.insight.effects import log_probabilities
+from model.reader import Question
 from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.player import node_of, player, tree
 from pages.parts.decoding.request import Request, choose_request
 from pages.parts.decoding.strategies import CHOICES
 from pages.parts.decoding.words import DECODING_WORDS, stopped
-from pages.shared.controls.sentence import sentence_box
+from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array, following, tokens_of
-from pages.shared.runs.translator import TranslatorRun, translated, translator
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.run import ModelRun, reading_its_own, written
 from pages.shared.show.pictures import chips, show
-from pages.shared.show.saving import About, about
+from pages.shared.show.saving import About, about_run
 from pages.shared.state import edit_history
 from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
@@ -27,12 +30,12 @@ from viz import shifted_right, token_strip
 def what_if(request: Request, of: About) -> None:
     """Draw every branch beside the original, with what differs marked."""
     st.subheader("What if")
-    branches = branches_of(request.sentence)
+    branches = branches_of(request.run)
     if len(branches.kept) == 1:
         st.caption(DECODING_WORDS["what if"])
         return
     st.caption(DECODING_WORDS["branches"])
-    original = request.decode(Branch()).translation
+    original = request.decode(Branch()).writing
     for place, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
         with buttons, st.container(horizontal=True):
@@ -43,7 +46,7 @@ def what_if(request: Request, of: About) -> None:
                 st.button("Remove", key=f"remove-{place}", on_click=branches.remove, args=[branch])
         with text:
             try:
-                made = request.decode(branch).translation
+                made = request.decode(branch).writing
             except ValueError as error:
                 st.caption(str(error))
                 continue
@@ -53,54 +56,62 @@ def what_if(request: Request, of: About) -> None:
             show(strip, f"branch-{place}", of=of, what=branch.name)
 
 
-def teacher_forcing(sentence: str, score: float, edits: Edits) -> None:
-    """Draw a reference translation read in one pass, beside the score of the free run."""
+def teacher_forcing(run: ModelRun, score: float) -> None:
+    """Draw a reference read in one pass, beside the score of the free run."""
     st.subheader("Teacher forcing")
-    own = translated(sentence).text
-    label = "Reference translation: type one, or leave the model's own"
-    target = choose(TARGET, label=label, placeholder=own)
-    trace = TranslatorRun(sentence, target, edits).trace
-    wanted, log_probabilities = following(trace), trace_log_probabilities(trace)
-    likeliest, ids = most_likely_tokens(trace)
-    picture = shifted_right(
-        as_array(log_probabilities.exp()),
-        as_array(likeliest),
-        tokens_of(trace, "decoder")[0],
-        [token.text for token in wanted],
-        [translator().tokenizer.append("", index)[1].text for index in ids],
-    )
-    of = about(sentence, target=target or own, edits=edits)
-    show(picture, "forced", of=of, what="Teacher forcing")
+    own = written(run.as_trained).text
+    label = "Reference: type one, or leave the model's own"
+    forced = replace(run, target=choose(TARGET, label=label, placeholder=own))
+    trace, model = forced.trace if forced.target else reading_its_own(run), run.reader
+    objective = model.objective(trace)
+    prompt = 0 if trace.source_tokens else len(run.tokens.target_tokens)
+    places = [place for place, row in enumerate(objective.rows) if row >= prompt - 1]
+    rows = [objective.rows[place] for place in places]
+    wanted = [objective.ids[place] for place in places]
+    found = log_probabilities(trace.logits, objective)[0, places]
+    likeliest = trace.logits[0, rows].softmax(dim=-1).max(dim=-1)
+
+    def labels(ids: list[int]) -> list[str]:
+        asked = zip(rows, ids, strict=True)
+        return [model.label(trace, Question("", row), index) for row, index in asked]
+
+    ids = likeliest.indices.tolist()
+    read = [trace.target_tokens[row].text for row in rows]
+    probabilities = as_array(found.exp()), as_array(likeliest.values)
+    picture = shifted_right(*probabilities, read, labels(wanted), labels(ids))
+    show(picture, "forced", of=about_run(forced), what="Teacher forcing")
     with st.container(horizontal=True):
-        st.metric("The reference, forced", f"{log_probabilities.sum():.3f} nats")
+        st.metric("The reference, forced", f"{found.sum():.3f} nats")
         st.metric("The free run", f"{score:.3f} nats")
-        agreed = sum(token.id == index for token, index in zip(wanted, ids, strict=True))
+        agreed = sum(map(int.__eq__, wanted, ids))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
     st.caption(DECODING_WORDS["teacher forcing"])
 
 
 @section
-def everything(sentence: str) -> None:
-    """Draw everything under the sentence box."""
+def everything(run: ModelRun) -> None:
+    """Draw everything under the text box."""
     if edit_history.edits() != Edits():
         st.info(DECODING_WORDS["edits in force"])
-    request = choose_request(sentence)
+    request = choose_request(run)
+    if request is None:
+        return
     decoding = request.decode()
-    made = decoding.translation
+    made = decoding.writing
     st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
-    of = about(sentence, target=made.text, edits=request.edits, place=request.words)
+    of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
     player(request, node, of)
     if request.strategy.strategy == "beam":
         tree(decoding, node, of)
     what_if(request, of)
-    teacher_forcing(sentence, made.score, request.edits)
+    teacher_forcing(request.run, made.score)
 
 
 def decoding_page() -> None:
     """Draw the page."""
-    if sentence := sentence_box():
-        everything(sentence)
+    if run := ask("write"):
+        everything(run)
 
 
 DECODING = Page(

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from model import Decoding
-from model.tokens import END_ID
 from model.trace import Kind, Site
 from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.request import Request, refuse
 from pages.parts.decoding.steps import CANDIDATES, player_of, tree_of
 from pages.parts.decoding.words import DECODING_WORDS
-from pages.shared.runs.translator import translator
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
-from pages.shared.state.choices import HEAD, LAYER, chosen
+from pages.shared.state.choices import HEAD, KINDS, LAYER, chosen
 from pages.shared.state.slide import slide
 from pages.shared.widgets.choose import choose_head, choose_layer
 
@@ -37,20 +36,20 @@ def node_of(request: Request) -> Node | None:
 
 
 def choose_node(node: Node | None) -> None:
-    """Show the steps that led to a text of the tree, or to the translation; a callback."""
+    """Show the steps that led to a text of the tree, or without one to what was returned."""
     st.session_state.node = st.session_state.node[0], node
 
 
 def player(request: Request, node: Node | None, of: About) -> None:
-    """Draw the scrubber, over the translation or over the text that was clicked in the tree."""
+    """Draw the scrubber, over what was returned or over the text that was clicked in the tree."""
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer, head = choose_layer("decoder"), choose_head()
+        layer, head = choose_layer("decoder"), choose_head("decoder")
     start = node[0] if node else request.branch.step
     picture = player_of(decoding, path, layer=layer, head=head, start=start)
-    what = f"Decoding, {site_words('cross', layer, head).partition(', ')[2]}"
-    show(picture, "player", lambda: answer(request, path), of=of, what=what)
+    place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
+    show(picture, "player", lambda: answer(request, path), of=of, what=f"Decoding, {place}")
     follow()
     st.caption(DECODING_WORDS["player"])
 
@@ -59,23 +58,29 @@ def answer(request: Request, path: Sequence[int]) -> None:
     """Force what was clicked or typed, or take the weight apart that was clicked."""
     place, choice = picked("player")
     if isinstance(choice, dict):
-        take_apart(request.decode(), path, place, choice["kind"], choice["key"])
+        take_apart(request, path, place, choice["kind"], choice["key"])
     else:
         force(request, path, place, choice)
 
 
-def take_apart(decoding: Decoding, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
+def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
     """Open the clicked weight of a step; of a mean or maximum, that of the strongest head."""
-    text = decoding.last_of(path).text
-    written = [index for index in decoding.ids_of(path) if index != END_ID]
-    if [token.id for token in translator().tokenizer.encode(text)] != written:
+    if why_not := request.run.reader.missing.get("take apart"):
+        refuse(why_not)
+        return
+    decoding = request.decode()
+    last = decoding.last_of(path)
+    ids = decoding.ids_of(path)[: len(path) - last.ended]
+    read = replace(request.run, target=last.text).tokens.target_tokens
+    if [token.id for token in read][len(read) - len(ids) :] != ids:
         refuse(DECODING_WORDS["other tokens"])
         return
     site, head = Site(kind, chosen(LAYER)), chosen(HEAD)
     if isinstance(head, str):
         weights = decoding.steps_to(path)[place].weights[site]  # (H, K)
         head = int(weights[:, key].argmax())
-    open_inside(*site, head, place, key, changed=True, target=text)
+    query = len(decoding.steps_to(path)[place].read) - 1
+    open_inside(*site, head, query, key, changed=True, target=last.text)
 
 
 def force(request: Request, path: Sequence[int], place: int, choice: str | int) -> None:
@@ -83,7 +88,7 @@ def force(request: Request, path: Sequence[int], place: int, choice: str | int) 
     decoding = request.decode()
     try:
         if isinstance(choice, str):
-            tokens = translator().write(choice)
+            tokens = request.run.reader.begin(choice)
         else:
             tokens = [decoding.steps_to(path)[place].candidates(CANDIDATES)[choice].token]
         forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
@@ -94,7 +99,7 @@ def force(request: Request, path: Sequence[int], place: int, choice: str | int) 
         refuse(str(error))
     else:
         if forced != tuple(decoding.ids_of(decoding.path))[: len(forced)]:
-            branches_of(request.sentence).show(branch)
+            branches_of(request.run).show(branch)
 
 
 def tree(decoding: Decoding, node: Node | None, of: About) -> None:

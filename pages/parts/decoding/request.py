@@ -8,28 +8,33 @@ import streamlit as st
 
 from model import Decoding
 from model.decoding.strategies import Strategy
-from model.edits import Edits
 from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.strategies import LONGEST, choose_strategy, strategy_words
-from pages.shared.runs.translator import decoded
-from pages.shared.state import edit_history, models
+from pages.shared.runs.run import ModelRun, decoded
+from pages.shared.state import edit_history
 
 
 @dataclass(frozen=True)
 class Request:
     """Everything that decides a decoding."""
 
-    model: str  # its key
-    sentence: str
-    edits: Edits
+    run: ModelRun
     strategy: Strategy = Strategy()
     longest: int = LONGEST.default
     branch: Branch = Branch()
 
     def decode(self, branch: Branch | None = None) -> Decoding:
         """Decode it, or another branch of it; raise ValueError if that cannot be done."""
-        settings = self.strategy, self.longest, (branch or self.branch).forced, self.edits
-        return decoded(self.sentence, *settings, name=self.model)
+        return decoded(self.run, self.strategy, self.longest, (branch or self.branch).forced)
+
+    @property
+    def can_be_decoded(self) -> bool:
+        """Whether something is written."""
+        try:
+            self.decode()
+        except ValueError:
+            return False
+        return True
 
     @property
     def words(self) -> str:
@@ -38,20 +43,26 @@ class Request:
         return f"Decoded by {strategy_words(self.strategy, self.longest)}{forced}"
 
 
-def choose_request(sentence: str) -> Request:
-    """Draw the settings and return them; if they cannot be decoded, say why and return the last."""
-    plain = Request(models.chosen().key, sentence, edit_history.edits())
+def choose_request(run: ModelRun) -> Request | None:
+    """Draw the settings and return them; if they cannot be decoded, say why and return the last.
+
+    Return None for a text after which nothing can be written.
+    """
+    plain = Request(replace(run, edits=edit_history.edits()))
     last = st.session_state.get("asked", plain)
-    if (last.model, last.sentence) != (plain.model, sentence):
+    if last.run.as_trained != run:
         last = plain
     try:
         strategy, longest = choose_strategy()
-        branch = branches_of(sentence).shown
+        branch = branches_of(run).shown
         request = replace(plain, strategy=strategy, longest=longest, branch=branch)
         request.decode()
     except ValueError as error:
+        request = replace(last, run=plain.run)
+        if not request.can_be_decoded:
+            st.text(str(error))
+            return None
         explain(str(error))
-        request = replace(last, edits=plain.edits)
     if refused := st.session_state.pop("refused", None):
         explain(refused)
     st.session_state.asked = request

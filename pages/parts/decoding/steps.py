@@ -24,12 +24,13 @@ def player_of(
     steps = decoding.steps_to(path)
     weights = [step.weights for step in steps]
     visible = [step.visible for step in steps]
+    source = [token.text for token in decoding.writing.source_tokens]
     return decoding_player(
         rows_of(weights, "decoder", layer, head),
-        rows_of(weights, "cross", layer, head),
+        rows_of(weights, "cross", layer, head) if source else None,
         rows_of(visible, "decoder", layer, head) > 0,
-        [step.read[-1].text for step in steps],
-        [token.text for token in decoding.translation.source_tokens],
+        [token.text for token in steps[-1].read],
+        source or None,
         texts=[*(step.text for step in steps), decoding.last_of(path).text],
         bars=[bars_of(step) for step in steps],
         start=min(start, len(steps) - 1),

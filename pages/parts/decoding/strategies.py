@@ -32,7 +32,7 @@ HELP = {
     "top_k": "Only this many of the likeliest tokens can be drawn; 0 stands for all.",
     "top_p": "Only the likeliest tokens that together reach this probability can be drawn.",
     "seed": "Where the random numbers begin.",
-    "longest": "The most tokens a translation may have; where they are used up, it stops.",
+    "longest": "The most tokens that are written; where they are used up, it stops.",
 }
 
 
@@ -61,7 +61,7 @@ CHOICES = (STRATEGY, *chain(*OPTIONS.values()), LONGEST)
 
 
 def choose_strategy() -> tuple[Strategy, int]:
-    """Draw the choice of a strategy and its options; return it, and the longest translation.
+    """Draw the choice of a strategy and its options; return it, and the most tokens to write.
 
     Raise ValueError for options that make no sense.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model import Translation
+from model import Writing
 from model.decoding.steps import Node
 
 DECODING_WORDS = {
@@ -38,10 +38,10 @@ DECODING_WORDS = {
 }
 
 
-def stopped(translation: Translation) -> str:
-    """Return how long a translation is and why it stopped, in words."""
-    at = "the end token" if translation.finished else "the limit"
-    return f"{len(translation.target_tokens)} tokens, stopped at {at}"
+def stopped(writing: Writing) -> str:
+    """Return how long a text is and why it stopped, in words."""
+    at = "the end token" if writing.finished else "the limit"
+    return f"{len(writing.target_tokens)} tokens, stopped at {at}"
 
 
 def ending(last: Node, steps: int) -> str:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from model.edits import Edits
 from model.insight.head_patterns import DEFINITIONS, badges
-from model.trace import Site, Trace
+from model.trace import Site
 from pages.shared.controls.head_switches import Place, head_switches
-from pages.shared.controls.sentence import sentence_box
+from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.link.address import section
-from pages.shared.runs.arrays import tokens_of, weights_of
+from pages.shared.runs.arrays import as_array, tokens_of
 from pages.shared.runs.head_effects import Effects, removal_effects
-from pages.shared.runs.translator import TranslatorRun, translated, translator
+from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
-from pages.shared.show.cells import attention_map, open_inside
-from pages.shared.show.comparison import compare_probabilities, compare_scores, compare_translations
+from pages.shared.show.cells import attention_map, if_taken_apart, open_inside
+from pages.shared.show.comparison import compare_answers, compare_scores, compare_writing
 from pages.shared.show.pictures import picked, show
-from pages.shared.show.saving import About, about
+from pages.shared.show.saving import About, about_run
 from pages.shared.show.words import HEAD_WORDS
-from pages.shared.state import edit_history, models
+from pages.shared.state import edit_history
 from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
 from pages.shared.state.page import Page
 from viz import attention_heatmap, head_effects
@@ -29,30 +29,33 @@ from viz import attention_heatmap, head_effects
 
 def selected() -> Place:
     """Return the head that is shown: the one chosen last, on this page or on another."""
-    head = chosen(HEAD)
-    return chosen(KIND), chosen(LAYER), 0 if head in SUMMARIES else head
+    layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
+    return chosen(KIND), layer, head
 
 
-def head_in_detail(trace: Trace, of: About) -> None:
-    """Draw the weights of the selected head, and what they look like on this sentence."""
+def head_in_detail(run: ModelRun, of: About) -> None:
+    """Draw the weights of the selected head, and what they look like on this text."""
     kind, layer, head = place = selected()
-    weights, words = weights_of(trace, kind)[layer, head], site_words(*place)  # (query, key)
+    record, words = run.record(Site(kind, layer)), site_words(*place)
+    weights = as_array(record.weights[0, head])  # (query, key)
     st.subheader(words)
-    visible = trace.attention[Site(kind, layer)].masked_scores[0, head].isfinite().cpu().numpy()
+    visible = record.masked_scores[0, head].isfinite().cpu().numpy()
     found = [f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)]
     st.markdown(" ".join(found) or HEAD_WORDS["no badge"])
-    picture = attention_heatmap(weights, *tokens_of(trace, kind), clickable=True)
-    open_cell = partial(open_inside, *place, changed=True)
+    open_cell = if_taken_apart(run, partial(open_inside, *place, changed=True))
+    clickable = open_cell is not None
+    picture = attention_heatmap(weights, *tokens_of(run.trace, kind), clickable=clickable)
     attention_map(picture, "map", open_cell, of=of, what=words)
 
 
-def which_matter(sentence: str, edits: Edits, of: About) -> None:
+def which_matter(run: ModelRun, of: About) -> None:
     """Draw the effect of removing each head alone, measured when asked for."""
+    if run.objective is None:
+        return
     st.subheader("Which heads matter")
-    st.caption(HEAD_WORDS["effects"])
+    st.caption(HEAD_WORDS["effects"].format(measure=run.objective.description))
     asked = st.button("Measure every head")
     place = st.empty()
-    run = models.chosen().key, sentence, edits
     if asked:
         bar = st.progress(0.0, "Removing one head after the other")
 
@@ -61,9 +64,9 @@ def which_matter(sentence: str, edits: Edits, of: About) -> None:
             with place:
                 show(head_effects(effects, labels=KINDS), f"effects-{share}")
 
-        removal_effects(*run, report)
+        removal_effects(run, report)
         bar.empty()
-    effects = removal_effects.kept(*run)
+    effects = removal_effects.kept(run)
     if effects is not None:
         with place.container():
             picture = head_effects(effects, labels=KINDS, selected=selected())
@@ -72,28 +75,25 @@ def which_matter(sentence: str, edits: Edits, of: About) -> None:
 
 
 @section
-def switched(sentence: str) -> None:
+def switched(before: ModelRun) -> None:
     """Draw the switches of all heads, and all that follows from them."""
     edits = edit_history.edits()
     if edits.changes_masks:
         st.info(HEAD_WORDS["masks in force"])
-    run = TranslatorRun(sentence, edits=edits)
-    before, after = TranslatorRun(sentence).trace, run.trace
-    of = about(sentence, target=run.target_text, edits=edits)
-    config = translator().model.config
-    shapes = {kind: (config.layers(kind), config.heads) for kind in KINDS}
-    head_switches(shapes, selected(), select_head, of=of)
+    after = replace(before, edits=edits)
+    of = about_run(after)
+    head_switches(before.reader.shape.kinds, selected(), of=of)
     output, detail = st.columns(2, gap="medium")
     with output:
         st.subheader("What it does to the output")
-        translations = st.container()
-        compare_scores(before, after, changed=edits != Edits())
-        compare_probabilities(before, after, of=of)
+        texts = st.container()
+        compare_scores(before, after)
+        compare_answers(before, after, of=of)
     with detail:
         head_in_detail(after, of)
-        which_matter(sentence, edits, of)
-    with translations:  # last, for decoding takes longer than all else
-        compare_translations(translated(sentence), translated(sentence, edits), of=of)
+        which_matter(after, of)
+    with texts:  # last, for decoding takes longer than all else
+        compare_writing(before, after, of=of)
 
 
 def reading_help() -> None:
@@ -106,9 +106,11 @@ def reading_help() -> None:
 
 def heads() -> None:
     """Draw the page."""
-    if sentence := sentence_box():
+    if run := ask():
+        if "mask words" not in run.reader.missing:
+            tokens_read(run, about_run(run))
         st.caption(HEAD_WORDS["board"])
-        switched(sentence)
+        switched(run)
         reading_help()
 
 
@@ -118,9 +120,12 @@ HEADS = Page(
     purpose="Switch heads off, and see which of them matter",
     body=heads,
     pictures={
+        "source": "the tokens it reads",
         "switchboard": "the switches of all heads",
-        "trained": "the translation as trained",
-        "changed": "the translation with changes",
+        "trained": "the output as trained",
+        "changed": "the output with changes",
+        "probabilities": "how likely each token is",
+        "answer-0": "what the model chooses",
         "map": "one head as a heatmap",
     },
     first="switchboard",

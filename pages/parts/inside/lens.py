@@ -8,13 +8,13 @@ import streamlit as st
 from pages.shared.inside.words import TAB_WORDS
 from pages.shared.runs.arrays import tokens_of
 from pages.shared.runs.inside import lens_table
-from pages.shared.runs.translator import TranslatorRun, translator
+from pages.shared.runs.run import ModelRun
 
 
-def decoder_lens(run: TranslatorRun) -> None:
+def decoder_lens(run: ModelRun) -> None:
     """Draw the table of what each layer would write after each token."""
     st.caption(TAB_WORDS["lens"])
-    table, tokenizer = lens_table(run), translator(run.model).tokenizer
+    table, tokenizer = lens_table(run), run.reader.tokenizer
     read, _ = tokens_of(run.trace, "decoder")
 
     def words(layer: int, place: int) -> str:

@@ -8,9 +8,9 @@ from model.insight.similarity import Similarity
 from pages.shared.inside.words import TAB_WORDS
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import words_alone, words_in_sentence
+from pages.shared.runs.run import ModelRun
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
-from pages.shared.state import models
 from pages.shared.state.choice import text
 from pages.shared.widgets.choose import choose
 from viz import word_heatmap
@@ -18,15 +18,14 @@ from viz import word_heatmap
 WORDS = text("words", "king, queen, moon", 200, label="Words, with commas between")
 
 
-def similar_words(sentence: str, of: About) -> None:
+def similar_words(run: ModelRun, of: About) -> None:
     """Draw the choice of some words, and how alike they and the sentence's are."""
     st.caption(TAB_WORDS["words"])
     typed = choose(WORDS)
     try:
-        name = models.chosen().key
         asked = [word.strip() for word in typed.split(",") if word.strip()]
-        both_maps("Each word alone", words_alone(name, tuple(asked)), "alone", of)
-        both_maps("In your sentence", words_in_sentence(name, sentence), "sentence", of)
+        both_maps("Each word alone", words_alone(run.model, tuple(asked)), "alone", of)
+        both_maps("In your sentence", words_in_sentence(run.model, run.sentence), "sentence", of)
     except ValueError as error:
         st.text(str(error))
 

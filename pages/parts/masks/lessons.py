@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import streamlit as st
 import torch
 
 from model.masks import masked_softmax
-from model.trace import AttentionRecord
+from model.trace import AttentionRecord, Site
 from pages.parts.masks.stages import Focus
-from pages.shared.runs.arrays import tokens_of
-from pages.shared.runs.translator import TranslatorRun, masks_of
+from pages.shared.runs.arrays import blocked_cells, tokens_of
+from pages.shared.runs.run import ModelRun, masks_of
 from pages.shared.runs.unmasked import cheat
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from pages.shared.show.words import BLOCKING, MASK_WORDS
 from pages.shared.state.choice import counted, one_of
+from pages.shared.state.choices import KINDS, MOST_TOKENS
 from pages.shared.widgets.choose import choose, choose_token
 from viz import attention_heatmap, mask_matrix
 
 METHOD = one_of("method", {name: name for name in BLOCKING}, label="Block with")
-BLOCKED_ROW = counted("blocked_row", 1, 256, label="Block this query completely")
+BLOCKED_ROW = counted("blocked_row", 1, MOST_TOKENS, label="Block this query completely")
 
 
-def trained_masks(run: TranslatorRun, of: About) -> None:
+def trained_masks(run: ModelRun, of: About) -> None:
     """Draw the masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
     target, source = tokens_of(run.trace, "cross")
     padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
@@ -35,6 +38,27 @@ def trained_masks(run: TranslatorRun, of: About) -> None:
         with column:
             st.markdown(MASK_WORDS[name])
             show(picture, f"trained-{name}", of=of, what=f"Mask as trained, {name}")
+
+
+def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
+    """Draw the masks that the layers of each kind have, or of a large model the one of a site."""
+    recorded = run.trace.attention or [site]
+    found: dict[tuple, list[Site]] = {}
+    for one in recorded:
+        visible = ~blocked_cells(run.record(one))
+        found.setdefault((one.kind, visible.shape, visible.tobytes()), []).append(one)
+    for column, sites in zip(cycle(st.columns(2)), found.values(), strict=False):
+        kind, layers = sites[0].kind, len(sites)
+        which = f"layers {', '.join(str(one.layer + 1) for one in sites)}"
+        label = (
+            f"{KINDS[kind]}, {'all layers' if layers == run.reader.shape.layers(kind) else which}"
+        )
+        with column:
+            visible = ~blocked_cells(run.record(sites[0]))
+            picture = mask_matrix(visible, *tokens_of(run.trace, kind), label=label)
+            key = "trained-both" if sites is next(iter(found.values())) else f"trained-{label}"
+            show(picture, key, of=of, what=f"Mask as trained, {label}")
+    st.caption(MASK_WORDS["own"])
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
-from model.edits import CellEdit
+from model.edits import CellEdit, Edits
 from model.trace import AttentionRecord, Site
+from pages.shared.runs.arrays import blocked_cells
 from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.pictures import all_picked, show
 from pages.shared.show.saving import About
@@ -48,6 +50,16 @@ def edit_cells(site: Site, head: int) -> None:
         edit_history.change(replace(edits, cells=edits.cells + cells))
 
 
+def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
+    """Return whether edits open cells of a site that its own mask closes in a record."""
+    blocked = blocked_cells(record)
+    wanted = np.zeros_like(blocked)
+    for cell in edits.cells:
+        if cell.opened and cell.kind == site.kind:
+            wanted[cell.query : cell.query + 1, cell.key : cell.key + 1] = True
+    return not (edits.look_ahead and edits.padding) or bool((wanted & blocked).any())
+
+
 def matrix(before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
     """Draw the mask in force, to be changed by hand."""
     site, head = focus.site, focus.head
@@ -60,27 +72,50 @@ def matrix(before: AttentionRecord, after: AttentionRecord, focus: Focus) -> Non
 
 
 def stages(
-    before: AttentionRecord, after: AttentionRecord, focus: Focus, open_cell: OpenCell
+    before: AttentionRecord, after: AttentionRecord, focus: Focus, open_cell: OpenCell | None
 ) -> None:
     """Draw the way from scores to weights of one head, and what the changes did to it."""
-    head = focus.head
-    blocked = after.masked_scores[0, head].isneginf().cpu().numpy()
-    scores, weights = (part[0, head].cpu().numpy() for part in (after.scores, after.weights))
+    parts = parts_of(before, after, focus.head)
+    columns = [*st.columns(2), *st.columns(2)]
+    for number, (column, title) in enumerate(zip(columns, parts, strict=False), start=1):
+        values, options = parts[title]
+        with column:
+            st.markdown(f"**{number}. {title}**")
+            options |= {"clickable": open_cell is not None}
+            picture = attention_heatmap(values, *focus.tokens, **options)
+            what = f"{title.partition(':')[0]}, {focus.words}"
+            attention_map(picture, f"{number}. {title}", open_cell, of=focus.of, what=what)
+
+
+def parts_of(
+    before: AttentionRecord, after: AttentionRecord, head: int
+) -> dict[str, tuple[np.ndarray, dict]]:
+    """Return each stage of a head, (Q, K), by its title, with how it is drawn.
+
+    A model that lets nobody see its scores before the mask has none to draw.
+    """
+    masked, weights = (part[0, head].cpu().numpy() for part in (after.masked_scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
-    masked = after.masked_scores[0, head].cpu().numpy()
-    raw = {"maximum": float(np.abs(scores).max()), "diverging": True}
+    blocked, parts = np.isneginf(masked), {}
+    scores = masked if after.scores is None else after.scores[0, head].cpu().numpy()
+    largest = np.abs(scores).max(where=np.isfinite(scores), initial=0)
+    raw = {"maximum": float(largest), "diverging": True}
+    if after.scores is not None:
+        parts[f"Scores: {score_words(after)}"] = scores, {"name": "score", **raw}
     left = {"name": "masked score", "blocked": blocked, **raw}
     change = {"name": "change", "diverging": True, "maximum": None}
-    maps = {
-        "1. Scores: q·k / √d": (scores, {"name": "score", **raw}),
-        "2. Masked scores: −∞ where blocked": (masked, left),
-        "3. Weights: the softmax of each row": (weights, {"blocked": blocked}),
-        "4. Weights minus those as trained": (difference, change),
+    return parts | {
+        "Masked scores: −∞ where blocked": (masked, left),
+        "Weights: the softmax of each row": (weights, {"blocked": blocked}),
+        "Weights minus those as trained": (difference, change),
     }
-    columns = [*st.columns(2), *st.columns(2)]
-    for column, (title, (values, options)) in zip(columns, maps.items(), strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            stage = title.partition(" ")[2].partition(":")[0]
-            picture = attention_heatmap(values, *focus.tokens, clickable=True, **options)
-            attention_map(picture, title, open_cell, of=focus.of, what=f"{stage}, {focus.words}")
+
+
+def score_words(record: AttentionRecord) -> str:
+    """Return how the scores of a record came about, as a formula."""
+    usual = record.query.size(-1) ** -0.5
+    scale = usual if record.scale is None else record.scale
+    factor = " / √d" if math.isclose(scale, usual) else "" if scale == 1 else f" × {scale:.4g}"
+    bias = "" if record.bias is None else " + bias"
+    cap = "" if record.softcap is None else f", softly capped at {record.softcap:g}"
+    return f"q·k{factor}{bias}{cap}"

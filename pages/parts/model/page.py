@@ -14,7 +14,7 @@ from pages.shared.show.saving import about
 from pages.shared.state.choice import counted
 from pages.shared.state.choices import KIND, KINDS
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_kind
+from pages.shared.widgets.choose import choose
 from viz import attention_film, training_curves
 
 CURVES = {  # the log's columns, and what they are called
@@ -36,7 +36,7 @@ def heads_over_time() -> None:
         words = recorded.sentences.__getitem__
         number = choose(HISTORY_SENTENCE, numbers, widget=st.selectbox, format_func=words)
     with kinds:
-        kind = choose_kind(HISTORY_KIND)
+        kind = choose(HISTORY_KIND, recorded.weights[number])
     weights = recorded.weights[number][kind].numpy()  # (steps, layers, heads, Q, K)
     film = attention_film(weights, recorded.steps, *recorded.tokens(number, kind), selected=(1, 2))
     of = about(recorded.sentences[number])

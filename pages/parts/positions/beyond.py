@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -15,10 +17,10 @@ from pages.shared.runs.positions import (
     LEARNED,
     SHIFTS,
     learned_table,
-    repositioned,
     shift_scores,
 )
 from pages.shared.runs.records import trained_up_to
+from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import NO_MODEL, about
 from pages.shared.state import catalog, models
@@ -33,14 +35,14 @@ CHOICES = (DIMENSION, FAR)
 
 
 @section
-def beyond_section(sentence: str) -> None:
+def beyond_section(run: ModelRun) -> None:
     """Draw both tables beyond their training, and the sentence far out."""
     st.subheader("The tables")
     st.caption(BEYOND_WORDS["formula"])
     both_tables()
     st.subheader("Your sentence, k positions on")
     st.caption(BEYOND_WORDS["shift"])
-    model = models.chosen()
+    model, sentence = models.named(run.model), run.sentence
     compared = {model.key: model.title} if model.is_own else SHIPPED
     lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
     of = about(sentence, model=", ".join(lines))
@@ -51,7 +53,7 @@ def beyond_section(sentence: str) -> None:
         st.caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
     shift = choose(FAR, widget=st.select_slider, width=320)
     for name, words in compared.items():
-        translation_at(sentence, shift, name, words)
+        translation_at(ModelRun(sentence, model=name), shift, words)
 
 
 def both_tables() -> None:
@@ -65,14 +67,14 @@ def both_tables() -> None:
     show_lines(lines, "tables", of=NO_MODEL, what=f"Positions in dimension {dimension}")
 
 
-def translation_at(sentence: str, shift: int, name: str, words: str) -> None:
+def translation_at(run: ModelRun, shift: int, words: str) -> None:
     """Draw what a model, named in words, writes if all positions are shifted."""
     edit = PositionEdit(shift=shift)
     try:
-        moved = repositioned(sentence, edit, edit, name)
+        moved = written(replace(run, moved=(edit, edit)))
     except ValueError as error:
         st.warning(f"{words.capitalize()}: {error}")
         return
     strip = token_strip(moved.text, chips(moved.target_tokens), label=words.capitalize())
-    of = about(sentence, model=words, changes=f"all positions shifted by {shift}")
-    show(strip, f"moved {name}", of=of, what="Translation at other positions")
+    of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
+    show(strip, f"moved {run.model}", of=of, what="Translation at other positions")

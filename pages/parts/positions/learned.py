@@ -65,7 +65,7 @@ def learned_section() -> None:
         unit = choose(UNIT)
     st.caption(LEARNED_WORDS["what" if name in SIDES else "of BERT"])
     if not found:
-        st.page_link("pages/bert.py", label=LEARNED_WORDS["to BERT"])
+        st.page_link("pages/models.py", label=LEARNED_WORDS["to BERT"])
     of = about(model=title_of(name))
     whole = {"sinusoidal": sinusoids(*learned[name].shape).numpy(), "learned": learned[name]}
     tables = {key: table[:count] for key, table in whole.items()}

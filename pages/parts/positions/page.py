@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.positions import beyond, learned, one_token, sentence, sinusoids
-from pages.shared.controls.sentence import sentence_box
+from pages.shared.controls.sentence import ask, can
 from pages.shared.state.choice import one_of
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
@@ -27,12 +27,12 @@ PARTS = (sinusoids, learned, sentence, one_token, beyond)
 
 def positions() -> None:
     """Draw the page; without a sentence, the sections about one are empty."""
-    text = sentence_box()
+    run = ask()
     tab = choose(TAB, label_visibility="collapsed")
     if tab in ALONE:
         ALONE[tab]()
-    elif text:
-        OF_SENTENCE[tab](text)
+    elif run and can(run, "move positions"):
+        OF_SENTENCE[tab](run)
 
 
 POSITIONS = Page(

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from model.edits import Edits
 from model.insight.permutation import shuffled
-from model.trace import PositionEdit, Side, Trace
+from model.trace import PositionEdit, Side, Site, Trace
 from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
 from pages.shared.link.address import section
-from pages.shared.runs.arrays import blocked_cells, one_head, tokens_of, weights_of
-from pages.shared.runs.positions import repositioned, retraced, shuffle
-from pages.shared.runs.translator import TranslatorRun, translated
+from pages.shared.runs.arrays import as_array, blocked_cells, one_head, tokens_of
+from pages.shared.runs.positions import shuffle
+from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import site_words
 from pages.shared.show.comparison import (
     CHANGED,
     KEYS,
     TRAINED,
     compare_scores,
-    compare_translations,
+    compare_texts,
 )
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
@@ -73,42 +75,42 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 
 
 @section
-def sentence_section(sentence: str) -> None:
+def sentence_section(before: ModelRun) -> None:
     """Draw the model with its positions changed: translation and attention."""
     if edit_history.edits() != Edits():
         st.info(SENTENCE_WORDS["in force"])
-    before, name = TranslatorRun(sentence).trace, models.chosen().key
-    edits = choose_edits(before)
+    edits = choose_edits(before.trace)
+    after = replace(before, moved=tuple(edits.values()))
     st.caption(SENTENCE_WORDS["modes"])
     try:
-        after = retraced(sentence, *edits.values(), name)
-        moved = repositioned(sentence, *edits.values(), name)
+        _, moved = after.trace, written(after)
     except ValueError as error:
         st.warning(str(error))
         return
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
-    of = about(sentence, target=translated(sentence).text, changes="; ".join(changes))
-    compare_translations(translated(sentence), moved, of=of)
-    compare_scores(before, after, changed=bool(changed))
+    of = about(before.sentence, target=before.target_text, changes="; ".join(changes))
+    compare_texts(written(before), moved, of=of)
+    compare_scores(before, after)
     st.subheader("Attention before and after")
     before_and_after(before, after, of)
     st.subheader("Shuffle the words")
-    shuffle_section(sentence)
+    shuffle_section(before.sentence)
 
 
-def before_and_after(before: Trace, after: Trace, of: About) -> None:
+def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
     """Draw one head as trained and with the changes."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
-        layer, head = choose_layer(kind), choose_head()
+        layer, head = choose_layer(kind), choose_head(kind)
     runs = zip(st.columns(2, gap="medium"), KEYS, (TRAINED, CHANGED), (before, after), strict=True)
-    for column, key, title, trace in runs:
+    for column, key, title, run in runs:
         with column:
             st.markdown(f"**Weights {title}**")
-            weights = one_head(weights_of(trace, kind)[layer], head)
-            blocked = blocked_cells(trace, kind)
-            heatmap = attention_heatmap(weights, *tokens_of(trace, kind), blocked=blocked)
+            record = run.record(Site(kind, layer))
+            weights = one_head(as_array(record.weights[0]), head)
+            tokens = tokens_of(run.trace, kind)
+            heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of, what=what)
     st.caption(SENTENCE_WORDS["same target"])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from model.config import TransformerConfig
+from model.shape import Shape
 from pages.shared.show.pictures import show_altair, show_plotly
 from pages.shared.show.saving import About
 from pages.shared.state.choice import Choice
@@ -33,7 +33,7 @@ def show_table(values: np.ndarray, key: str, *, of: About, what: str, **options:
     show_plotly(position_heatmap(values, **options), key, of=of, what=what)
 
 
-def read_dimensions(written: str, config: TransformerConfig) -> tuple[int, ...]:
+def read_dimensions(written: str, shape: Shape) -> tuple[int, ...]:
     """Read the numbers of dimensions, from 0."""
     numbers = () if written == NONE else tuple(int(number) for number in written.split(","))
     if len(numbers) > MOST_LINES or not all(0 <= number < WIDEST for number in numbers):

@@ -62,8 +62,8 @@ LEARNED_WORDS = {
         "d_model 128. The sinusoids beside it have the same width. Colours and axes are shared."
     ),
     "of BERT": (
-        "A BERT that is loaded on the page BERT and others learned this table, one row a position. "
-        "The sinusoids beside it have the same width. Colours and axes are shared."
+        "A BERT that was loaded learned this table, one row a position. The sinusoids beside it "
+        "have the same width. Colours and axes are shared."
     ),
     "to BERT": "BERT learns its positions too: load one, and its table can be chosen here",
     "unknown": "A checkpoint does not say how often each of its positions was trained.",

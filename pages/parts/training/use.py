@@ -38,7 +38,7 @@ def try_it(run: Run, state: TrainingState) -> None:
         translator = run.job.translator()
         translation = answered(run.key, state.step, source, translator)
         right = [token for token in translation.target_tokens if token.id != END_ID]
-        wanted = translator.write(answer)
+        wanted = translator.begin(answer)
     except ValueError as error:
         st.info(str(error))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -14,57 +14,50 @@ from pages.shared.link import address
 from pages.shared.show.pictures import all_picked, show
 from pages.shared.show.saving import About
 from pages.shared.state import edit_history
-from pages.shared.state.choices import EDITS, KINDS
-from pages.shared.state.library_choices import BERT_EDITS
+from pages.shared.state.choices import KINDS, select_head
 from pages.shared.widgets.choose import editor
 from viz import switchboard
 
 Place = tuple[Kind, int, int]  # kind, layer and head, from 0
 Shapes = Mapping[Kind, tuple[int, int]]  # how many layers and heads there are of each kind
-Select = Callable[[Kind, int, int], None]
 
 
-def head_switches(
-    shapes: Shapes, selected: Place, select: Select, name: str | None = None, *, of: About
-) -> None:
-    """Draw the switches of all heads and the fader of the selected one.
-
-    They change the edits of a `name`, see `edit_history`; `select` gets the head that was switched.
-    """
-    edits = edit_history.edits(name)
+def head_switches(shapes: Shapes, selected: Place, *, of: About) -> None:
+    """Draw the switches of all heads and the fader of the selected one."""
+    edits = edit_history.edits()
     gates = {kind: np.ones(shape) for kind, shape in shapes.items()}
     for kind in shapes:
         for place in heads_of(shapes, kind):
             gates[kind][place[1:]] = edits.gates.get(place, 1)
     board = switchboard(gates, labels=KINDS, selected=selected)
-    clicked = partial(switch, shapes, select, name)
+    clicked = partial(switch, shapes)
     show(board, "switchboard", clicked, of=of, what="Heads switched")
     kind, layer, head = selected
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Gate of {KINDS[kind]}, layer {layer + 1}, head {head + 1}"
         gate = float(edits.gates.get(selected, 1))
         bounds = {"min_value": 0.0, "max_value": 1.0, "step": 0.05}
-        fade = partial(set_gates, [selected], name=name)
+        fade = partial(set_gates, [selected])
         editor(st.slider, label, gate, fade, "fader", **bounds, width=320)
-        can_undo = edit_history.can_undo(name)
-        st.button("Undo", on_click=edit_history.undo, args=[name], disabled=not can_undo)
-        st.button("All heads on", on_click=switch_all_on, args=[name], disabled=not edits.gates)
-    address.note_too_many(BERT_EDITS if name == edit_history.BERT else EDITS)
+        can_undo = edit_history.can_undo()
+        st.button("Undo", on_click=edit_history.undo, disabled=not can_undo)
+        st.button("All heads on", on_click=switch_all_on, disabled=not edits.gates)
+    address.note_too_many()
 
 
-def switch(shapes: Shapes, select: Select, name: str | None) -> None:
+def switch(shapes: Shapes) -> None:
     """Switch what was clicked on the board: off if all of it was on, else on."""
     for kind, layer, head in all_picked("switchboard"):
         places = heads_of(shapes, kind, layer, head)
-        gates = edit_history.edits(name).gates
-        set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0, name)
-        if head is not None:
-            select(kind, layer, head)
+        gates = edit_history.edits().gates
+        set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0)
+        if None not in (layer, head):
+            select_head(kind, layer, head)
 
 
-def switch_all_on(name: str | None) -> None:
+def switch_all_on() -> None:
     """Switch every head on."""
-    edit_history.change(replace(edit_history.edits(name), gates={}), name)
+    edit_history.change(replace(edit_history.edits(), gates={}))
 
 
 def heads_of(
@@ -79,10 +72,10 @@ def heads_of(
     ]
 
 
-def set_gates(places: list[Place], value: float, name: str | None) -> None:
+def set_gates(places: list[Place], value: float) -> None:
     """Put the same gate on all these heads."""
-    edits = edit_history.edits(name)
+    edits = edit_history.edits()
     gates = {place: gate for place, gate in edits.gates.items() if place not in places}
     if value != 1:
         gates |= dict.fromkeys(places, value)
-    edit_history.change(replace(edits, gates=gates), name)
+    edit_history.change(replace(edits, gates=gates))

@@ -1,4 +1,4 @@
-"""The sentence box that every page begins with, and the translation under it."""
+"""The text that every page begins with, the model that reads it, and what it reads."""
 
 from __future__ import annotations
 
@@ -6,60 +6,168 @@ from functools import partial
 
 import streamlit as st
 
-from model import Translation
-from pages.shared.runs.translator import translator
-from pages.shared.show.pictures import chips, show
+from model.reader import Ability, Reader
+from pages.shared.controls import loading
+from pages.shared.runs import limits
+from pages.shared.runs.readers import reader
+from pages.shared.runs.run import ModelRun, hiding, written
+from pages.shared.show.pictures import all_picked, chips, show
 from pages.shared.show.saving import About
+from pages.shared.show.stage import NOTE, place
 from pages.shared.show.words import notes
 from pages.shared.state import models
-from pages.shared.state.choices import MODEL, SENTENCE, put
+from pages.shared.state.catalog import CatalogEntry
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import MASKED, MODEL, SECOND, SENTENCE, chosen, places_in, put
 from pages.shared.widgets.choose import choose, pick_one
 from viz import token_strip
 
-EMPTY = "Type an {asked} above, or pick one of the examples."
+EMPTY = "Type {asked} above, or pick one of the examples."
+BEFORE = "Still showing the previous text:"
+ANOTHER = "another"  # in place of a model: the way to the page that loads them
+MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 
 
-def sentence_box() -> str | None:
-    """Return the sentence to show, the last one that could be read, or None after asking for one.
+def ask(*needs: Ability) -> ModelRun | None:
+    """Return the run that the page is about, as trained, or None after saying what is missing.
 
-    Draws the box for it, the choice of the model and the examples.
+    Draws the boxes for the text, the choice of the model and the examples. A text that cannot be
+    read gives way to the last one that could. The model must have the abilities that are needed.
     """
-    model = models.chosen()
-    titles = {key: entry.title for key, entry in models.choices().items()}
-    box, choice = st.columns([3, 1], gap="small")
-    with box:
-        sentence = choose(
-            SENTENCE,
-            label=model.asks_for[0].upper() + model.asks_for[1:],
-            placeholder=f"Type an {model.asks_for} and press Enter",
-        )
+    loading.arrived()
+    entry = models.chosen()
+    text, choice = st.columns([3, 1], gap="small")
     with choice:
-        leave = {"on_change": models.leave, "args": [model]}
-        choose(MODEL, titles, widget=st.selectbox, format_func=titles.get, **leave)
-    pick_one("Examples", model.examples, "example", partial(put, SENTENCE))
-    if translator().tokenizer.encode(sentence):
-        models.note_readable(sentence)
-        return sentence
-    readable = models.last_readable()
-    words = EMPTY.format(asked=model.asks_for)
-    st.info(words if readable is None else f"{words} Still showing the previous sentence:")
-    if readable is not None:
-        st.text(readable)
-    return readable
+        choose_model()
+    try:
+        model = reader()
+    except ValueError as error:  # it is not in memory
+        with place(NOTE):
+            loading.offer(entry.name, str(error))
+        return None
+    with text:
+        texts = text_boxes(model)
+    pick_one("Examples", entry.examples, "example", partial(put, SENTENCE))
+    run = readable(texts)
+    return run if run and all(can(run, need) for need in needs) else None
 
 
-def show_translation(translation: Translation, of: About) -> None:
+def can(run: ModelRun, ability: Ability) -> bool:
+    """Return whether a model has an ability; if not, say why."""
+    why_not = run.reader.missing.get(ability)
+    if why_not:
+        with place(NOTE):
+            st.info(why_not)
+    return why_not is None
+
+
+def choose_model() -> None:
+    """Draw the choice of a model: the app's, the visitor's, and the way to others."""
+    before = models.chosen()
+    titles = {key: entry.title for key, entry in models.choices().items()}
+    titles.setdefault(before.key, before.title)
+    if limits.OTHER_MODELS:
+        titles[ANOTHER] = "Load another …"
+
+    def changed() -> None:
+        if chosen(MODEL) == ANOTHER:
+            put(MODEL, before.key)
+            st.session_state.to_models = True
+        else:
+            models.leave(before)
+
+    choose(MODEL, titles, widget=st.selectbox, format_func=titles.get, on_change=changed)
+    if st.session_state.pop("to_models", False):
+        st.switch_page("pages/models.py")
+
+
+def text_boxes(model: Reader) -> tuple[str, str]:
+    """Draw the box for a text, and one for a second sentence if the model can read two."""
+    entry = models.chosen()
+    label = text_label(entry, model)
+    asked = f"Type {entry.asks_for} and press Enter"
+    if "read a pair" in model.missing:
+        return text_box(SENTENCE, label, asked), ""
+    first, second = st.columns(2, gap="small")
+    with first:
+        text = text_box(SENTENCE, label, asked)
+    with second:
+        return text, text_box(SECOND, SECOND.label, "")
+
+
+def text_label(entry: CatalogEntry, model: Reader) -> str:
+    """Return what a model reads, for a box to type it in."""
+    label = entry.asks_for.partition(" ")[2]
+    if "cross" not in model.shape.kinds and "write" not in model.missing:
+        label = "prompt"
+    return label[0].upper() + label[1:]
+
+
+def text_box(choice: Choice, label: str, placeholder: str) -> str:
+    """Draw a box for a text; hidden words are forgotten with the text they stood in."""
+    return choose(choice, label=label, placeholder=placeholder, on_change=lambda: put(MASKED, ""))
+
+
+def readable(texts: tuple[str, str]) -> ModelRun | None:
+    """Return the run of texts that the model can read, else of the last ones, if there are any."""
+    run = ModelRun(texts[0], second=texts[1])
+    try:
+        _ = run.trace
+    except ValueError as error:
+        st.info(EMPTY.format(asked=models.chosen().asks_for))
+        if texts[0].strip():
+            st.text(str(error))
+        texts = models.last_readable()
+        if texts is None:
+            return None
+        st.info(BEFORE)
+        st.text("\n".join(filter(None, texts)))
+        return ModelRun(texts[0], second=texts[1])
+    models.note_readable(texts)
+    return hiding(run, places_in(chosen(MASKED)))
+
+
+def tokens_read(run: ModelRun, of: About) -> None:
+    """Draw the tokens that a model reads; a click hides a word from one that can fill it in."""
+    trace, model = run.trace, run.reader
+    sides = {"source": trace.source_tokens, "target-tokens": trace.target_tokens}
+    for key, tokens in sides.items():
+        if not tokens:
+            continue
+        masks = key == "source" and "mask words" not in model.missing
+        who = "the decoder reads" if key != "source" and trace.source_tokens else "the model reads"
+        label = f"What {who}: {len(tokens)} tokens. {MASK_HINT if masks else ''}".rstrip()
+        strip = token_strip("", chips(tokens), label=label, clickable=masks)
+        hide = partial(mask, tokens) if masks else None
+        show(strip, key, hide, of=of, what=f"Tokens that {who}")
+        for note in notes(tokens, run.is_cut):
+            st.info(note)
+
+
+def mask(tokens: list) -> None:
+    """Hide the clicked word, all of its pieces, or bring it back; a callback."""
+    for clicked in all_picked("source"):
+        if clicked >= len(tokens) or tokens[clicked].is_special:
+            continue  # in a longer text, which is gone meanwhile
+        word = tokens[clicked].word
+        places = {place for place, token in enumerate(tokens) if token.word == word}
+        before = places_in(chosen(MASKED))
+        after = before - places if places <= before else before | places
+        put(MASKED, ",".join(map(str, sorted(after))))
+
+
+def show_translation(run: ModelRun, of: About) -> None:
     """Draw the tokens of both sides, the translation in large, and what a visitor should know."""
-    model = models.chosen()
+    model, translation = models.chosen(), written(run)
     source, target = st.columns(2)
-    read, written = translation.source_tokens, translation.target_tokens
+    read, made = translation.source_tokens, translation.target_tokens
     with source:
         label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"
         strip = token_strip("", chips(read), label=label)
         show(strip, "source", of=of, what="Tokens read")
     with target:
-        label = f"{model.target.capitalize()}, as the decoder wrote it: {len(written)} tokens"
-        strip = token_strip(translation.text, chips(written), label=label)
-        show(strip, "target", of=of, what="Tokens written")
-    for note in notes(translation):
+        label = f"{model.target.capitalize()}, as the decoder wrote it: {len(made)} tokens"
+        strip = token_strip(translation.text, chips(made), label=label)
+        show(strip, "target-tokens", of=of, what="Tokens written")
+    for note in notes(read, run.is_cut, translation.finished):
         st.info(note)

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from model.insight.explain import NOTES
 from model.insight.weight import Weight
 from pages.shared.inside.words import TAB_WORDS, VIEWS
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.inside import explained
+from pages.shared.runs.inside import MOST_CLOSED, explained
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from viz import Row, vector_rows
 
 
-def beyond(weight: Weight, of: About, missing: Mapping[str, str] | None = None) -> None:
-    """Draw the same query's keys in five ways, with the effects on an objective.
-
-    `missing` says of views that cannot be had why not.
-    """
+def beyond(weight: Weight, of: About) -> None:
+    """Draw the same query's keys in up to five ways, with the effects on an objective."""
     st.caption(TAB_WORDS["beyond"])
-    missing = missing or {}
-    found = explained(weight, close="removals" not in missing)
+    found = explained(weight)
     objective = found.objective
-    if objective and "gradient_times_attention" not in missing:
-        token = " ".join(token.text for token in objective.tokens)
-        st.text(f"Effects are on {objective.description}: {token}")
+    if objective:
+        st.text(f"Effects are on {objective.description}: {' '.join(objective.texts)}")
     rows = [
         Row(label, as_array(getattr(found, field)), probabilities=field == "weights")
         for field, label in VIEWS.items()
-        if field not in missing
+        if getattr(found, field) is not None
     ]
     picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key], own_scales=True)
     show(picture, "five-views", of=of, what="Five views of the query's keys")
     for field, label in VIEWS.items():
-        st.markdown(f"**{label}**: {missing.get(field, NOTES[field])}")
+        shown = getattr(found, field) is not None
+        st.markdown(f"**{label}**: {NOTES[field] if shown else why_not(weight, field)}")
+
+
+def why_not(weight: Weight, field: str) -> str:
+    """Return why a view cannot be had."""
+    if field == "value_norms":
+        return weight.run.reader.missing["add up heads"]
+    if field == "removals" and len(weight.row) > MOST_CLOSED:
+        return TAB_WORDS["many keys"].format(most=MOST_CLOSED)
+    return TAB_WORDS["no objective"]

@@ -48,10 +48,13 @@ def step_by_step(weight: Weight, of: About) -> None:
 def steps_of(weight: Weight) -> tuple[Step, ...]:
     """Return all steps of a weight, in order."""
     part = taken_apart(weight)
-    read = what_is_read(weight, part), projections(part), dot_product(part)
+    own = part.residual is not None  # what goes into the block, and out of it, is known
+    read = [what_is_read(weight, part)] if own else []
+    read += [projections(part), dot_product(part)]
     weighed = scaling(weight, part), mask(weight, part), softmax(weight, part)
-    summed = sum_of_values(weight, part), all_heads(weight, part), into_the_stream(weight, part)
-    return *read, *weighed, *summed
+    summed = [sum_of_values(weight, part)]
+    summed += [] if part.contributions is None else [all_heads(weight, part)]
+    return *read, *weighed, *summed, *([into_the_stream(weight, part)] if own else [])
 
 
 def row(label: str, tensor: Tensor) -> Row:
@@ -91,14 +94,19 @@ def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
 
 def projections(part: Anatomy) -> Step:
     """Return the step from what is read to query, key and value."""
-    width, d_model = len(part.query), len(part.query_input)
-    shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
     rows = [row("query", part.query), row("key", part.key), row("value", part.value)]
-    return Step(
-        *STEPS["projections"],
-        rf"q = x_q W^Q + b^Q,\quad k = x_k W^K + b^K,\quad v = x_k W^V + b^V \qquad {shapes}",
-        {"story-projections": vector_rows(rows)},
-    )
+    title, words = STEPS["projections"]
+    if part.rotated:
+        words += f" {STEPS['rotated']}"
+    if part.key_heads:
+        shared = STEPS["shared keys"].format(heads=len(part.heads), key_heads=part.key_heads)
+        words += f" {shared}"
+    formula = r"q = x_q W^Q + b^Q,\quad k = x_k W^K + b^K,\quad v = x_k W^V + b^V"
+    if part.query_input is not None:
+        width, d_model = len(part.query), len(part.query_input)
+        shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
+        formula += rf" \qquad {shapes}"
+    return Step(title, words, formula, {"story-projections": vector_rows(rows)})
 
 
 def dot_product(part: Anatomy) -> Step:
@@ -115,9 +123,17 @@ def dot_product(part: Anatomy) -> Step:
 
 def scaling(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the dot product to the score."""
-    score = part.scores[weight.key].item()
-    formula = rf"s = {part.dot:.4f} \times {part.scale:.6f} = {score:.4f}"
-    return Step(*STEPS["scale"], formula)
+    title, words = STEPS["scale"]
+    formula = rf"{part.dot:.4f} \times {part.scale:.6f}"
+    if part.score_bias is not None:
+        bias = part.score_bias[weight.key].item()
+        words += f" {STEPS['bias'].format(bias=bias)}"
+        formula += rf" {bias:+.4f}"
+    if part.softcap is not None:
+        words += f" {STEPS['softcap'].format(softcap=part.softcap)}"
+        cap = rf"{part.softcap:g}"
+        formula = rf"{cap}\,\tanh\left(\frac{{{formula}}}{{{cap}}}\right)"
+    return Step(title, words, rf"s = {formula} = {part.scores[weight.key]:.4f}")
 
 
 def mask(weight: Weight, part: Anatomy) -> Step:
@@ -133,14 +149,17 @@ def mask(weight: Weight, part: Anatomy) -> Step:
 
 def softmax(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the masked scores to the weights."""
-    exponentials, weights, key = part.exponentials, part.weights, weight.key
-    total = exponentials.sum().item()
+    exponentials, weights, key, total = part.exponentials, part.weights, weight.key, part.total
+    title, words = STEPS["softmax"]
+    if part.sink is not None:
+        words += f" {STEPS['sink'].format(sink=part.sink)}"
     rows = [
         Row("e^(score − largest)", as_array(exponentials), total=total),
         Row("weights", as_array(weights), total=weights.sum().item(), probabilities=True),
     ]
     return Step(
-        *STEPS["softmax"],
+        title,
+        words,
         r"w_k = \frac{e^{s_k}}{\sum_j e^{s_j}} = "
         rf"\frac{{{exponentials[key]:.4f}}}{{{total:.4f}}} = {weights[key]:.4f}",
         {"story-softmax": vector_rows(rows, columns=weight.key_tokens, marked=[key])},
@@ -179,14 +198,18 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
 
 def all_heads(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the outputs of all heads to what the block computes."""
-    width, d_model = len(part.query), len(part.query_input)
+    width, d_model = len(part.query), part.contributions.size(-1)
     this = range(weight.head * width, (weight.head + 1) * width)
     rows = [
         row(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)
         for head, contribution in enumerate(part.contributions)
     ]
-    rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
-    shapes = rf"(1\times {d_model})({d_model}\times {d_model})"
+    if part.residual is None:
+        rows.append(row("their sum, without a bias", part.contributions.sum(dim=0)))
+    else:
+        rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
+    inner = width * len(part.heads)
+    shapes = rf"(1\times {inner})({inner}\times {d_model})"
     formula = rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O + b^O \qquad {shapes}"
     side_by_side = vector_rows([row("heads side by side", part.heads.flatten())], marked=this)
     pictures = {"story-heads": side_by_side, "story-contributions": vector_rows(rows)}
@@ -195,7 +218,7 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
 
 def into_the_stream(weight: Weight, part: Anatomy) -> Step:
     """Return the step from what the block computes to the residual stream after it."""
-    norm, query = weight.run.network.config.norm, weight.query  # before each block, or after
+    norm, query = weight.run.reader.model.config.norm, weight.query  # before each block, or after
     before, change = part.residual.states[0, query], part.residual.change[0, query]
     rows = [row("before", before), row("what is added", change)]
     formula = r"x' = x + \text{block}(\mathrm{norm}(x))"

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 import torch
 
 from model.insight.lens import stream_norms
-from model.trace import Side, Trace
+from model.trace import Trace
 from pages.shared.runs.arrays import as_array
 from pages.shared.show.pictures import show_altair
 from pages.shared.show.saving import About
 from viz import position_lines
 
 
-def stream_lengths(trace: Trace, sides: Sequence[Side], of: About) -> None:
+def stream_lengths(trace: Trace, of: About) -> None:
     """Draw the lengths of the residual stream's vectors, block by block."""
     st.subheader("The length of the stream")
-    for column, side in zip(st.columns(2), sides, strict=False):
+    for column, side in zip(st.columns(2), trace.embedding, strict=False):
         norms = torch.stack([norm for _, norm in stream_norms(trace, side)])  # (N, T)
         lines = {
             "mean over tokens": as_array(norms.mean(dim=1)),

@@ -40,6 +40,9 @@ def switches(weight: Weight, of: About) -> None:
     st.subheader("The scale, and a temperature")
     softmax_switches(weight, part, of)
     saturation(weight, part, of)
+    if "own layers" in weight.run.reader.missing:
+        st.caption(weight.run.reader.missing["own layers"])
+        return
     st.subheader("Small projections for each head, or one fused")
     projections(weight)
     st.subheader("Layer norm or batch norm")

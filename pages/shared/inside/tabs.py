@@ -35,16 +35,12 @@ def weight_tabs(
     more: Mapping[str, Callable[[], None]],
     *,
     of: About,
-    missing: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw a weight and the chosen tab about it: one that all models share, or one `more`.
-
-    For `missing` see `beyond`.
-    """
+    """Draw a weight and the chosen tab about it: one that all models share, or one `more`."""
     st.metric("Weight", f"{taken_apart(weight).weights[weight.key]:.4f}")
     shared = {
         "steps": lambda: step_by_step(weight, of),
-        "beyond": lambda: beyond(weight, of, missing),
+        "beyond": lambda: beyond(weight, of),
         "switches": lambda: switches(weight, of),
     }
     tabs(choice, {**shared, **more})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-STEPS = {  # the title of each step, and its words
+STEPS = {  # the title of each step, and its words; what some models do besides has words alone
     "input": (
         "What is read",
         "Every token begins as its embedding, scaled by √d_model, plus its position. Each layer "
@@ -19,6 +19,24 @@ STEPS = {  # the title of each step, and its words
         "Query and key are multiplied number by number, and the products summed. Framed are the "
         "numbers that add the most. A large sum says that what is asked for and what is offered "
         "point the same way.",
+    ),
+    "rotated": (
+        "Query and key are shown as the dot product gets them: after the rotation that tells this "
+        "model where its tokens stand. The number of rotations grows with the place, so the "
+        "product depends on how far apart the two tokens are."
+    ),
+    "shared keys": (
+        "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
+        "token between them."
+    ),
+    "bias": "A number learned for each distance between query and key is added: {bias:.4f}.",
+    "softcap": (
+        "The score is then bent so that it never passes {softcap:g} on either side: "
+        "{softcap:g} × tanh(score / {softcap:g})."
+    ),
+    "sink": (
+        "This model's heads have a sink: one more score, {sink:.4f}, that stands for no token. It "
+        "takes its share of the softmax, so the weights of a row sum to less than 1."
     ),
     "scale": (
         "The scaling",
@@ -67,6 +85,14 @@ TAB_WORDS = {
     "beyond": (
         "A weight says where a head looks, not what that does. Five views of the same query, each "
         "with what it says and does not say. Nothing guarantees that they agree."
+    ),
+    "many keys": (
+        "Not shown: it takes a run for every token, and is left out beyond {most} tokens. Shorten "
+        "the text to see it."
+    ),
+    "no objective": (
+        "Not shown: nothing that this model says here can be measured. If it fills in words, hide "
+        "a word above."
     ),
     "lens": (
         "What the output layer would already write if the decoder stopped after each layer: the "

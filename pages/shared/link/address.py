@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from model.config import TransformerConfig
 from model.edits import Edits, read_edits, write_edits
+from model.shape import Shape
+from model.trace import KINDS
 from pages.shared.link import link
-from pages.shared.runs.translator import translator
+from pages.shared.runs.readers import reader
 from pages.shared.state import catalog, edit_history, models
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import (
@@ -25,15 +26,14 @@ from pages.shared.state.choices import (
     chosen,
     put,
 )
-from pages.shared.state.library_choices import BERT_EDITS
 from pages.shared.state.page import Page, enter, shown
 from pages.shared.state.slide import slide
 
 TOO_MANY_WORDS = (
     "These changes are too many for a link: opened elsewhere, it shows the model as trained."
 )
-HISTORIES = {EDITS: None, BERT_EDITS: edit_history.BERT}  # of edits: the names of their histories
-
+# Of a model that is not in memory: what it has is checked when it is.
+ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)
 # For this long after it was written, the browser may still ask with the address before it.
 UNDERWAY = 1.0  # seconds
 
@@ -49,7 +49,9 @@ def restore(page: Page) -> None:
     if asked is not None:
         apply(asked, page)
         know(asked)
-        if asked.get(MODEL.key, catalog.DEFAULT) not in models.choices():
+        if models.named(asked.get(MODEL.key, catalog.DEFAULT)).key != asked.get(
+            MODEL.key, catalog.DEFAULT
+        ):
             st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
     keep_to_the_model(page)
 
@@ -70,35 +72,44 @@ def gone_to() -> dict[str, str] | None:
 
 def apply(parameters: Mapping[str, str], page: Page) -> None:
     """Choose everything that an address of a page says, and the default of what it does not."""
-    config = config_for(parameters)
-    values, refused = link.read(parameters, page.linked, config)
+    shape = shape_for(parameters)
+    values, refused = link.read(parameters, page.linked, shape)
     edits = values.pop(EDITS.key)
     st.session_state.update(values)
     if edits != TOO_MANY:
-        edit_history.change(read_edits(edits, config))
+        edit_history.change(read_edits(edits, shape))
     elif edit_history.edits() == Edits():  # else they are those of this session
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
 
 
-def config_for(parameters: Mapping[str, str]) -> TransformerConfig:
+def shape_for(parameters: Mapping[str, str]) -> Shape:
     """Return the shape of the model that an address names, or of the default one."""
-    name = parameters.get(MODEL.key, catalog.DEFAULT)
-    return translator(name if name in models.choices() else catalog.DEFAULT).model.config
+    try:
+        return reader(parameters.get(MODEL.key, catalog.DEFAULT)).shape
+    except ValueError:  # it is not in memory
+        return ANY
 
 
 def keep_to_the_model(page: Page) -> None:
-    """Choose a layer and a head that the model has, if the previous one had more."""
-    config = translator().model.config
-    put(LAYER, min(chosen(LAYER), config.layers(chosen(page.kind)) - 1))
-    put(HEAD_NUMBER, min(chosen(HEAD_NUMBER), config.heads - 1))
-    if isinstance(chosen(HEAD), int) and chosen(HEAD) >= config.heads:
+    """Choose a kind, a layer and a head that the model has, if the previous one had more."""
+    try:
+        shape = reader().shape
+    except ValueError:  # it is not in memory
+        return
+    if chosen(page.kind) not in shape.kinds:
+        put(page.kind, next(iter(shape.kinds)))
+    layers, heads = shape.kinds[chosen(page.kind)]
+    if isinstance(chosen(LAYER), int):
+        put(LAYER, min(chosen(LAYER), layers - 1))
+    put(HEAD_NUMBER, min(chosen(HEAD_NUMBER), heads - 1))
+    if isinstance(chosen(HEAD), int) and chosen(HEAD) >= heads:
         put(HEAD, HEAD.default)
 
 
-def note_too_many(choice: Choice = EDITS) -> None:
+def note_too_many() -> None:
     """Say so if the edits are too many for the address."""
-    if not link.fits(choice, write_edits(edit_history.edits(HISTORIES[choice]))):
+    if not link.fits(EDITS, write_edits(edit_history.edits())):
         st.caption(TOO_MANY_WORDS)
 
 
@@ -115,9 +126,7 @@ def note() -> None:
 
 def now(choice: Choice) -> Any:
     """Return the value of a choice; that of edits is their text."""
-    if choice not in HISTORIES or choice.key in st.session_state:  # edits that wait for their model
-        return chosen(choice)
-    return write_edits(edit_history.edits(HISTORIES[choice]))
+    return write_edits(edit_history.edits()) if choice is EDITS else chosen(choice)
 
 
 def parameters(page: Page, whole: bool = False) -> dict[str, str]:

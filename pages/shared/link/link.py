@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from model.config import TransformerConfig
+from model.shape import Shape
 from pages.shared.state.choice import Choice
 
 VERSION = "2"  # of what links mean; those without one are of version 1, which can be read too
@@ -33,7 +33,7 @@ def write(choices: Iterable[Choice], values: Values, whole: bool = False) -> dic
 
 
 def read(
-    parameters: Mapping[str, str], choices: Iterable[Choice], config: TransformerConfig
+    parameters: Mapping[str, str], choices: Iterable[Choice], shape: Shape
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the value of every choice, and the names of parameters that were left out or cut.
 
@@ -47,7 +47,7 @@ def read(
         if name == VERSION_KEY and text in ("1", VERSION):
             continue
         try:
-            values[name] = by_key[name].read(text, config)
+            values[name] = by_key[name].read(text, shape)
         except (KeyError, ValueError):
             refused.append(name)
         else:

@@ -6,7 +6,7 @@ import numpy as np
 from torch import Tensor
 
 from model.tokens import END_ID, SPECIAL_TOKENS, Token
-from model.trace import Kind, Site, Trace
+from model.trace import AttentionRecord, Kind, Site, Trace
 from pages.shared.state.choices import SUMMARIES, Head
 
 
@@ -15,9 +15,18 @@ def as_array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().float().cpu().numpy()
 
 
-def weights_of(trace: Trace, kind: Kind) -> np.ndarray:
-    """Return the weights of all heads of a kind of attention: (layers, heads, query, key)."""
-    return trace.weights(kind).cpu().numpy()
+def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
+    """Return the weights of all heads of a kind of attention, (heads, query, key) of each layer.
+
+    Of a layer that was not recorded in full they are bytes, from 0 to 255.
+    """
+    sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
+    return [
+        as_array(trace.attention[site].weights[0])
+        if site in trace.attention
+        else trace.overview[site].cpu().numpy()
+        for site in sites
+    ]
 
 
 def one_head(heads: np.ndarray, head: Head) -> np.ndarray:
@@ -31,10 +40,9 @@ def heads_meant(head: Head, count: int) -> list[int]:
     return list(range(count)) if head in SUMMARIES else [min(head, count - 1)]
 
 
-def blocked_cells(trace: Trace, kind: Kind) -> np.ndarray:
-    """Return the cells (query, key) that the mask of a kind of attention closes to all heads."""
-    scores = trace.attention[Site(kind, 0)].masked_scores[0]  # (H, Q, K)
-    return scores.isneginf().all(dim=0).cpu().numpy()
+def blocked_cells(record: AttentionRecord) -> np.ndarray:
+    """Return the cells (query, key) that the mask of a layer closes to all heads."""
+    return record.masked_scores[0].isneginf().all(dim=0).cpu().numpy()
 
 
 def following(trace: Trace) -> list[Token]:

@@ -16,10 +16,10 @@ from model.insight.similarity import Similarity, in_sentence, word_similarity
 from model.insight.weight import Weight
 from model.trace import Side, Site
 from pages.shared.runs.door import model_call
-from pages.shared.runs.library import BertRun
-from pages.shared.runs.translator import TranslatorRun, translator
+from pages.shared.runs.readers import translator
+from pages.shared.runs.run import ModelRun
 
-Run = TranslatorRun | BertRun  # what the pages take weights from
+MOST_CLOSED = 64  # keys whose cells are closed one after the other
 
 
 @model_call()
@@ -28,38 +28,40 @@ def taken_apart(weight: Weight) -> Anatomy:
     return take_apart(weight)
 
 
-def explained(weight: Weight, close: bool) -> Explanation:
-    """Return the five views of a weight's query; unless asked to `close` cells, four."""
-    return _explained(replace(weight, key=0), close)  # which are the same for every key
+def explained(weight: Weight) -> Explanation:
+    """Return the five views of a weight's query; of many keys four, as closing takes a run each."""
+    return _explained(replace(weight, key=0))  # which are the same for every key
 
 
 @model_call("Closing one cell after the other …")
-def _explained(weight: Weight, close: bool) -> Explanation:
-    return explain(weight, weight.run.objective(weight.site, weight.query), close=close)
+def _explained(weight: Weight) -> Explanation:
+    run = weight.run
+    objective = run.reader.objective(run.tokens, weight.site, weight.query)
+    return explain(weight, objective, close=len(weight.row) <= MOST_CLOSED)
 
 
 @model_call()
-def head_projections(run: Run, site: Site) -> tuple[Projections, Projections, float]:
+def head_projections(run: ModelRun, site: Site) -> tuple[Projections, Projections, float]:
     """Return the projections head by head and fused, and their largest difference."""
-    return separate_heads(run.network, site, *read_at(run.trace, site))
+    return separate_heads(run.reader.model, site, *read_at(run.trace, site))
 
 
 @model_call()
-def stream_by_norm_order(run: Run) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
+def stream_by_norm_order(run: ModelRun) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
     """Return the lengths of the residual stream with either order of norms."""
-    return norm_orders(run.network, run.trace, run.changes)
+    return norm_orders(run.reader.model, run.trace, run.changes)
 
 
 @model_call()
-def inner_states(run: Run, site: Site) -> Tensor:
+def inner_states(run: ModelRun, site: Site) -> Tensor:
     """Return what a feed-forward network computes before its activation: (T, d_ff)."""
-    return pre_activations(run.network, run.trace, block_of(site).side, site.layer)
+    return pre_activations(run.reader.model, run.trace, block_of(site).side, site.layer)
 
 
 @model_call()
-def lens_table(run: TranslatorRun) -> LensTable:
+def lens_table(run: ModelRun) -> LensTable:
     """Return what the decoder would already write after each layer."""
-    return lens(run.network, run.trace, top=1)
+    return lens(run.reader.model, run.trace, top=1)
 
 
 @model_call()

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from model import Translation
 from model.insight.permutation import Shuffle, shuffle_words
 from model.insight.scoring import scores_by_shift
-from model.library.bert_reader import BertReader
-from model.trace import PositionEdit, Side, Trace
+from model.trace import Side
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
-from pages.shared.runs.shelf import mine, shelf
-from pages.shared.runs.translator import translated, translator
+from pages.shared.runs.readers import translator
+from pages.shared.runs.shelf import shelf
+from pages.shared.state import models
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
-
-
-@model_call("Translating …")
-def repositioned(
-    sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str
-) -> Translation:
-    """Return the translation if the tokens are said to stand elsewhere; not to be modified."""
-    edits = {"encoder": encoder, "decoder": decoder}
-    return translator(name).translate(sentence, edits=edits)
-
-
-@model_call("Reading …")
-def retraced(sentence: str, encoder: PositionEdit, decoder: PositionEdit, name: str) -> Trace:
-    """Return every head while the decoder reads the translation as trained; not to be modified."""
-    edits = {"encoder": encoder, "decoder": decoder}
-    return translator(name).trace(sentence, translated(sentence, name=name), edits=edits)
 
 
 @model_call("Shuffling …")
@@ -57,7 +40,8 @@ def library_tables(named: str = "") -> dict[str, np.ndarray]:
 
     Left out are those of an odd width: sinusoids, which they are compared with, come in pairs.
     """
-    loaded = [*mine(), *filter(None, [shelf().get(named)])]
-    berts = [one for one in loaded if isinstance(one.model, BertReader)]
-    tables = {one.name: as_array(one.model.model.positions.table) for one in berts}
+    names = [entry.name for entry in models.choices().values() if entry.is_library]
+    loaded = filter(None, map(shelf().get, dict.fromkeys([*names, named])))
+    berts = [one for one in loaded if "own layers" not in one.reader.missing]
+    tables = {one.name: as_array(one.reader.model.positions.table) for one in berts}
     return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}

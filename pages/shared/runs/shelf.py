@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from threading import Lock
-from weakref import WeakValueDictionary
 
 import streamlit as st
 from cachetools import LRUCache
 
 from model.job_queue import JobQueue, QueueFullError
-from model.library.bert_reader import BertReader, load_bert
-from model.library.hub import LoadingError, first_line, read_config
-from model.library.transformers_model import TransformersModel, load_transformers_model
+from model.library.card import Card, read_card
+from model.library.hub import LoadingError, first_line
+from model.library.loading import load_from_library
+from model.reader import Reader
 from pages.shared.runs import limits
-from pages.shared.state.choices import chosen
-from pages.shared.state.library_choices import BERT_NAME
 
 MOST_WAITING = 10  # models to be loaded, the one under way included
-LOADING = {
-    "begin": "Looking for the model …",
-    "download": "Downloading …",
-    "reading": "Reading the weights …",
-    "off": (
-        "Loading other models is switched off on this server. Run Headlight on your own computer "
-        "to look at them."
-    ),
-    "failed": "This model could not be loaded.",
-    "many": "{count} models are being loaded already: try again in a few minutes.",
-    "gone": (
-        "This was made with the model named in the box of the page BERT and others, which is not "
-        "in memory now. Press Load there to see it again."
-    ),
-}
+MANY = "{count} models are being loaded already: try again in a few minutes."
+GONE = "{name} is not in memory. Load it to go on."
 _numbers = count(1)
-_in_memory: WeakValueDictionary[int, Loaded] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -46,25 +29,9 @@ class Loaded:
     """A model in memory; the `number` of its loading tells it from another of the same name."""
 
     name: str
-    model: BertReader | TransformersModel
+    reader: Reader
+    card: Card = Card()
     number: int = field(default_factory=lambda: next(_numbers))
-
-    def __post_init__(self) -> None:
-        _in_memory[self.number] = self
-
-
-def numbered(number: int) -> Loaded:
-    """Return the model of a loading; raise ValueError if it is not in memory any more."""
-    found = _in_memory.get(number)
-    if found is None:
-        raise ValueError(LOADING["gone"])
-    return found
-
-
-def short(name: str) -> str:
-    """Shorten a name to what there is room for: of a folder's path the end."""
-    parts = [part for part in re.split(r"[/\\]", name) if part]
-    return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
 
 class LoadJob:
@@ -82,9 +49,8 @@ class LoadJob:
     def load(self) -> Loaded:
         """Load the model; raise LoadingError, whatever went wrong."""
         try:
-            bert = read_config(self.name).model_type == "bert"
-            model = (load_bert if bert else load_transformers_model)(self.name, self.progress)
-            return Loaded(self.name, model)
+            found = load_from_library(self.name, self.progress)
+            return Loaded(self.name, found, read_card(self.name))
         except LoadingError:
             raise
         except Exception as error:  # such as too little memory
@@ -116,7 +82,7 @@ class Shelf:
                 try:
                     job.result = self.queue.submit(partial(self._fill, job))
                 except QueueFullError:
-                    raise LoadingError(LOADING["many"].format(count=len(self.jobs))) from None
+                    raise LoadingError(MANY.format(count=len(self.jobs))) from None
                 self.jobs[name] = job
             return self.jobs[name]
 
@@ -136,13 +102,3 @@ class Shelf:
 def shelf() -> Shelf:
     """Return the shelf of this process."""
     return Shelf()
-
-
-def mine() -> list[Loaded]:
-    """Return the models that this visitor asked for and that are in memory, the newest last.
-
-    What others asked for is their own affair: it may be the name of a folder.
-    """
-    names = [*st.session_state.get("bert_names", ()), chosen(BERT_NAME)]
-    found = map(shelf().get, dict.fromkeys(names))
-    return [loaded for loaded in found if loaded]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from model.insight.scoring import trace_log_probabilities
 from pages.shared.runs.door import model_call
-from pages.shared.runs.translator import translator
+from pages.shared.runs.readers import translator
 
 UNMASKED = "en-fr-unmasked"  # a small model
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from model.trace import Kind
+from pages.shared.runs.run import ModelRun
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.state.choices import (
@@ -22,20 +23,29 @@ from pages.shared.state.choices import (
     select_head,
 )
 from pages.shared.state.page import shown
-from pages.shared.state.slide import slide, turn_to
+from pages.shared.state.slide import slide
 from viz import CanvasPicture
 
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
-def attention_map(
-    picture: CanvasPicture, key: str, open_cell: OpenCell, *, of: About, what: str
-) -> None:
-    """Draw a clickable heatmap; for `of` and `what` see `show`.
+def if_taken_apart(run: ModelRun, open_cell: OpenCell) -> OpenCell | None:
+    """Return a callback that takes a weight apart, if that can be done in a model."""
+    return None if "take apart" in run.reader.missing else open_cell
 
-    A click on a cell calls `open_cell`, which may lead to another page.
+
+def attention_map(
+    picture: CanvasPicture, key: str, open_cell: OpenCell | None, *, of: About, what: str
+) -> None:
+    """Draw a heatmap; for `of` and `what` see `show`.
+
+    A click on a cell calls `open_cell`, which may lead to another page, if there is one. On a slide
+    it reads the cell.
     """
-    show(picture, key, lambda: open_cell(*picked(key)), of=of, what=what)
+    if slide():
+        show(picture.having(clickable=False), key, of=of, what=what)
+        return
+    show(picture, key, open_cell and (lambda: open_cell(*picked(key))), of=of, what=what)
     follow()
 
 
@@ -43,11 +53,7 @@ def follow() -> None:
     """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
     clicked_on = st.session_state.pop("to_inside", None)
     if clicked_on and clicked_on == shown():  # else the visitor had left it
-        if slide():
-            turn_to(None)
         st.switch_page("pages/inside.py")
-    if st.session_state.pop("to_tab", False):
-        st.rerun()
 
 
 def open_inside(
@@ -61,7 +67,12 @@ def open_inside(
     pad_to: int | None = None,
     target: str = "",
 ) -> None:
-    """Open the page Inside a head at one cell of one run; everything counts from 0. A callback."""
+    """Open the page Inside a head at one cell of one run; everything counts from 0. A callback.
+
+    On a slide it does nothing: no click leaves a talk.
+    """
+    if slide():
+        return
     select_head(kind, layer, head)
     run = {INSIDE_OF: chosen(SENTENCE), INSIDE_TARGET: target, INSIDE_PAD_TO: pad_to}
     for choice, value in ({QUERY: query, KEY: key, CHANGED: changed} | run).items():

@@ -1,58 +1,249 @@
-"""The model's output as trained and with a visitor's changes, side by side."""
+"""What a model makes of a text as trained and with a visitor's changes, side by side."""
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
 
-from model import Translation
-from model.insight.scoring import trace_log_probabilities
-from model.trace import Trace
-from pages.shared.runs.arrays import following
+import streamlit as st
+from torch import Tensor
+
+from model.decoding.steps import Translation, Writing
+from model.insight.effects import log_probabilities
+from model.reader import Question
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About
-from viz import probability_bars, token_strip
+from viz import CanvasPicture, probability_bars, token_strip
 
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
-SCORE = "Score of the original translation", "nats"
-LOSS = "Loss on the known target", "nats a token"
+LABELS = (TRAINED, CHANGED)
+TOP = 8  # answers shown
+LONG = 40  # tokens whose probabilities are listed without scrolling
+LIST_HEIGHT = 720  # pixels
+NO_OUTPUT = "This model has no output that could be shown: it was saved without a head."
 
 
-def compare_translations(
-    before: Translation,
-    after: Translation,
-    labels: tuple[str, str] = (TRAINED, CHANGED),
-    *,
-    of: About,
+def compare_texts(
+    before: Writing, after: Writing, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
-    """Draw both translations, the differences marked in each."""
+    """Draw what a model wrote in two runs, the differences marked in each."""
     shown = zip(KEYS, labels, (before, after), (after, before), strict=True)
-    for key, label, translation, other in shown:
-        row = chips(translation.target_tokens, other.target_tokens)
-        strip = token_strip(translation.text, row, label=f"Translation {label}")
-        show(strip, key, of=of, what=f"Translation {label}")
+    for key, label, one, other in shown:
+        what = f"{'Translation' if isinstance(one, Translation) else 'Text'} {label}"
+        row = chips(one.target_tokens, other.target_tokens)
+        strip = token_strip(one.text, row, label=what)
+        show(strip, key, of=of, what=what)
 
 
-def compare_scores(before: Trace, after: Trace, *, changed: bool, loss: bool = False) -> None:
-    """Show how likely the whole target is with changes, if there are any, and as trained.
+def compare_writing(before: ModelRun, after: ModelRun, *, of: About) -> None:
+    """Draw what the model writes in two runs, if it writes; it takes longer than all else."""
+    if "write" in before.reader.missing:
+        return
+    try:
+        compare_texts(written(before), written(after), of=of)
+    except ValueError as error:  # a prompt that leaves no room to write
+        st.text(str(error))
 
-    That is the sum of its tokens' log-probabilities, or as a `loss` minus their mean.
+
+def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> None:
+    """Show how likely the model finds what effects are measured on, with changes and as trained.
+
+    That is the sum of log-probabilities, or as a `loss` minus their mean. A model without such
+    a measure has the change of its last states.
     """
-    found = (trace_log_probabilities(trace) for trace in (before, after))
+    objective, changed = before.objective, before != after
+    if objective is None:
+        if changed:
+            st.metric(
+                "Mean change of the last hidden states", f"{change_of_states(before, after):.1%}"
+            )
+        return
+    found = (log_probabilities(run.trace.logits, objective)[0] for run in (before, after))
     trained, now = ((-each.mean() if loss else each.sum()).item() for each in found)
-    label, unit = LOSS if loss else SCORE
+    words, unit = objective.description, "nats"
+    if loss:
+        words, unit = f"minus the mean of {words}", "nats a token"
     change = f"{now - trained:+.3f} against {trained:.3f} as trained" if changed else None
     color = "inverse" if loss else "normal"
+    label = words[0].upper() + words[1:]
     st.metric(label, f"{now:.3f} {unit}", change, delta_color=color)
 
 
-def compare_probabilities(
-    before: Trace, after: Trace, labels: tuple[str, str] = (TRAINED, CHANGED), *, of: About
+def change_of_states(before: ModelRun, after: ModelRun) -> float:
+    """Return how far the last hidden states moved, as a part of their length, on average."""
+    usual, states = (list(run.trace.outputs.values())[-1] for run in (before, after))
+    return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()
+
+
+def compare_answers(
+    before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
-    """Draw how likely each token of the target is, in two runs over the same target."""
-    runs = {
-        label: trace_log_probabilities(trace).exp().cpu().numpy()
-        for label, trace in zip(labels, (before, after), strict=True)
+    """Draw how likely each token of the text is, and what the model chooses, in two runs."""
+    missing = before.reader.missing
+    if not compare_outputs(before, after, labels, of=of) and {"write", "mask words"} <= {*missing}:
+        st.caption(NO_OUTPUT)
+
+
+def compare_outputs(
+    before: ModelRun, after: ModelRun, labels: tuple[str, str], *, of: About
+) -> bool:
+    """Draw what can be compared of the probabilities in two runs, be they of one model or two.
+
+    These are those of the tokens, if both runs are measured on the same ones, and what the models
+    choose, where they are asked alike. Return whether there is anything.
+    """
+    measured, other = (measured_on(run) for run in (before, after))
+    answered = {one.row for one, _ in asked_alike(before, after)}
+    alike = bool(measured) and measured == other
+    if alike and not answered.issuperset(before.objective.rows):
+        compare_probabilities(before, after, measured, labels, of=of)
+    return compare_choices(before, after, labels, of=of) or alike
+
+
+def compare_choices(
+    before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
+) -> bool:
+    """Draw what models choose in two runs, where they are asked alike; return whether they are."""
+    pairs = asked_alike(before, after)
+    if len(pairs) > 2:  # one of many masks
+        by_words = {words_of(pair): pair for pair in pairs}
+        pairs = [by_words[st.selectbox("Shown", by_words, key="question")]]
+    for number, pair in enumerate(pairs):
+        compare_choice((before, after), pair, labels, key=f"answer-{number}", of=of)
+    return bool(pairs)
+
+
+def measured_on(run: ModelRun) -> list[str]:
+    """Return the texts of what effects on a run are measured on, one by one."""
+    objective = run.objective
+    if objective is None:
+        return []
+    if objective.texts:
+        return list(objective.texts)
+    chosen = zip(objective.rows, objective.ids, strict=True)
+    return [run.reader.label(run.trace, Question("", row), index) for row, index in chosen]
+
+
+def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
+    """Return what the models choose in both runs, as long as they choose the same kind of thing."""
+    first, second = (run.reader.questions(run.trace) for run in (before, after))
+    pairs = zip(first, second, strict=False)
+    return [(one, other) for one, other in pairs if without_place(one) == without_place(other)]
+
+
+def without_place(question: Question) -> str:
+    """Return the words of a question without the number of the token that it is about."""
+    return question.words.rstrip("0123456789")
+
+
+def words_of(pair: tuple[Question, Question]) -> str:
+    """Return the words of a question in both runs."""
+    return " and ".join(dict.fromkeys(question.words for question in pair))
+
+
+def compare_probabilities(
+    before: ModelRun,
+    after: ModelRun,
+    tokens: list[str],
+    labels: tuple[str, str] = LABELS,
+    *,
+    of: About,
+) -> None:
+    """Draw how likely each of the tokens is that two runs are measured on.
+
+    Many tokens are in a box that scrolls.
+    """
+    runs = dict(zip(labels, (before, after), strict=True))
+    if before == after:
+        del runs[labels[1]]
+    found = {
+        label: log_probabilities(run.trace.logits, run.objective)[0] for label, run in runs.items()
     }
-    bars = probability_bars(runs, [token.text for token in following(before)])
-    show(bars, "probabilities", of=of, what="Probability of each token of the target")
+    bars = {label: as_array(each.exp()) for label, each in found.items()}
+    room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
+    with room:
+        show(
+            probability_bars(bars, tokens), "probabilities", of=of, what="Probability of each token"
+        )
+
+
+def compare_choice(
+    both: tuple[ModelRun, ModelRun],
+    questions: tuple[Question, Question],
+    labels: tuple[str, str],
+    *,
+    key: str,
+    of: About,
+) -> None:
+    """Draw the likeliest of what is chosen in two runs: beside each other, if they choose alike."""
+    what, runs = words_of(questions), 1 if both[0] == both[1] else 2
+    asked = zip(labels[:runs], both, questions, strict=False)
+    answers = {label: Answers(run, question) for label, run, question in asked}
+    for label, each in answers.items():
+        if each.question.together:
+            st.text(f"The answer {label}: “{each.question.together}”")
+    st.markdown(f"**{what}**")
+    *_, last = answers.values()
+    if all(each.can_stand_beside(last) for each in answers.values()):
+        show(likeliest(answers), key, of=of, what=what)
+    else:
+        for column, (label, each) in zip(st.columns(2), answers.items(), strict=True):
+            with column:
+                show(likeliest({label: each}), f"{key}-{label}", of=of, what=f"{what}, {label}")
+    if found := last.of_hidden_word():
+        st.text(found)
+
+
+class Answers(NamedTuple):
+    """How likely each answer to a question is in a run."""
+
+    run: ModelRun
+    question: Question
+
+    @property
+    def probabilities(self) -> Tensor:
+        """Of every answer: (V,)."""
+        return self.run.trace.logits[0, self.question.row].softmax(dim=-1)
+
+    @property
+    def best(self) -> list[int]:
+        """The likeliest answers."""
+        found = self.probabilities
+        return found.topk(min(TOP, len(found))).indices.tolist()
+
+    def texts(self, answers: Sequence[int]) -> list[str]:
+        """Return the words for answers."""
+        label = self.run.reader.label
+        return [label(self.run.trace, self.question, answer) for answer in answers]
+
+    def of_hidden_word(self) -> str:
+        """Return how likely the very word is that is hidden where this is asked; else nothing."""
+        if not self.run.masked:
+            return ""
+        masks = [token for token in self.run.trace.source_tokens if token.role == "mask"]
+        answer = masks[self.question.row].hides
+        if answer is None:  # the mask was typed
+            return ""
+        found = self.probabilities
+        rank = int((found > found[answer]).sum()) + 1
+        (text,) = self.texts([answer])
+        return f"“{text}” itself: {found[answer]:.4f}, number {rank} of {len(found)}"
+
+    def can_stand_beside(self, other: Answers) -> bool:
+        """Return whether the same number stands for the same answer in another run."""
+        if len(self.probabilities) != len(other.probabilities):
+            return False
+        shown = [*self.best, *other.best]
+        return self.texts(shown) == other.texts(shown)
+
+
+def likeliest(answers: Mapping[str, Answers]) -> CanvasPicture:
+    """Return the likeliest answers in runs, those of the last run first."""
+    each = list(answers.values())
+    shown = list(dict.fromkeys(answer for one in reversed(each) for answer in one.best))
+    bars = {label: as_array(one.probabilities[shown]) for label, one in answers.items()}
+    return probability_bars(bars, each[-1].texts(shown))

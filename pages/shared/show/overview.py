@@ -14,6 +14,7 @@ from pages.shared.show.words import HOW_TO_READ
 from pages.shared.state.choices import OWN_SCALE, SUMMARIES, chosen
 from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, attention_lines, head_grid, selected_map
+from viz.arrays import as_levels, in_bytes
 
 SELECTION = "grid-selection"
 
@@ -22,14 +23,17 @@ def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the weights of each layer's heads, followed by their mean and maximum.
 
     From (H, Q, K) of each layer it fills (layers, H + 2, Q, K) layer by layer: on long texts copies
-    would take gigabytes.
+    would take gigabytes. If any layer is in bytes, all of them become bytes.
     """
     heads, queries, keys = layers[0].shape
-    maps = np.empty((len(layers), heads + len(SUMMARIES), queries, keys), layers[0].dtype)
+    rounded = any(map(in_bytes, layers))
+    kind = np.uint8 if rounded else layers[0].dtype
+    maps = np.empty((len(layers), heads + len(SUMMARIES), queries, keys), kind)
     for filled, weights in zip(maps, layers, strict=True):
-        filled[:heads] = weights
-        filled[heads] = weights.mean(axis=0)
-        filled[heads + 1] = weights.max(axis=0)
+        filled[:heads] = as_levels(weights) if rounded else weights
+        mean = filled[:heads].mean(axis=0, dtype=np.float32 if rounded else None)
+        filled[heads] = np.rint(mean) if rounded else mean
+        filled[heads + 1] = filled[:heads].max(axis=0)
     return maps
 
 
@@ -83,10 +87,7 @@ def one_in_large(
         scale = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked}
         clickable = open_cell is not None
         heatmap = attention_heatmap(weights, query_tokens, key_tokens, **scale, clickable=clickable)
-        if open_cell:
-            attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
-        else:
-            show(heatmap, "heatmap", of=of, what=what)
+        attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
         reading += HOW_TO_READ["clickable" if open_cell else "not clickable"]
     else:
         lines = attention_lines(weights, query_tokens, key_tokens)

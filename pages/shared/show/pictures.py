@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from model.library.pieces import Piece
+from model.library.pieces import as_pieces
 from model.tokens import Token
 from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
@@ -149,28 +149,21 @@ def all_picked(key: str) -> list[Any]:
 
 
 def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
-    """Return tokens as chips; a piece that continues a word is joined to the previous one.
+    """Return tokens as chips; those of one word are joined, those of two sentences coloured.
 
     If there are tokens of a text `before`, those not among them in their order are marked.
     """
     changed = set() if before is None else changed_places(before, tokens)
-    made = []
-    for index, token in enumerate(tokens):
-        kind = "special" if token.is_special else "unknown" if token.is_unknown else "piece"
-        joined = kind != "special" and index > 0 and tokens[index - 1].end >= token.start
-        made.append(Chip(token.text, joined, kind, index in changed))
-    return made
-
-
-def piece_chips(pieces: Sequence[Piece], segments: bool) -> list[Chip]:
-    """Return pieces as chips, those of one word joined, and coloured by `segments` if wanted."""
-    kinds = {"written": "piece"}
+    pieces = as_pieces(tokens)
+    paired = any(piece.segment for piece in pieces)
+    kinds = {"written": "piece", "padding": "special"}
     return [
         Chip(
             piece.text,
             index > 0 and pieces[index - 1].word == piece.word,
             kinds.get(piece.role, piece.role),
-            segment=piece.segment if segments else None,
+            index in changed,
+            piece.segment if paired else None,
         )
         for index, piece in enumerate(pieces)
     ]

@@ -15,6 +15,7 @@ from model.edits import Edits
 from pages.browser.parts import Format
 from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
+from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import edit_words
 from pages.shared.state import models
 from pages.shared.state.page import shown
@@ -99,6 +100,21 @@ def about(
     words = "; ".join(filter(None, [edit_words(edits), changes]))
     title = chosen.title if model is None else model
     return About(title, key if model is None else slug(model), sentence, target, words, place)
+
+
+def about_run(run: ModelRun, *, place: str = "") -> About:
+    """Return what the pictures of a run are of; for `place` see `about`."""
+    changes = [f"hidden: {', '.join(str(place + 1) for place in run.masked)}"] if run.masked else []
+    if run.pad_to:
+        changes.append(f"both sides padded to {run.pad_to} tokens")
+    return about(
+        run.texts,
+        target=run.target_text,
+        edits=run.edits,
+        changes="; ".join(changes),
+        place=place,
+        model=models.named(run.model).title if run.model != models.chosen().key else None,
+    )
 
 
 NO_MODEL = About("", "")  # of a picture that shows arithmetic alone

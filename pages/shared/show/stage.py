@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 OFFSTAGE = "offstage"  # the key of what a slide does not show
 STAGE = "stage"
+DRAWN = "pictures_drawn"
 NOTE = "slide-note"  # the key of a note that a slide shows beside its pictures
 
 
@@ -29,6 +30,17 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
         del st.session_state[STAGE]
 
 
+def begin() -> None:
+    """Begin a page on which nothing is drawn yet."""
+    st.session_state[DRAWN] = set()
+
+
+def drawn() -> set[str]:
+    """Return the keys of all that was drawn since the page began."""
+    return st.session_state.setdefault(DRAWN, set())
+
+
 def place(key: str) -> AbstractContextManager:
     """Return where the picture with this key is to be drawn; use it in a `with` statement."""
+    drawn().add(key)
     return st.session_state.get(STAGE, {}).get(key) or nullcontext()

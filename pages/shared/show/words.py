@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from model import Translation
+from collections.abc import Sequence
+
 from model.masks import Method
+from model.tokens import Token
 from model.trace import Kind
+from pages.shared.state.catalog import ONE_SIDE
 
 HOW_TO_READ = {
     "heatmap": (
@@ -28,23 +31,25 @@ HOW_TO_READ = {
 
 KIND_WORDS: dict[Kind, str] = {
     "encoder": (
-        "Encoder self-attention: every {source} token looks at every {source} token, to the left "
+        "Encoder self-attention: every {source}token looks at every {source}token, to the left "
         "and to the right."
     ),
     "decoder": (
-        "Masked self-attention: every {target} token looks at itself and at earlier {target} "
+        "Masked self-attention: every {target}token looks at itself and at earlier {target}"
         "tokens. The later ones are blocked, because when the decoder writes they do not exist yet."
     ),
     "cross": (
-        "Cross-attention: the queries come from the {target} side, the keys and values from the "
-        "encoder's {source} side."
+        "Cross-attention: the queries come from the {target}side, the keys and values from the "
+        "encoder's {source}side."
     ),
 }
 
 SHIFTED = (
     " A row is labelled with the token the decoder has just read, and is used to choose the "
-    "next one: the row <start> chooses the first {target} token."
+    "next one"
 )
+
+FIRST = ": the first row chooses the first {target}token."
 
 SUMMARY_WORDS = {
     "mean": " Shown: the mean of the layer's heads; its rows still sum to 1.",
@@ -64,6 +69,11 @@ MASK_WORDS = {
     "both": (
         "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
         "masks, broadcast to one shape, both say so."
+    ),
+    "own": (
+        "Filled cells are those that the mask leaves open, on your text. A model that looks "
+        "back only has a triangle; one with a window sees the last tokens alone, in some of its "
+        "layers."
     ),
     "edit": (
         "Filled cells are visible, struck ones blocked; a ring marks what you changed. Click or "
@@ -87,8 +97,9 @@ MASK_WORDS = {
 
 HEAD_WORDS = {
     "board": (
-        "Click a head to switch it off or on, L1 for a whole layer, the heading for a whole kind. "
-        "The fader sets the head you clicked last to anything between."
+        "Click a head to switch it off or on, L1 for a whole layer, a number on top for that head "
+        "of every layer, the heading for a whole kind. The fader sets the head you clicked last to "
+        "anything between."
     ),
     "badges": (
         "A badge describes what the head does on this sentence, not what the head is: on another "
@@ -96,7 +107,7 @@ HEAD_WORDS = {
     ),
     "no badge": "No badge: this head follows none of the patterns below on this sentence.",
     "effects": (
-        "Each head is removed alone, and the original translation is scored again. Red: the model "
+        "Each head is removed alone, and {measure} is measured again. Red: the model "
         "finds it less likely without the head, so the head helped. Blue: more likely. What you "
         "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
         "open its head."
@@ -137,36 +148,42 @@ def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
     )
 
 
-def reading_of(kind: Kind, head: str, source: str, target: str) -> str:
-    """Return what a kind of attention and a head show, in plain words about the named sides."""
+def reading_of(kind: Kind, head: int | str, source: str, target: str, beside: bool) -> str:
+    """Return what a kind of attention and a head show, in plain words about the named sides.
+
+    A decoder `beside` an encoder begins with a start token, and one alone with the text.
+    """
     words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
     if kind != "encoder":
-        words += SHIFTED
-    return words.format(source=source, target=target).replace("<start>", "`<start>`")
+        words += SHIFTED + (FIRST if beside else ".")
+    named = {"source": source, "target": target}
+    return words.format(
+        **{side: "" if name == ONE_SIDE else f"{name} " for side, name in named.items()}
+    )
 
 
-def notes(translation: Translation) -> list[str]:
-    """Return what a visitor should know about this sentence."""
+def notes(tokens: Sequence[Token], cut: bool = False, finished: bool = True) -> list[str]:
+    """Return what a visitor should know about what was read, be it `cut`, and what was written."""
     found = []
-    unknown = [token.text for token in translation.source_tokens if token.is_unknown]
+    unknown = [token.text for token in tokens if token.is_unknown]
     if unknown:
         found.append(
             f"The model does not know {len(unknown)} of the tokens, framed in dashes: it reads "
             "each of them as “unknown”, and may go wrong there."
         )
-    spelled = {(token.start, token.end) for token in translation.source_tokens if token.is_byte}
+    spelled = {(token.start, token.end) for token in tokens if token.is_byte}
     if spelled:
         characters = "character has" if len(spelled) == 1 else "characters have"
         found.append(
             f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
             "that computers write them with, such as <0xC3>, and may go wrong there."
         )
-    if translation.unread:
-        count = sum(not token.is_special for token in translation.source_tokens)
+    if cut:
+        count = sum(not token.is_special for token in tokens)
         found.append(
             f"The sentence is longer than the model can take: it read the first {count} tokens, "
             "and nothing after them."
         )
-    if not translation.finished:
-        found.append("The translation was stopped at its longest length, before it had an end.")
+    if not finished:
+        found.append("The output was stopped at its longest length, before it had an end.")
     return found

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 OWN = "own-"  # what the keys of visitors' own models begin with
+LIBRARY = "transformers:"  # and those of models of the transformers library, before their name
+ONE_SIDE = "text"  # what both sides of a model are called that has one only
+LONGEST_NAME = 300  # characters of a name on the hub, or of a folder
 
 
 @dataclass(frozen=True)
@@ -13,19 +17,31 @@ class CatalogEntry:
 
     key: str  # a shipped name, or one that no other model of any visitor has
     title: str
-    examples: tuple[str, ...]
+    examples: tuple[str, ...] = ()
     source: str = "English"
     target: str = "French"
 
     @property
     def asks_for(self) -> str:
-        """What it is given to read; "an" goes before it."""
-        return "input" if self.is_own else f"{self.source} sentence"
+        """What it is given to read, with its article."""
+        if self.is_own:
+            return "an input"
+        return "a text" if self.is_library else f"an {self.source} sentence"
 
     @property
     def is_own(self) -> bool:
         """Whether it is a visitor's own, which no other visitor has."""
         return self.key.startswith(OWN)
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is one of the transformers library, by its name on the hub or its folder."""
+        return self.key.startswith(LIBRARY)
+
+    @property
+    def name(self) -> str:
+        """The name that such a model is loaded by."""
+        return self.key.removeprefix(LIBRARY)
 
 
 EXAMPLES = (
@@ -43,3 +59,17 @@ SHIPPED = {
     )
 }
 DEFAULT = next(iter(SHIPPED))
+
+
+def library_entry(
+    name: str, examples: tuple[str, ...] = EXAMPLES, writes: bool = False
+) -> CatalogEntry:
+    """Return a model of the transformers library; `writes` says if it reads one text to write."""
+    sides = ("source", "target") if writes else (ONE_SIDE, ONE_SIDE)
+    return CatalogEntry(LIBRARY + name, short(name), examples, *sides)
+
+
+def short(name: str) -> str:
+    """Shorten a name to what there is room for: of a folder's path the end."""
+    parts = [part for part in re.split(r"[/\\]", name) if part]
+    return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.config import TransformerConfig
+from model.shape import Shape
 
 # Read a value from a link, for a model of this shape; raise ValueError if it makes no sense.
-Read = Callable[[str, TransformerConfig], Any]
-Most = int | Callable[[TransformerConfig], int]
+Read = Callable[[str, Shape], Any]
+Most = int | Callable[[Shape], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def one_of(
     """
     renamed, by_text = old or {}, {str(option): option for option in options}
 
-    def read(text: str, config: TransformerConfig) -> Any:
+    def read(text: str, shape: Shape) -> Any:
         value = renamed.get(text, text)
         if value not in by_text:
             raise ValueError(f"{text} is not one of {', '.join(by_text)}.")
@@ -74,7 +74,7 @@ def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) 
     """
     lowest, highest = bounds
 
-    def read(text: str, config: TransformerConfig) -> float:
+    def read(text: str, shape: Shape) -> float:
         value = type(lowest)(text)
         if not lowest <= value <= highest:
             raise ValueError(f"{text} is not from {lowest} to {highest}.")
@@ -89,8 +89,8 @@ def counted(key: str, default: int, most: Most, *, label: str = "") -> Choice:
     `most` is how many there are, or a function that says it for a model.
     """
 
-    def read(text: str, config: TransformerConfig) -> int:
-        value, there = int(text) - 1, most(config) if callable(most) else most
+    def read(text: str, shape: Shape) -> int:
+        value, there = int(text) - 1, most(shape) if callable(most) else most
         if not 0 <= value < there:
             raise ValueError(f"{text} is not from 1 to {there}.")
         return value
@@ -103,7 +103,7 @@ def text(
 ) -> Choice:
     """Return a choice of a text, which is cut if it is longer than `longest` characters."""
 
-    def read(written: str, config: TransformerConfig) -> str:
+    def read(written: str, shape: Shape) -> str:
         if not written and not may_be_empty:
             raise ValueError("There is no text.")
         return written[:longest]
@@ -114,7 +114,7 @@ def text(
 def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
     """Return a choice of a text that is empty or follows a pattern."""
 
-    def read(written: str, config: TransformerConfig) -> str:
+    def read(written: str, shape: Shape) -> str:
         if written and not re.fullmatch(pattern, written, re.ASCII):
             raise ValueError(f"{written} does not follow {pattern}.")
         return written
@@ -125,7 +125,7 @@ def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
 def switch(key: str, default: bool = False, *, label: str = "", help: str | None = None) -> Choice:
     """Return a choice between on and off."""
 
-    def read(written: str, config: TransformerConfig) -> bool:
+    def read(written: str, shape: Shape) -> bool:
         if written not in ("on", "off"):
             raise ValueError(f"{written} is neither on nor off.")
         return written == "on"

@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from model.config import TransformerConfig
 from model.edits import read_edits
+from model.shape import Shape
 from model.trace import Kind
 from pages.shared.state import catalog, models
-from pages.shared.state.choice import Choice, counted, number, one_of, switch, text
+from pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
 
-LONGEST_SENTENCE = 600  # characters
+LONGEST_SENTENCE = 4_000  # characters: room for 512 tokens
+MOST_TOKENS = 512
 KINDS: dict[Kind, str] = {
     "encoder": "Encoder",
     "decoder": "Decoder, masked",
@@ -27,9 +28,10 @@ LONGEST_EDITS = 1_200  # characters, which leaves a link below 2,000
 Head = int | str  # a head from 0, or a summary of all
 
 
-def read_model(key: str, config: TransformerConfig) -> str:
-    """Read the key of a model that this visitor can look at."""
-    if key not in models.choices():
+def read_model(key: str, shape: Shape) -> str:
+    """Read the key of a model that this visitor can look at, or can load."""
+    by_name = key.startswith(catalog.LIBRARY) and len(key) <= catalog.LONGEST_NAME
+    if not by_name and key not in models.choices():
         raise ValueError(f"There is no model {key}.")
     return key
 
@@ -42,24 +44,29 @@ def write_head(head: Head) -> str:
 def or_summary(place: Choice, default: Head) -> Choice:
     """Return the choice of a layer or head, as `place` reads it, or of a summary of all."""
 
-    def read(name: str, config: TransformerConfig) -> Head:
-        return name if name in SUMMARIES else place.read(name, config)
+    def read(name: str, shape: Shape) -> Head:
+        return name if name in SUMMARIES else place.read(name, shape)
 
     return replace(place, default=default, read=read, write=write_head)
 
 
-def check_edits(written: str, config: TransformerConfig) -> str:
+def check_edits(written: str, shape: Shape) -> str:
     """Read the text of edits that the model can take."""
     if written != TOO_MANY:
-        read_edits(written, config)
+        read_edits(written, shape)
     return written
 
 
-def read_padding(written: str, config: TransformerConfig) -> int | None:
+def read_padding(written: str, shape: Shape) -> int | None:
     """Read how many tokens to pad to; None stands for no padding."""
     if written == "off":
         return None
-    return number("", 1, (1, config.max_positions)).read(written, config)
+    return number("", 1, (1, shape.max_positions)).read(written, shape)
+
+
+def most(shape: Shape, which: int) -> int:
+    """Return the most layers (0) or heads (1) that any kind of attention has."""
+    return max(sizes[which] for sizes in shape.kinds.values())
 
 
 def padding(key: str, label: str = "") -> Choice:
@@ -70,10 +77,9 @@ def padding(key: str, label: str = "") -> Choice:
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
 SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
-LAYER = counted(
-    "layer", 1, lambda config: max(config.encoder_layers, config.decoder_layers), label="Layer"
-)
-HEAD_NUMBER = counted("head_number", 0, lambda config: config.heads, label="Head")
+LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
+HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Head")
+LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(replace(HEAD_NUMBER, key="head"), "mean")
 EDITS = Choice("edits", "", check_edits, room=LONGEST_EDITS, instead=TOO_MANY)
 PICTURE = one_of("picture", PICTURES, label="Picture")
@@ -84,20 +90,27 @@ OWN_SCALE = switch(
     "be compared.",
 )
 TARGET = text("target", "", LONGEST_SENTENCE)
+SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
+MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # places of tokens, from 0
 # The weight that the page Inside a head takes apart, and in which run.
-QUERY = counted("query", 0, 256, label="Query: the token that looks")
-KEY = counted("key", 0, 256, label="Key: the token looked at")
+QUERY = counted("query", 0, MOST_TOKENS, label="Query: the token that looks")
+KEY = counted("key", 0, MOST_TOKENS, label="Key: the token looked at")
 CHANGED = switch("changed", label="With your changes")
 INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
 INSIDE_TARGET = text("inside_target", "", LONGEST_SENTENCE)
 INSIDE_PAD_TO = padding("inside_pad_to")
 
-COMMON = (MODEL, SENTENCE, KIND, LAYER, HEAD, EDITS)
+COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS)
 
 
 def chosen(choice: Choice) -> Any:
     """Return what the visitor has chosen, or the default."""
     return st.session_state.get(choice.key, choice.default)
+
+
+def places_in(masked: str) -> set[int]:
+    """Return the places of tokens, from 0, that the choice of hidden words holds."""
+    return {int(place) for place in masked.split(",") if place}
 
 
 def put(choice: Choice, value: object) -> None:

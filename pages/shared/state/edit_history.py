@@ -1,6 +1,6 @@
 """A visitor's edits of each model, kept for the session, with undo.
 
-Without a name they are those of the chosen model; a BERT's are kept under a name of their own.
+Without a key they are those of the chosen model.
 """
 
 from __future__ import annotations
@@ -10,40 +10,44 @@ import streamlit as st
 from model.edits import Edits
 from pages.shared.state import models
 
-BERT = "bert_history"  # the name of what a visitor changed in a BERT
 LONGEST = 100  # changes that can be undone
 
 
-def edits(name: str | None = None) -> Edits:
+def edits(key: str | None = None) -> Edits:
     """Return what the visitor has changed so far."""
-    return _history(name)[-1]
+    return _history(key)[-1]
 
 
-def change(edits: Edits, name: str | None = None) -> None:
+def change(edits: Edits, key: str | None = None) -> None:
     """Put new edits in force; undo brings the previous ones back."""
-    history = _history(name)
+    history = _history(key)
     if edits != history[-1]:
         history.append(edits)
         del history[:-LONGEST]
 
 
-def undo(name: str | None = None) -> None:
+def undo(key: str | None = None) -> None:
     """Bring the previous edits back."""
-    if can_undo(name):
-        _history(name).pop()
+    if can_undo(key):
+        _history(key).pop()
 
 
-def can_undo(name: str | None = None) -> bool:
+def can_undo(key: str | None = None) -> bool:
     """Return whether there is a change to undo."""
-    return len(_history(name)) > 1
+    return len(_history(key)) > 1
 
 
-def forget(name: str) -> None:
-    """Drop every edit of a model."""
-    _history(name)[:] = [Edits()]
+def copied() -> dict[str, list[Edits]]:
+    """Return a copy of the edits of every model, and of what can be undone, for `put_back`."""
+    return {key: list(history) for key, history in st.session_state.get("histories", {}).items()}
 
 
-def _history(name: str | None) -> list[Edits]:
+def put_back(histories: dict[str, list[Edits]]) -> None:
+    """Put the edits of every model in force that were copied."""
+    st.session_state.histories = histories
+
+
+def _history(key: str | None) -> list[Edits]:
     """Return all edits since the first change, which are none; the last ones are in force."""
     histories = st.session_state.setdefault("histories", {})
-    return histories.setdefault(name or models.chosen().key, [Edits()])
+    return histories.setdefault(key or models.chosen().key, [Edits()])

@@ -1,4 +1,4 @@
-"""Which model a visitor looks at: a shipped one, or one of their own, trained or uploaded."""
+"""Which model a visitor looks at: a shipped one, one of their own, or a loaded one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from uuid import uuid4
 import streamlit as st
 
 from model.translator import Translator
-from pages.shared.state.catalog import DEFAULT, OWN, SHIPPED, CatalogEntry
+from pages.shared.state.catalog import (
+    DEFAULT,
+    LIBRARY,
+    OWN,
+    SHIPPED,
+    CatalogEntry,
+    library_entry,
+)
 from pages.shared.state.workshop import workshop
 
 MOST = 4  # models of their own that a visitor may keep; the oldest makes room
@@ -15,12 +22,20 @@ MOST = 4  # models of their own that a visitor may keep; the oldest makes room
 
 def choices() -> dict[str, CatalogEntry]:
     """Return every model this visitor can look at, by its key."""
-    return SHIPPED | {key: entry for key, (entry, _) in workshop().models.items()}
+    own = {key: entry for key, (entry, _) in workshop().models.items()}
+    return SHIPPED | own | workshop().library
 
 
 def chosen() -> CatalogEntry:
-    """Return the model this visitor looks at."""
-    return choices().get(st.session_state.get("model", DEFAULT), SHIPPED[DEFAULT])
+    """Return the model this visitor looks at, be it in memory or not."""
+    return named(st.session_state.get("model", DEFAULT))
+
+
+def named(key: str) -> CatalogEntry:
+    """Return the model of a key; one of a visitor's own that is gone gives way to the default."""
+    if key.startswith(LIBRARY):
+        return workshop().library.get(key) or library_entry(key.removeprefix(LIBRARY))
+    return choices().get(key, SHIPPED[DEFAULT])
 
 
 def own_translator(key: str) -> Translator:
@@ -43,19 +58,44 @@ def use_model(
     leave(before)
 
 
+def look_at(entry: CatalogEntry) -> None:
+    """Look at a model from now on, and list one of the transformers library; see `use_model`."""
+    before = chosen()
+    if entry.is_library:
+        keep(entry)
+    st.session_state.model = entry.key
+    if before.key != entry.key:  # else it is the one that a link asks for
+        leave(before)
+
+
+def keep(entry: CatalogEntry) -> None:
+    """List a model of the transformers library as one of this visitor's."""
+    workshop().library[entry.key] = entry
+
+
+def forget(key: str) -> None:
+    """Take a model off the visitor's list; a callback."""
+    before = chosen()
+    workshop().library.pop(key, None)
+    workshop().models.pop(key, None)
+    if before.key == key:
+        st.session_state.model = DEFAULT
+        leave(before)
+
+
 def leave(before: CatalogEntry) -> None:
-    """Drop the target for the model before, and the sentence if that is in another language."""
-    st.session_state.target = ""
-    if before.source != chosen().source or chosen().is_own:
+    """Drop what belongs to the text in the model before, and a text that this one cannot read."""
+    st.session_state.target = st.session_state.masked = ""
+    if before.is_own or chosen().is_own:
         st.session_state.sentence = chosen().examples[0]
 
 
-def note_readable(sentence: str) -> None:
-    """Note that the chosen model can read a sentence."""
-    st.session_state.readable = chosen().key, sentence
+def note_readable(texts: tuple[str, str]) -> None:
+    """Note that the chosen model can read a sentence, and a second one or nothing."""
+    st.session_state.readable = chosen().key, texts
 
 
-def last_readable() -> str | None:
-    """Return the last sentence that the chosen model could read, or None."""
-    key, sentence = st.session_state.get("readable", ("", None))
-    return sentence if key == chosen().key else None
+def last_readable() -> tuple[str, str] | None:
+    """Return the last texts that the chosen model could read, or None."""
+    key, texts = st.session_state.get("readable", ("", None))
+    return texts if key == chosen().key else None

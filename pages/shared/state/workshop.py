@@ -35,6 +35,7 @@ class Workshop:
     count: int = 0  # of the trainings begun
     earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
     models: dict[str, tuple[CatalogEntry, Translator]] = field(default_factory=dict)
+    library: dict[str, CatalogEntry] = field(default_factory=dict)  # loaded from transformers
     used: tuple[str, str] = ("", "")  # the model last put to use: its origin and its key
     refused: str = ""  # why something could not be done, until that was shown
     gone: bool = False  # whether the tab asked for another workshop, which is gone
@@ -42,7 +43,7 @@ class Workshop:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to come back to."""
-        return not (self.run or self.earlier or self.models)
+        return not (self.run or self.earlier or self.models or self.library)
 
 
 @st.cache_resource

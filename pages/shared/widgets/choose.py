@@ -9,11 +9,12 @@ from typing import Any
 import streamlit as st
 
 from model.trace import Kind
-from pages.shared.runs.translator import translator
+from pages.shared.runs.readers import reader
 from pages.shared.state.choice import Choice
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, Head, chosen, put
+from pages.shared.state.choices import HEAD, KIND, LAYER, SUMMARIES, Head, chosen, put
 
 Widget = Callable[..., Any]
+MOST_SIDE_BY_SIDE = 11  # layers or heads
 
 
 def choose(
@@ -128,25 +129,38 @@ def pick_one(
     st.pills(label, options, key=key, on_change=take, label_visibility="collapsed", **more)
 
 
-def choose_kind(choice: Choice = KIND, kinds: Iterable[Kind] = KINDS, **more: object) -> Kind:
-    """Draw the choice of the kind of attention and return it."""
-    return choose(choice, kinds, **more)
+def choose_kind(choice: Choice = KIND, **more: object) -> Kind:
+    """Draw the choice of a kind of attention that the chosen model has, and return it.
+
+    It is not drawn if the model has one kind only.
+    """
+    kinds = list(reader().shape.kinds)
+    if len(kinds) > 1:
+        return choose(choice, kinds, **more)
+    put(choice, kinds[0])
+    return kinds[0]
 
 
-def choose_layer(kind: Kind) -> int:
-    """Draw the choice of a layer of a kind and return it, from 0."""
-    return choose(LAYER, range(translator().model.config.layers(kind)))
+def choose_layer(kind: Kind, summaries: bool = False) -> Head:
+    """Draw the choice of a layer of a kind and return it, from 0, or the mean or maximum."""
+    return choose_place(LAYER, reader().shape.layers(kind), summaries)
 
 
-def choose_head(summaries: bool = True) -> Head:
-    """Draw the choice of a head and return it, from 0, or the heads' mean or maximum."""
-    heads = head_options(translator().model.config.heads)
-    return choose(HEAD, heads if summaries else heads[: -len(SUMMARIES)])
+def choose_head(kind: Kind, summaries: bool = True) -> Head:
+    """Draw the choice of a head of a kind and return it, from 0, or the heads' mean or maximum."""
+    return choose_place(HEAD, reader().shape.heads(kind), summaries)
 
 
-def head_options(heads: int) -> list[Head]:
-    """Return what can be chosen as a head: each from 0, then their mean and maximum."""
-    return [*range(heads), *SUMMARIES]
+def choose_place(choice: Choice, count: int, summaries: bool) -> Head:
+    """Draw the choice of one of so many layers or heads; many are in a box that drops down."""
+    options = place_options(count) if summaries else list(range(count))
+    many = {"widget": st.selectbox, "width": 110} if len(options) > MOST_SIDE_BY_SIDE else {}
+    return choose(choice, options, **many)
+
+
+def place_options(count: int) -> list[Head]:
+    """Return what can be chosen as a head or layer: each from 0, then their mean and maximum."""
+    return [*range(count), *SUMMARIES]
 
 
 def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1) -> int:

@@ -1,22 +1,23 @@
-"""BERTs and other models side by side: the weights drawn are those of their own runs."""
+"""Models of the transformers library side by side: what is drawn is of their own runs."""
 
 from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-import torch
-from streamlit.testing.v1 import AppTest
 
 from model import Site, load, load_bert
 from model.edits import Edits
-from model.library.transformers_model import load_transformers_model
-from pages.parts.compare.links import HELD
+from model.insight.effects import log_probabilities
+from model.library.transformers_loading import load_transformers_reader
+from pages.shared.runs import run
 from pages.shared.runs.shelf import shelf
-from pages.shared.state.catalog import EXAMPLES
-from tests.model.library.test_transformers_model import KINDS, save_tokenizer
-from tests.pages.test_compare import ROOT, WIDE, click, maps, open_page, texts, told, widget
+from pages.shared.show import comparison
+from pages.shared.state.catalog import EXAMPLES, LIBRARY
+from tests.pages.apps import button, go_to, loaded, open_page, open_with
+from tests.pages.test_compare import WIDE, click, maps, strips, texts, told, widget
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
+CAT = "I love my cat."
 EDITS = Edits(gates={("encoder", 0, 1): 0.0})
 
 
@@ -31,41 +32,53 @@ def reader(folder):
 
 
 @pytest.fixture
-def compared(folder):
-    """A factory of the page, in a session that shows a BERT on the page BERT and others."""
+def drawn(monkeypatch):
+    """The bars of probabilities that are drawn: of each run by its label, and their tokens."""
+    found, chart = [], comparison.probability_bars
+    monkeypatch.setattr(
+        comparison, "probability_bars", lambda *parts: found.append(parts) or chart(*parts)
+    )
+    return found
 
-    def make(**parameters):
-        shelf().ask(folder).result.result()
-        texts = {"bert_name": folder, "bert_first": FIRST, "bert_second": SECOND}
-        shown = {name: text for name, text in parameters.items() if name in HELD}
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-        for name, text in (texts | shown).items():
-            app.session_state[name] = HELD[name].read(text, None)
-        app.query_params.update({name: parameters[name] for name in parameters.keys() - shown})
-        app.switch_page("pages/compare.py").run()
-        assert not app.exception
-        return app
 
-    return make
+def compared(folder, **parameters):
+    """The page in a session that has visited another page with a model in memory."""
+    scene = {"sentence": FIRST, "second": SECOND, "kind": "encoder"} | parameters
+    app = open_with(folder, **scene)
+    app.query_params.clear()
+    go_to(app, "compare")
+    assert not app.exception
+    return app
 
 
 def take(app, name):
-    return click(app, f"Take what BERT and others shows as {name}")
+    return click(app, f"Take what the other pages show as {name}")
 
 
-def expect(app, side, weights, tokens):
+def choose_model(app, name, folder):
+    widget(app.selectbox, f"side_{name}_model").set_value(LIBRARY + str(folder)).run()
+    assert not app.exception
+    return app
+
+
+def expect(app, side, weights, rows, columns=None):
     header, numbers = maps(app)
     np.testing.assert_allclose(numbers[side], weights, atol=1e-5)
-    assert tuple(header["sides"][side].values()) == (texts(tokens), texts(tokens))
+    expected = texts(rows), texts(rows if columns is None else columns)
+    assert tuple(header["sides"][side].values()) == expected
 
 
-def test_the_two_sentences_with_it(compared, reader):
-    app = click(compared(bert_layer="2", bert_head="3"), "It, in the model loaded last")
+def captions(app):
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_the_two_sentences_with_it(folder, reader):
+    app = click(compared(folder, layer="2", head="3"), "It, in the chosen model")
     for side, sentence in enumerate((EXAMPLES[0], WIDE)):
-        reading = reader.trace(sentence)
-        weights = reading.attention[Site("encoder", 1)].weights[0, 2]
-        expect(app, side, weights, reading.source_tokens)
-    assert "nothing that it writes" in " ".join(caption.value for caption in app.caption)
+        trace = reader.trace(sentence)
+        weights = trace.attention[Site("encoder", 1)].weights[0, 2]
+        expect(app, side, weights, trace.source_tokens)
+    assert "no output that the two models share" in captions(app)
     assert "decoder" not in told(app)
 
 
@@ -77,92 +90,220 @@ def test_the_two_sentences_with_it(compared, reader):
         ("max", "mean", lambda weights: weights.mean(axis=1).max(axis=0)),
     ],
 )
-def test_a_side_shows_a_mean_or_a_maximum(compared, reader, layer, head, summary):
-    app = take(compared(bert_layer=layer, bert_head=head), "B")
-    reading = reader.trace(FIRST, SECOND)
-    sites = sorted(site for site in reading.attention)
-    weights = np.stack([reading.attention[site].weights[0].numpy() for site in sites])
-    expect(app, 1, summary(weights), reading.source_tokens)
+@pytest.mark.parametrize("in_full", [run.IN_FULL, 0])
+def test_a_side_shows_a_mean_or_a_maximum(
+    folder, reader, layer, head, summary, in_full, monkeypatch
+):
+    monkeypatch.setattr(run, "IN_FULL", in_full)
+    app = take(compared(folder, layer=layer, head=head), "B")
+    trace = reader.trace(FIRST, second=SECOND)
+    _, numbers = maps(app)
+    # Of a large model, layers that are shown together are recorded in bytes.
+    error = 1 / 255 if in_full == 0 and layer in ("mean", "max") else 1e-5
+    np.testing.assert_allclose(numbers[1], summary(trace.weights("encoder").numpy()), atol=error)
 
 
-def test_masked_words_and_switched_heads_before_and_after(compared, reader):
-    app = compared(bert_masked="2", bert_layer="2", bert_head="1")
-    app.session_state["histories"] = {"bert_history": [Edits(), EDITS]}
+def test_hidden_words_and_switched_heads_before_and_after(folder, reader, drawn):
+    app = compared(folder, masked="2", layer="2", head="1")
+    app.session_state["histories"] = {LIBRARY + folder: [Edits(), EDITS]}
     take(take(app.run(), "A"), "B")
     widget(app.toggle, "side_a_changed").set_value(False).run()
-    changes = EDITS.at_sites(reader.model.config, 1)
-    for side, edits in enumerate(({}, changes)):
-        reading = reader.trace(FIRST, SECOND, masked=[2], edits=edits)
-        weights = reading.attention[Site("encoder", 1)].weights[0, 0]
-        expect(app, side, weights, reading.source_tokens)
+    changes = EDITS.at_sites(reader.shape, 32)
+    traces = [reader.trace(FIRST, second=SECOND, masked=[2], edits=each) for each in ({}, changes)]
+    for side, trace in enumerate(traces):
+        weights = trace.attention[Site("encoder", 1)].weights[0, 0]
+        expect(app, side, weights, trace.source_tokens)
     header, _ = maps(app)
-    assert ["heads switched" in title for title in header["titles"]] == [False, True]
-    assert "Masked: the tokens at 3" in told(app)
-    widget(app.text_input, "side_b_bert_first").set_value("dogs!").run()
-    reading = reader.trace("dogs!", SECOND, edits=changes)
-    weights = reading.attention[Site("encoder", 1)].weights[0, 0]
-    expect(app, 1, weights, reading.source_tokens)
+    assert ["with changes" in title for title in header["titles"]] == [False, True]
+    assert "Hidden: the tokens at 3" in told(app)
+    bars, words = drawn[-1]
+    for label, trace in zip("AB", traces, strict=True):
+        likely = {reader.text(i): p for i, p in enumerate(trace.logits[0, 0].softmax(-1).tolist())}
+        np.testing.assert_allclose(bars[label], [likely[word] for word in words], atol=1e-5)
+        assert max(likely, key=likely.get) in words
+    widget(app.text_input, "side_b_sentence").set_value("dogs!").run()
+    trace = reader.trace("dogs!", second=SECOND, edits=changes)
+    weights = trace.attention[Site("encoder", 1)].weights[0, 0]
+    expect(app, 1, weights, trace.source_tokens)
 
 
-def test_a_sentence_stays_from_one_model_to_the_other_and_back(compared, folder, reader):
-    app = compared()
-    widget(app.selectbox, "side_a_model").set_value(f"library's {folder}").run()
-    reading = reader.trace(EXAMPLES[0])
-    mean = reading.attention[Site("encoder", 0)].weights[0].mean(dim=0)
-    expect(app, 0, mean, reading.source_tokens)
-    widget(app.text_input, "side_a_bert_first").set_value("I love my cat.").run()
+def test_a_sentence_stays_from_one_model_to_the_other_and_back(folder, reader):
+    app = choose_model(compared(folder, second=""), "a", folder)
+    trace = reader.trace(EXAMPLES[0])
+    layer = trace.attention[Site("encoder", 2)].weights[0, 2]
+    expect(app, 0, layer, trace.source_tokens)
+    widget(app.text_input, "side_a_sentence").set_value(CAT).run()
     widget(app.selectbox, "side_a_model").set_value("en-fr-learned").run()
-    assert widget(app.text_input, "side_a_sentence").value == "I love my cat."
-    trace = load("en-fr-learned").trace("I love my cat.")
-    _, numbers = maps(app)
-    np.testing.assert_allclose(
-        numbers[0], trace.attention[Site("cross", 1)].weights[0].mean(dim=0), atol=1e-5
-    )
+    assert widget(app.text_input, "side_a_sentence").value == CAT
+    trace = load("en-fr-learned").trace(CAT)
+    expect(app, 0, trace.attention[Site("encoder", 1)].weights[0, 2], trace.source_tokens)
 
 
-def test_a_pasted_link_of_the_page_and_the_own_address(compared, folder, reader):
+def test_an_old_link_of_its_page_and_the_own_address(folder, reader):
     link = {"bert_name": folder, "bert_first": "dogs!", "bert_second": "", "bert_head": "2"}
-    app = compared()
-    pasted = f"http://localhost/bert?{urlencode(link | {'sentence': 'We sing.'})}"
+    app = compared(folder)
+    pasted = f"http://localhost/bert?{urlencode(link | {'sentence': 'We sing.', 'head': '4'})}"
     app.text_input(key="side_b_link").set_value(pasted).run()
-    reading = reader.trace("dogs!")
-    weights = reading.attention[Site("encoder", 0)].weights[0, 1]
-    expect(app, 1, weights, reading.source_tokens)
-    again = open_page(compare_b=app.query_params["compare_b"])
-    expect(again, 1, weights, reading.source_tokens)
+    assert not any("too old, damaged or too long" in info.value for info in app.info)
+    trace = reader.trace("dogs!")
+    weights = trace.attention[Site("encoder", 0)].weights[0, 1]
+    expect(app, 1, weights, trace.source_tokens)
+    for text in (app.query_params["compare_b"], urlencode(link)):
+        expect(open_page("compare", compare_b=text), 1, weights, trace.source_tokens)
 
 
-def test_a_decoder_reads_what_it_is_given(compared, tmp_path, pairs):
-    model, config, options = KINDS["T5"]
-    torch.manual_seed(2)
-    model(config(**options)).save_pretrained(tmp_path)
-    save_tokenizer(tmp_path, [text for pair in pairs for text in pair], spaces="sign", end=True)
-    shelf().ask(str(tmp_path)).result.result()
-    given = {"bert_kind": "cross", "bert_target": "J'aime mon chat.", "bert_second": ""}
-    app = take(compared(bert_name=str(tmp_path), **given, bert_first="I love my cat."), "B")
-    found = load_transformers_model(tmp_path).attentions("I love my cat.", "J'aime mon chat.")
-    _, numbers = maps(app)
-    np.testing.assert_allclose(numbers[1], found.weights["cross"][0].mean(0), atol=1e-5)
-    assert f"B's decoder reads: {' '.join(texts(found.target_tokens))}" in told(app)
+def test_a_decoder_reads_what_it_is_given(transformers_folders):
+    folder = transformers_folders["T5"]
+    app = take(compared(folder, kind="cross", sentence=CAT, second="", layer="1"), "B")
+    model = load_transformers_reader(folder)
+    widget(app.text_input, "side_b_target").set_value("J'aime mon chat.").run()
+    trace = model.trace(CAT, "J'aime mon chat.")
+    mean = trace.attention[Site("cross", 0)].weights[0].mean(0)
+    expect(app, 1, mean, trace.target_tokens, trace.source_tokens)
+    assert f"B's decoder reads: {' '.join(texts(trace.target_tokens))}" in told(app)
+
+
+def test_a_translator_beside_one_of_the_library_reads_one_text(transformers_folders, shipped):
+    folder = transformers_folders["Marian"]
+    app = take(open_with(folder, "compare", sentence=CAT, kind="cross", layer="2"), "B")
+    widget(app.text_input, "side_a_sentence").set_value(CAT).run()
+    text = shipped.translate(CAT).text
+    trace = load_transformers_reader(folder).trace(CAT, text)
+    mean = trace.attention[Site("cross", 1)].weights[0].mean(0)
+    expect(app, 1, mean, trace.target_tokens, trace.source_tokens)
+    assert strips(app) == [text]  # the other may be no translation
+    app.toggle(key="compare_own").set_value(True).run()
+    own = load_transformers_reader(folder).trace(CAT)
+    mean = own.attention[Site("cross", 1)].weights[0].mean(0)
+    expect(app, 1, mean, own.target_tokens, own.source_tokens)
+
+
+def test_two_texts_in_a_model_that_goes_on_with_them(transformers_folders, drawn):
+    folder = transformers_folders["GPT-2"]
+    app = compared(folder, sentence="I love", second="", kind="decoder", layer="2", head="3")
+    click(app, "Two sentences")
+    widget(app.text_input, "side_b_sentence").set_value("We leave today").run()
+    assert not app.exception
+    model = load_transformers_reader(folder)
+    traces = [model.trace(text) for text in ("I love", "We leave today")]
+    for side, trace in enumerate(traces):
+        weights = trace.attention[Site("decoder", 1)].weights[0, 2]
+        expect(app, side, weights, trace.target_tokens)
+    (bars, words) = drawn[-1]
+    for label, trace in zip("AB", traces, strict=True):
+        probabilities = trace.logits[0, -1].softmax(-1)
+        labels = [model.label(trace, None, index) for index in range(len(probabilities))]
+        best = probabilities.argmax().item()
+        found = bars[label][words.index(labels[best])]
+        assert found == pytest.approx(probabilities[best].item(), abs=1e-5)
+    shown = [model.write(text).writing.text for text in ("I love", "We leave today")]
+    assert [text for text in all_strips(app) if text in shown] == shown
+
+
+def all_strips(app):
+    """The texts written in large on the page."""
+    from tests.pages.pictures import canvas_pictures
+
+    return [
+        h["text"] for h, _ in canvas_pictures(app) if str(h.get("label", "")).startswith("Text")
+    ]
+
+
+def test_before_and_after_changes_in_any_model(transformers_folders, drawn):
+    folder = str(transformers_folders["GPT-2"])
+    edits = Edits(gates={("decoder", 0, 1): 0.0})
+    app = compared(folder, sentence=CAT, second="", kind="decoder", layer="2", head="1")
+    app.session_state["histories"] = {LIBRARY + folder: [Edits(), edits]}
+    click(app.run(), "Before and after my changes")
+    model = load_transformers_reader(folder)
+    traces = [model.trace(CAT, edits=each) for each in ({}, edits.at_sites(model.shape, 40))]
+    for side, trace in enumerate(traces):
+        weights = trace.attention[Site("decoder", 1)].weights[0, 0]
+        expect(app, side, weights, trace.target_tokens)
+    objective = model.objective(traces[0])
+    of_text = next(bars for bars, words in drawn if len(words) == len(objective.ids))
+    for label, trace in zip("AB", traces, strict=True):
+        expected = log_probabilities(trace.logits, objective)[0].exp()
+        np.testing.assert_allclose(of_text[label], expected.numpy(), atol=1e-5)
+
+
+def test_models_that_choose_from_other_things_have_bars_of_their_own(
+    folder, transformers_folders, drawn
+):
+    other = transformers_folders["DistilBERT"]
+    app = take(compared(folder, masked="1"), "A")
+    side = {"model": f"{LIBRARY}{other}", "masked": "2", "sentence": CAT, "kind": "encoder"}
+    shelf().ask(str(other)).result.result()
+    drawn.clear()
+    app.text_input(key="side_b_link").set_value(f"/attention?{urlencode(side)}").run()
+    assert not app.exception
+    assert [list(bars) for bars, _ in drawn] == [["A"], ["B"]]
+    assert any(
+        text.value == "**In place of token 2 and In place of token 3**" for text in app.markdown
+    )
+    model = load_transformers_reader(other)
+    trace = model.trace(CAT, masked=[2])
+    best = trace.logits[0, 0].softmax(-1).topk(8)
+    np.testing.assert_allclose(drawn[1][0]["B"], best.values.numpy(), atol=1e-5)
+    assert drawn[1][1] == [model.label(trace, None, index) for index in best.indices.tolist()]
+
+
+@pytest.mark.parametrize("name", ["classes", "spans", "GPT-2", "headless"])
+def test_what_two_models_do_not_share_is_told(folder, transformers_folders, name, drawn):
+    app = take(compared(folder, second=""), "A")
+    shelf().ask(str(transformers_folders[name])).result.result()
+    kind = "decoder" if name == "GPT-2" else "encoder"
+    side = {"model": f"{LIBRARY}{transformers_folders[name]}", "kind": kind}
+    app.text_input(key="side_b_link").set_value(f"/attention?{urlencode(side)}").run()
+    assert not app.exception
+    assert "no output that the two models share" in captions(app)
+    assert not drawn
+
+
+@pytest.mark.parametrize("name", ["classes", "spans"])
+def test_answers_of_one_model_to_two_texts(transformers_folders, name, drawn):
+    app = compared(transformers_folders[name], sentence=CAT, second="")
+    drawn.clear()
+    click(app, "Two sentences")
+    model = load_transformers_reader(transformers_folders[name])
+    both = tuple(zip("AB", (CAT, EXAMPLES[0]), strict=True))
+    if name == "classes":
+        ((bars, words),) = drawn
+        assert sorted(words) == ["glad", "sad", "so so"]
+        for label, text in both:
+            found = model.trace(text).logits[0, 0].softmax(-1).tolist()
+            likely = dict(zip(("sad", "so so", "glad"), found, strict=True))
+            np.testing.assert_allclose(bars[label], [likely[word] for word in words], atol=1e-5)
+    else:  # a place in one text is none in the other
+        assert [list(bars) for bars, _ in drawn] == [["A"], ["B"]] * 2
+
+
+def test_a_model_that_is_not_in_memory_is_offered_and_loaded(make_bert_folder):
+    name = str(make_bert_folder(seed=9))
+    side = {"model": LIBRARY + name, "sentence": "dogs!", "kind": "encoder"}
+    app = open_page("compare", compare_b=urlencode(side | {"layer": "2", "head": "3"}))
+    assert not app.exception
+    assert "is not in memory" in told(app)
+    assert widget(app.selectbox, "side_b_model").value == LIBRARY + name
+    button(app, "Load it").click().run()
+    app = loaded(app).run()
+    trace = load_bert(name).trace("dogs!")
+    expect(app, 1, trace.attention[Site("encoder", 1)].weights[0, 2], trace.source_tokens)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [
-        ({"bert_name": "<b>nowhere"}, "<b>nowhere is not in memory here"),
-        ({"bert_first": "", "bert_second": ""}, "nothing to read"),
-    ],
+    [({"bert_name": "<b>nowhere"}, "<b>nowhere is not in memory"), ({"bert_first": " "}, "")],
 )
-def test_what_cannot_be_shown_is_told(compared, folder, change, words):
+def test_what_cannot_be_shown_is_told(folder, change, words):
     side = {"bert_name": folder, "bert_layer": "99", "bert_edits": "gate.encoder.99.1.0"} | change
-    app = compared(compare_a=urlencode(side))
-    assert not app.exception
+    app = open_with(folder, "compare", compare_a=urlencode(side))
     assert words in told(app)
     widget(app.selectbox, "side_a_model").set_value("en-fr").run()
     assert maps(app)
 
 
-def test_what_others_loaded_is_not_listed(compared, folder):
-    compared()
-    app = open_page()
+def test_what_others_loaded_is_not_listed(folder):
+    compared(folder)
+    app = open_page("compare")
     assert not any(folder in option for option in widget(app.selectbox, "side_a_model").options)

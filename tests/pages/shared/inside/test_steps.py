@@ -1,20 +1,20 @@
-"""The steps of a weight, in a translator and in a BERT."""
+"""The steps of a weight, in models of every sort."""
 
 import numpy as np
 import pytest
 
-from model import Site, load_bert
+from model import Site
 from model.edits import Edits
 from model.insight.weight import Weight
 from pages.parts.inside.page import INSIDE
 from pages.shared.inside.steps import steps_of, value_rows
 from pages.shared.runs.inside import taken_apart
-from pages.shared.runs.library import BertRun
-from pages.shared.runs.shelf import Loaded
-from pages.shared.runs.translator import TranslatorRun
+from pages.shared.runs.run import ModelRun
+from pages.shared.runs.shelf import shelf
+from pages.shared.state.catalog import LIBRARY
 from tests.pages.sessions import end, session
 
-RUN = TranslatorRun("I love my cat.", model="en-fr-learned")
+RUN = ModelRun("I love my cat.", model="en-fr-learned")
 WEIGHT = Weight(RUN, Site("cross", 1), 2, 1, 3)
 
 
@@ -28,14 +28,12 @@ def visitor():
 def test_the_pictures_that_a_slide_can_show_are_drawn():
     drawn = [key for step in steps_of(WEIGHT) for key in step.pictures]
     assert len(set(drawn)) == len(drawn)
-    assert {*INSIDE.pictures} - {*drawn} == {"five-views"}
+    assert {*INSIDE.pictures} - {*drawn} == {"source", "five-views"}
 
 
 def test_the_weighted_values_shown_sum_to_what_the_head_takes():
     faded = Edits(gates={("cross", 1, 2): 0.5})
-    run = TranslatorRun(
-        "The red car is faster than the blue car.", edits=faded, model="en-fr-learned"
-    )
+    run = ModelRun("The red car is faster than the blue car.", edits=faded, model="en-fr-learned")
     weight = Weight(run, Site("cross", 1), 2, 1, 3)
     *parts, whole = value_rows(taken_apart(weight), weight.key, weight.key_tokens)
     assert parts[-1].label == "faded to 0.50"
@@ -43,13 +41,49 @@ def test_the_weighted_values_shown_sum_to_what_the_head_takes():
     np.testing.assert_allclose(sum(part.values for part in parts), whole.values, atol=1e-5)
 
 
-def test_a_bert_norms_its_input_and_the_sum(make_bert_folder):
-    bert = Loaded("tiny", load_bert(make_bert_folder()))
-    run = BertRun(bert.number, "the cat was playing.", "it sat!")
-    steps = steps_of(Weight(run, Site("encoder", 2), 1, 3, 4))
+def weight_in(folder, site, second=""):
+    """A weight of a model of the transformers library."""
+    shelf().ask(str(folder)).result.result()
+    run = ModelRun("the cat was playing.", second=second, model=LIBRARY + str(folder))
+    return Weight(run, site, 1, 3, 2)
+
+
+def test_a_bert_norms_its_input_and_the_sum(bert_folder):
+    steps = steps_of(weight_in(bert_folder, Site("encoder", 2), "it sat!"))
     first, last = steps[0], steps[-1]
     assert "sentence it belongs to" in first.words
     assert "layer 3" in first.words
     assert "(e + s + p)" in first.formula
     assert last.formula == r"x' = \mathrm{norm}(x + \text{block}(x))"
     assert [step.title for step in steps] == [step.title for step in steps_of(WEIGHT)]
+
+
+@pytest.mark.parametrize(
+    ("name", "site"), [("T5", Site("cross", 0)), ("GPT-2", Site("decoder", 1))]
+)
+def test_of_a_model_of_the_library_the_steps_are_told_that_its_attention_takes(
+    name, site, transformers_folders
+):
+    titles = [step.title for step in steps_of(weight_in(transformers_folders[name], site))]
+    every = [step.title for step in steps_of(WEIGHT)]
+    assert titles == every[1:-1], "what is read, and the stream after it, are not recorded"
+
+
+def test_a_bias_of_distances_is_added_to_the_score(transformers_folders):
+    weight = weight_in(transformers_folders["T5"], Site("encoder", 1))
+    part = taken_apart(weight)
+    (scale,) = (step for step in steps_of(weight) if step.title == "The scaling")
+    bias, score = part.score_bias[weight.key].item(), part.scores[weight.key].item()
+    assert bias != 0
+    assert f"is added: {bias:.4f}" in scale.words
+    assert scale.formula.endswith(f"{bias:+.4f} = {score:.4f}")
+    assert part.dot * part.scale + bias == pytest.approx(score, abs=1e-5)
+
+
+def test_shared_and_rotated_keys_are_told(transformers_folders):
+    weight = weight_in(transformers_folders["Llama"], Site("decoder", 0))
+    words = steps_of(weight)[0].words
+    assert "after the rotation" in words
+    assert "4 heads have 2 keys and values" in words
+    assert "rotation" not in steps_of(WEIGHT)[1].words
+    assert "shared" not in steps_of(WEIGHT)[1].words

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from model import load
 from model.edits import CellEdit, Edits, write_edits
 from pages.parts.pages import PAGES
-from pages.shared.link import link
+from pages.shared.link import address, link, old
 from pages.shared.state.choices import COMMON, LONGEST_EDITS, LONGEST_SENTENCE, TOO_MANY
 
-CONFIG = load("en-fr").model.config
+SHAPE = load("en-fr").shape
 OLD = json.loads((Path(__file__).parent / "old" / "links.json").read_text(encoding="utf-8"))
 # What some choice or other takes from a link, and does not have by default.
 TEXTS = (
@@ -37,7 +37,7 @@ def other_text(choice):
     """What a link says for a choice that is not at its default."""
     for text in (*map(str, choice.options), *TEXTS):
         try:
-            if choice.read(text, CONFIG) != choice.default:
+            if choice.read(text, SHAPE) != choice.default:
                 return text
         except ValueError:
             pass
@@ -46,18 +46,18 @@ def other_text(choice):
 
 def test_a_link_without_choices_is_empty_and_means_the_defaults(page):
     assert link.write(page.linked, defaults(page.linked)) == {}
-    assert link.read({}, page.linked, CONFIG) == (defaults(page.linked), ())
+    assert link.read({}, page.linked, SHAPE) == (defaults(page.linked), ())
 
 
 def test_every_choice_of_a_page_is_in_its_link_and_restored_from_it(page):
     for choice in page.linked:
         asked = {choice.key: other_text(choice)}
-        values, refused = link.read(asked, page.linked, CONFIG)
+        values, refused = link.read(asked, page.linked, SHAPE)
         assert not refused
         assert values[choice.key] != choice.default
         written = link.write(page.linked, values)
         assert set(written) == {"v", choice.key}
-        assert link.read(written, page.linked, CONFIG) == (values, ())
+        assert link.read(written, page.linked, SHAPE) == (values, ())
 
 
 def test_the_words_of_an_option_are_not_what_a_link_holds(page):
@@ -73,13 +73,13 @@ def test_a_link_says_its_version():
 
 @pytest.mark.parametrize("version", [{}, {"v": "1"}, {"v": "2"}])
 def test_links_of_every_version_are_read(version):
-    values, refused = link.read({**version, "layer": "3", "head": "5"}, COMMON, CONFIG)
+    values, refused = link.read({**version, "layer": "3", "head": "5"}, COMMON, SHAPE)
     assert (values["layer"], values["head"], refused) == (2, 4, ())
 
 
 @pytest.mark.parametrize("version", ["3", "", "two"])
 def test_a_version_that_does_not_exist_is_told(version):
-    assert link.read({"v": version}, COMMON, CONFIG) == (defaults(COMMON), ("v",))
+    assert link.read({"v": version}, COMMON, SHAPE) == (defaults(COMMON), ("v",))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_version_that_does_not_exist_is_told(version):
 )
 def test_what_makes_no_sense_is_left_at_its_default_and_told(parameters):
     choices = {choice.key: choice for page in PAGES.values() for choice in page.linked}.values()
-    read = link.read(parameters, choices, CONFIG)
+    read = link.read(parameters, choices, SHAPE)
     assert read == (defaults(choices), tuple(parameters))
 
 
@@ -119,7 +119,7 @@ def links(draw):
     """A page, and parameters as anyone may write them into its address."""
     page = draw(st.sampled_from(list(PAGES.values())))
     keys = st.sampled_from([choice.key for choice in page.linked])
-    words = [key for choice in page.linked for key in choice.options]
+    words = [str(key) for choice in page.linked for key in choice.options]
     texts = st.sampled_from([*TEXTS, *words]) | st.text()
     return page, draw(st.dictionaries(keys | st.text(max_size=9), texts))
 
@@ -127,15 +127,15 @@ def links(draw):
 @given(links())
 def test_any_parameters_are_read_and_what_is_written_is_read_back(asked):
     page, parameters = asked
-    values, refused = link.read(parameters, page.linked, CONFIG)
+    values, refused = link.read(parameters, page.linked, SHAPE)
     assert set(values) == {choice.key for choice in page.linked}
     assert set(refused) <= set(parameters)
-    again, left = link.read(link.write(page.linked, values, whole=True), page.linked, CONFIG)
+    again, left = link.read(link.write(page.linked, values, whole=True), page.linked, SHAPE)
     assert (again, left) == (values, ())
 
 
 def test_a_sentence_too_long_for_the_box_is_cut_and_told():
-    values, refused = link.read({"sentence": "a" * 100_000}, COMMON, CONFIG)
+    values, refused = link.read({"sentence": "a" * 100_000}, COMMON, SHAPE)
     assert values["sentence"] == "a" * LONGEST_SENTENCE
     assert refused == ("sentence",)
 
@@ -152,7 +152,7 @@ def test_the_link_of_thirty_words_with_edits_is_below_2000_characters(page):
     block = tuple(CellEdit("decoder", q, k, False) for q in range(3, 20) for k in range(0, q, 2))
     gates = {("cross", layer, head): 0.35 for layer in range(3) for head in range(8)}
     values = {
-        choice.key: choice.read(other_text(choice), CONFIG)
+        choice.key: choice.read(other_text(choice), SHAPE)
         for choice in page.linked
         if not choice.key.startswith("toy_") or "_dates_" in choice.key  # one task is chosen
     }
@@ -163,14 +163,17 @@ def test_the_link_of_thirty_words_with_edits_is_below_2000_characters(page):
     assert len(address) < 1_950
 
 
-@pytest.mark.parametrize("old", OLD, ids=lambda old: f"{old['page']}?{old['link'][:30]}")
-def test_a_link_of_version_1_shows_what_it_showed(old):
-    if old["page"] not in PAGES:
-        pytest.skip("this page is not listed")
-    parameters = dict(parse_qsl(old["link"], keep_blank_values=True))
-    values, refused = link.read(parameters, PAGES[old["page"]].linked, CONFIG)
+@pytest.mark.parametrize("then", OLD, ids=lambda then: f"{then['page']}?{then['link'][:30]}")
+def test_a_link_of_version_1_shows_what_it_showed(then):
+    asked = dict(parse_qsl(then["link"], keep_blank_values=True))
+    page, parameters = old.page_and_parameters(then["page"], asked)
+    choices, shape = {one.key: one for one in PAGES[page].linked}, SHAPE
+    if page != then["page"]:
+        shape = address.shape_for(parameters)
+    values, refused = link.read(parameters, choices.values(), shape)
     assert refused == ()
-    assert {name: values[name] for name in old["shows"]} == old["shows"]
-    for name in parameters:
-        choice = next(one for one in PAGES[old["page"]].linked if one.key == name)
-        assert values[name] != choice.default, name
+    assert page == then.get("leads to", then["page"])
+    assert {name: values[name] for name in then["shows"]} == then["shows"]
+    if page == then["page"]:
+        for name in parameters:
+            assert values[name] != choices[name].default, name

@@ -28,6 +28,8 @@ from pages.shared.link.slides import (
 
 OLD_TALK = (Path(__file__).parent / "old" / "talk.json").read_bytes()
 GOOD = {"page": "attention"}
+BERT_AND_OTHERS = "BERT and others"
+GATE = "gate.encoder.1.2.0"
 
 
 def file_of(*slides, **changes):
@@ -41,16 +43,47 @@ def old_talk():
 
 def test_a_talk_of_version_1_is_read_whole(old_talk):
     entries = json.loads(OLD_TALK)["slides"]
-    kept = [entry for entry in entries if OLD_PAGES[entry["page"]] in PAGES]
-    assert len(kept) == len(old_talk) > 1
-    for entry, slide in zip(kept, old_talk, strict=True):
+    assert len(entries) == len(old_talk) > 1
+    for entry, slide in zip(entries, old_talk, strict=True):
         page = PAGES[slide.page]
-        assert page.title == entry["page"]
-        assert slide.parameters == entry["parameters"]
-        assert slide.pictures == tuple(OLD_PICTURES.get(key, key) for key in entry["pictures"])
         assert (slide.title, slide.words) == (entry["title"], entry["words"])
-        config = address.config_for(slide.parameters)
-        assert link.read(slide.parameters, page.linked, config)[1] == ()
+        assert len(slide.pictures) == len(entry["pictures"])
+        assert (
+            link.read(slide.parameters, page.linked, address.shape_for(slide.parameters))[1] == ()
+        )
+        if entry["page"] != BERT_AND_OTHERS:
+            assert page.title == entry["page"]
+            assert slide.parameters == entry["parameters"]
+            assert slide.pictures == tuple(OLD_PICTURES.get(key, key) for key in entry["pictures"])
+
+
+def test_slides_of_the_page_bert_and_others_are_those_of_the_pages_that_took_over():
+    shown = {"bert_name": "some/bert", "bert_first": "Hi.", "bert_head": "3", "head": "5"}
+    then = [
+        {"page": BERT_AND_OTHERS, "parameters": shown, "pictures": ["tokens", "grid"]},
+        {
+            "page": "bert",
+            "parameters": shown | {"v": "2", "bert_tab": "switches", "bert_edits": GATE},
+            "pictures": ["switchboard", "predictions"],
+        },
+        {
+            "page": "bert",
+            "parameters": shown | {"bert_tab": "inside", "bert_query": "2"},
+            "pictures": ["story-dot"],
+        },
+        {"page": "bert", "parameters": {"bert_first": "Hi."}, "pictures": ["grid"]},
+    ]
+    slides, notes = read_talk(file_of(*then))
+    now = {"model": "transformers:some/bert", "sentence": "Hi.", "second": "It was too tired."}
+    now |= {"kind": "encoder", "layer": "1", "head": "3"}
+    assert [slide.page for slide in slides] == ["attention", "heads", "inside"]
+    assert slides[0].parameters == now
+    assert slides[0].pictures == ("source", "grid")
+    assert slides[1].parameters == now | {"v": "2", "edits": GATE}
+    assert slides[1].pictures == ("switchboard", "answer-0")
+    assert slides[2].parameters == now | {"query": "2"}
+    assert slides[2].pictures == ("story-dot",)
+    assert notes == ("Slide 4 was left out: there is no page bert.",)
 
 
 def test_a_talk_of_version_1_is_that_of_version_2(old_talk):
@@ -61,7 +94,7 @@ def test_a_talk_of_version_1_is_that_of_version_2(old_talk):
 
 def test_what_version_1_called_pages_and_pictures_is_there_now():
     for title, key in OLD_PAGES.items():
-        assert key not in PAGES or PAGES[key].title == title
+        assert title == BERT_AND_OTHERS or PAGES[key].title == title
     masks = {"page": "Masks", "pictures": ["as trained", "with your changes"]}
     (slide,), notes = read_talk(file_of(masks, **{FORMAT: 1}))
     assert slide.pictures == ("trained", "changed")
@@ -101,6 +134,7 @@ def test_a_size_may_be_a_whole_number():
         (file_of(GOOD | {"parameters": {"layer": 2}}), "Slide 1, parameters"),
         (file_of(GOOD | {"pictures": "grid"}), "Slide 1, pictures"),
         (file_of(GOOD | {"pictures": ["\ud800"]}), "Slide 1, pictures"),
+        (file_of(GOOD | {"drawn": "grid"}), "Slide 1, drawn"),
         (file_of(GOOD | {"size": True}), "Slide 1, size"),
         (file_of(GOOD | {"size": float("nan")}), "Slide 1, size"),
         (file_of(GOOD | {"size": 1e9}), "Slide 1, size"),
@@ -122,6 +156,14 @@ def test_what_does_not_exist_here_is_left_out_with_a_note():
     assert slides == (Slide("attention", {"head": "5"}, pictures=("grid",)),)
     assert "no page <b>" in notes[0]
     assert all(name in notes[1] for name in ("layer", "moon", "model", "</style>"))
+
+
+def test_what_a_scene_draws_is_kept_as_far_as_its_page_has_it():
+    written = GOOD | {"drawn": ["lines", "</style>", "grid", "grid"]}
+    (slide,), notes = read_talk(file_of(written))
+    assert slide.drawn == ("grid", "lines")
+    assert notes == ()
+    assert read_talk(write_talk([slide]).encode()) == ((slide,), ())
 
 
 def test_a_page_without_pictures_is_no_page_of_a_talk():
@@ -163,6 +205,7 @@ ENTRIES = st.fixed_dictionaries(
         "words": st.text() | JSON,
         "pictures": st.lists(st.sampled_from(["grid", "tree"]) | st.text(), max_size=3) | JSON,
         "size": st.floats() | JSON,
+        "drawn": st.lists(st.sampled_from(["grid", "tree"]) | st.text(), max_size=3) | JSON,
     },
 )
 

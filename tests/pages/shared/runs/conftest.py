@@ -1,5 +1,7 @@
 import pytest
 
+from pages.shared.runs.shelf import shelf
+from pages.shared.state.catalog import LIBRARY
 from tests.pages.sessions import end, session
 
 
@@ -9,3 +11,15 @@ def one_session():
     with session("one"):
         yield
     end("one")
+
+
+@pytest.fixture
+def loaded():
+    """A function that has a folder's model in memory, and returns the key that pages know it by."""
+
+    def load(folder):
+        if shelf().get(str(folder)) is None:
+            shelf().ask(str(folder)).result.result()
+        return LIBRARY + str(folder)
+
+    return load

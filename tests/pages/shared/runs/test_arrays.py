@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from model import Site
+from model.trace import AttentionEdit
 from pages.shared.runs import arrays
 
 
@@ -13,8 +14,19 @@ def trace(translator):
 
 def test_the_weights_of_all_heads_stand_by_layer_and_head(trace):
     weights = arrays.weights_of(trace, "cross")
-    expected = trace.attention[Site("cross", 1)].weights[0, 2]
-    np.testing.assert_array_equal(weights[1, 2], expected)
+    assert len(weights) == 2
+    for layer, found in enumerate(weights):
+        expected = trace.attention[Site("cross", layer)].weights[0]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_the_weights_of_layers_that_were_not_recorded_in_full_are_bytes(translator, trace):
+    some = translator.trace("I love my cat.", "J'aime mon chat.", sites=[Site("cross", 1)])
+    first, second = arrays.weights_of(some, "cross")
+    expected = arrays.weights_of(trace, "cross")
+    assert (first.dtype, second.dtype) == (np.uint8, np.float32)
+    np.testing.assert_array_equal(first, np.rint(expected[0] * 255))
+    np.testing.assert_array_equal(second, expected[1])
 
 
 @pytest.mark.parametrize(
@@ -30,9 +42,17 @@ def test_which_heads_are_meant(head, meant):
 
 
 def test_the_cells_that_the_mask_closes_are_those_after_the_query(trace):
-    blocked = arrays.blocked_cells(trace, "decoder")
+    blocked = arrays.blocked_cells(trace.attention[Site("decoder", 1)])
     np.testing.assert_array_equal(blocked, np.triu(np.ones(blocked.shape, bool), 1))
-    assert not arrays.blocked_cells(trace, "cross").any()
+    assert not arrays.blocked_cells(trace.attention[Site("cross", 1)]).any()
+
+
+def test_a_cell_that_one_head_may_see_is_not_blocked(translator):
+    site, closed = Site("cross", 0), torch.zeros(4, 9, 9, dtype=torch.bool)
+    closed[1:, 0, 1] = closed[:, 2, 1] = True
+    edits = {site: AttentionEdit(block=closed)}
+    trace = translator.trace("I love my cat.", "J'aime mon chat.", edits=edits)
+    assert np.argwhere(arrays.blocked_cells(trace.attention[site])).tolist() == [[2, 1]]
 
 
 def test_what_is_to_be_written_is_read_one_place_later(trace):

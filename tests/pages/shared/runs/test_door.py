@@ -12,7 +12,7 @@ from model.edits import Edits
 from pages.shared.runs import door
 from pages.shared.runs.door import AT_ONCE, model_call
 from pages.shared.runs.results import Budget
-from pages.shared.runs.translator import TranslatorRun
+from pages.shared.runs.run import ModelRun
 from tests.pages.sessions import end, session
 
 calls = []
@@ -60,11 +60,9 @@ def test_equal_values_are_asked_once_however_they_are_given():
 
 
 def test_a_run_is_a_key_by_its_values():
-    runs = [
-        TranslatorRun("We sing.", edits=Edits(windows={"cross": 2}), model="en-fr") for _ in "ab"
-    ]
+    runs = [ModelRun("We sing.", edits=Edits(windows={"cross": 2}), model="en-fr") for _ in "ab"]
     assert answer("a", runs[0]) is answer("a", runs[1])
-    assert answer("a", TranslatorRun("We sing.", model="en-fr")) is not answer("a", runs[0])
+    assert answer("a", ModelRun("We sing.", model="en-fr")) is not answer("a", runs[0])
 
 
 def test_what_begins_with_an_underscore_is_handed_on_and_no_part_of_the_key():

@@ -10,20 +10,23 @@ RUNS = ROOT / "pages" / "shared" / "runs"
 FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
 OUTSIDE = [path for path in FILES if RUNS not in path.parents]
 
-# Methods of translators, BERTs and other models that run them.
+# Methods of readers that run them.
 METHODS = {
-    "translate", "trace", "steps", "masks", "attentions", "generate", "predict", "predictions",
-    "probabilities", "parity",
+    "translate", "trace", "masks", "generate", "predict", "predictions", "probabilities", "parity",
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
-    "take_apart", "explain", "log_probability", "logits_at", "removals",
+    "take_apart", "explain", "log_probability", "removals",
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
-    "permutation_differences", "translate_all",
+    "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",
+    "measure_parity", "translate_all",
 }  # fmt: skip
+READERS = {"reader", "model", "translator"}  # what a reader is called
+LIKE_OTHERS = {"write", "rerun"}  # what it does, and what others have by this name
 NETWORKS = {"model", "network", "encoder", "decoder"}  # what a network is called
 STEPS = {"encode", "decode", "forward", "head", "embed"}  # and what runs a part of it
+OF_A_NAME = ((STEPS, NETWORKS), (LIKE_OTHERS, READERS))
 
 
 def model_calls(source):
@@ -34,13 +37,15 @@ def model_calls(source):
             found |= {alias.name for alias in node.names} & FUNCTIONS
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, name_of(node.func.value)
-            if method in METHODS | NETWORKS or (method in STEPS and owner in NETWORKS):
+            runs = any(method in methods and owner in owners for methods, owners in OF_A_NAME)
+            if method in METHODS | NETWORKS or runs:
                 found.add(method)
     return found
 
 
 def name_of(node):
-    """The last name of an expression, such as model of translator().model."""
+    """The last name of an expression, such as model of translator().model, or of what it calls."""
+    node = node.func if isinstance(node, ast.Call) else node
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
@@ -48,11 +53,14 @@ def name_of(node):
     ("source", "found"),
     [
         ("translator().translate(sentence)", {"translate"}),
-        ("made = loaded.model.attentions(text, None)", {"attentions"}),
+        ("made = run.reader.rerun(run.trace, changes)", {"rerun"}),
+        ("made = reader(key).write(text, strategy)", {"write"}),
+        ("model.write(text)", {"write"}),
         ("largest = reader.model.encode(ids).abs()", {"encode"}),
         ("states = reader.model(ids)", {"model"}),
         ("from model.insight.explain import NOTES, explain", {"explain"}),
         ("from model.insight import lens", {"lens"}),
+        ("HEAD.write(2); choice.write(3); link.write(choices, values); st.rerun()", set()),
         ("text.encode(); translator().tokenizer.encode(text); asked.decode(edits)", set()),
         ("from pages.shared.runs.inside import taken_apart", set()),
         ("trace = run.trace", set()),
@@ -75,7 +83,7 @@ def test_the_functions_are_those_of_the_package():
 
 def test_the_calls_of_the_door_are_seen():
     seen = {name for path in RUNS.glob("*.py") for name in model_calls(path.read_text("utf-8"))}
-    assert {"translate", "trace", "steps", "attentions", "parity", "explain"} <= seen
+    assert {"translate", "trace", "write", "masks", "parity", "explain", "head_removals"} <= seen
 
 
 @pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: str(path.relative_to(ROOT)))

@@ -1,36 +1,63 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from model import load
+from model import load, load_model
 from model.edits import Edits
 from model.insight.ablation import head_removals
+from pages.shared.runs import run
 from pages.shared.runs.head_effects import removal_effects
+from pages.shared.runs.run import ModelRun
 
 pytestmark = pytest.mark.usefixtures("one_session")
-RUN = "en-fr-learned", "I love my cat."
+RUN = ModelRun("I love my cat.", model="en-fr-learned")
+
+
+def quiet(*progress):
+    """Take a report, and say nothing."""
 
 
 def test_every_head_is_removed_once_and_each_layer_is_told():
     told = []
-    effects = removal_effects(*RUN, Edits(), lambda found, share: told.append(share))
+    effects = removal_effects(RUN, lambda found, share: told.append(share))
     assert told == sorted(told)
     assert told[-1] == 1
     assert all(np.isfinite(values).all() for values in effects.values())
     assert len(told) == sum(len(values) for values in effects.values())
+    assert {kind: found.shape for kind, found in effects.items()} == RUN.reader.shape.kinds
 
 
 def test_the_effects_are_those_of_the_model_with_the_edits():
-    model, edits = load(RUN[0]), Edits(gates={("encoder", 0, 1): 0.0})
-    trace = model.trace(RUN[1], model.translate(RUN[1]))
-    ids = [model.ids(tokens) for tokens in (trace.source_tokens, trace.target_tokens)]
-    expected = dict(head_removals(model.model, *ids, edits.at_sites(model.model.config, 20)))
-    effects = removal_effects(*RUN, edits, lambda *progress: None)
+    model, edits = load(RUN.model), Edits(gates={("encoder", 0, 1): 0.0})
+    trace = model.trace(RUN.sentence, model.translate(RUN.sentence))
+    expected = dict(head_removals(model, trace, edits.at_sites(model.shape, 20)))
+    effects = removal_effects(replace(RUN, edits=edits), quiet)
+    assert set(expected) == set(model.shape.sites)
     for site, change in expected.items():
+        np.testing.assert_allclose(effects[site.kind][site.layer], change, atol=1e-5)
+    assert effects["encoder"][0, 1] == pytest.approx(0, abs=1e-5), "it is off already"
+
+
+@pytest.mark.parametrize("name", ["T5", "GPT-2", "classes"])
+@pytest.mark.parametrize("in_full", [run.IN_FULL, 0])
+def test_heads_of_every_model_are_removed(name, in_full, loaded, transformers_folders, monkeypatch):
+    monkeypatch.setattr(run, "IN_FULL", in_full)
+    asked = ModelRun(RUN.sentence, model=loaded(transformers_folders[name]))
+    model = load_model(transformers_folders[name])
+    effects = removal_effects(asked, quiet)
+    for site, change in head_removals(model, model.trace(RUN.sentence)):
         np.testing.assert_allclose(effects[site.kind][site.layer], change, atol=1e-5)
 
 
+def test_without_anything_to_measure_on_there_are_no_effects(loaded, transformers_folders):
+    asked = ModelRun(RUN.sentence, model=loaded(transformers_folders["headless"]))
+    with pytest.raises(ValueError, match="nothing to measure"):
+        removal_effects(asked, quiet)
+
+
 def test_another_models_effects_and_other_edits_are_never_shown():
-    removal_effects(*RUN, Edits(), lambda *progress: None)
-    assert removal_effects.kept(*RUN, Edits()) is not None
-    assert removal_effects.kept("en-fr", RUN[1], Edits()) is None
-    assert removal_effects.kept(*RUN, Edits(gates={("cross", 0, 0): 0.0})) is None
+    removal_effects(RUN, quiet)
+    assert removal_effects.kept(RUN) is not None
+    assert removal_effects.kept(replace(RUN, model="en-fr")) is None
+    assert removal_effects.kept(replace(RUN, edits=Edits(gates={("cross", 0, 0): 0.0}))) is None

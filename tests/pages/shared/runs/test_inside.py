@@ -1,29 +1,31 @@
-"""One weight taken apart, in a translator and in a BERT."""
+"""One weight taken apart, in models of every sort."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
-from model import Site, load_bert
+from model import Site
 from model.edits import Edits
 from model.insight.anatomy import take_apart
-from model.insight.explain import choose_objective, explain
+from model.insight.explain import explain
 from model.insight.weight import Weight
+from model.translator import choose_objective
 from pages.shared.runs import inside
+from pages.shared.runs import run as module
 from pages.shared.runs.inside import explained, lens_table, taken_apart, words_alone
-from pages.shared.runs.library import BertRun
-from pages.shared.runs.shelf import Loaded
-from pages.shared.runs.translator import TranslatorRun, translator
+from pages.shared.runs.readers import translator
+from pages.shared.runs.run import ModelRun, hiding
+from tests.pages.sessions import end
 
 pytestmark = pytest.mark.usefixtures("one_session")
-RUN = TranslatorRun("I love my cat.", model="en-fr-learned")
+RUN = ModelRun("I love my cat.", model="en-fr-learned")
 WEIGHT = Weight(RUN, Site("cross", 1), 2, 1, 3)
 
 
-@pytest.fixture(scope="module")
-def bert(make_bert_folder):
-    return Loaded("tiny", load_bert(make_bert_folder()))
+@pytest.fixture
+def bert_run(loaded, bert_folder):
+    return ModelRun("the cat was playing.", model=loaded(bert_folder))
 
 
 def test_a_weight_is_that_of_its_run():
@@ -41,38 +43,72 @@ def test_edits_are_those_of_the_run():
     torch.testing.assert_close(part.head, direct.head)
 
 
-def test_five_views_of_a_query_are_computed_once_for_all_its_keys():
-    found = explained(WEIGHT, close=True)
-    assert explained(replace(WEIGHT, key=0), close=True) is found
+def test_five_views_of_a_query_are_computed_once_for_all_its_keys(monkeypatch):
+    found = explained(WEIGHT)
+    assert explained(replace(WEIGHT, key=0)) is found
     direct = explain(WEIGHT, choose_objective(RUN.trace, WEIGHT.site, WEIGHT.query))
     torch.testing.assert_close(found.removals, direct.removals)
-    assert explained(WEIGHT, close=False).removals is None
+    keys = len(WEIGHT.row)
+    monkeypatch.setattr(inside, "MOST_CLOSED", keys)
+    assert explained(replace(WEIGHT, head=1)).removals is not None
+    monkeypatch.setattr(inside, "MOST_CLOSED", keys - 1)
+    assert explained(replace(WEIGHT, head=3)).removals is None
 
 
 def test_another_models_views_are_never_shown():
     other = replace(WEIGHT, run=replace(RUN, model="en-fr"))
-    assert (explained(WEIGHT, close=False).weights != explained(other, close=False).weights).any()
+    assert (explained(WEIGHT).weights != explained(other).weights).any()
 
 
-def test_in_a_bert_effects_are_on_the_masked_words(bert):
-    run = BertRun(bert.number, "the cat was playing.", "", masked=(2,))
-    weight = Weight(run, Site("encoder", 1), 0, 1, 2)
-    found = explained(weight, close=True)
-    assert [token.text for token in found.objective.tokens] == ["cat"]
+def test_in_a_bert_effects_are_on_the_masked_words(bert_run):
+    weight = Weight(hiding(bert_run, {2}), Site("encoder", 1), 0, 1, 2)
+    found = explained(weight)
+    assert found.objective.texts == ("cat",)
     assert found.removals.shape == found.weights.shape
-    plain = explained(replace(weight, run=replace(run, masked=())), close=True)
+    plain = explained(replace(weight, run=bert_run))
     assert plain.objective is None
-    assert taken_apart(weight).weights[2] == run.trace.attention[weight.site].weights[0, 0, 1, 2]
+    trace = weight.run.trace
+    assert taken_apart(weight).weights[2] == trace.attention[weight.site].weights[0, 0, 1, 2]
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_every_view_can_be_had_of_both_models(own, bert):
-    run = RUN if own else BertRun(bert.number, "the cat was playing.", "")
+def test_every_view_can_be_had_of_both_models_in_own_layers(own, bert_run):
+    run = RUN if own else bert_run
     site = Site("encoder", 0)
     _, _, difference = inside.head_projections(run, site)
     assert difference < 1e-4
     assert set(inside.stream_by_norm_order(run)) == {"pre", "post"}
     assert len(inside.inner_states(run, site)) == len(run.trace.source_tokens)
+
+
+@pytest.mark.parametrize(
+    ("name", "site"),
+    [
+        ("en-fr-learned", WEIGHT.site),
+        ("BERT", Site("encoder", 1)),
+        ("T5", Site("cross", 0)),
+        ("GPT-2", Site("decoder", 1)),
+    ],
+)
+def test_a_weight_of_a_big_model_is_that_of_a_small_one(
+    name, site, loaded, transformers_folders, bert_folder, monkeypatch
+):
+    folders = {**transformers_folders, "BERT": bert_folder}
+    model = loaded(folders[name]) if name in folders else name
+    run = hiding(ModelRun("I love my cat.", model=model), {1})
+    weight = Weight(run, site, head=1, query=2, key=1)
+    part, views = taken_apart(weight), explained(weight)
+    end("one")  # so that nothing is kept
+    monkeypatch.setattr(module, "IN_FULL", 0)
+    assert not run.trace.attention
+    again, seen = taken_apart(weight), explained(weight)
+    for field in ("products", "scores", "weights", "weighted_values", "head", "contributions"):
+        torch.testing.assert_close(getattr(again, field), getattr(part, field))
+    assert views.objective == seen.objective is not None
+    for field in ("weights", "value_norms", "gradient_times_attention", "removals"):
+        torch.testing.assert_close(getattr(seen, field), getattr(views, field))
+    # The other layers are mixed by weights that were recorded in bytes.
+    torch.testing.assert_close(seen.rollout, views.rollout, atol=0.02, rtol=0)
 
 
 def test_what_the_decoder_would_write_after_each_layer():

@@ -1,5 +1,6 @@
 """What positions do to a translation, as the page Positions has it computed."""
 
+from dataclasses import replace
 from math import isnan
 
 import numpy as np
@@ -11,31 +12,39 @@ from pages.shared.runs.positions import (
     LEARNED,
     SHIFTS,
     learned_table,
-    repositioned,
-    retraced,
+    library_tables,
     shift_scores,
     shuffle,
 )
-from pages.shared.runs.translator import TranslatorRun, translated
+from pages.shared.runs.run import ModelRun, written
+from pages.shared.runs.shelf import shelf
 
 pytestmark = pytest.mark.usefixtures("one_session")
 SENTENCE, TRAINED, OFF = "I love my cat.", PositionEdit(), PositionEdit(off=True)
 
 
+def moved(encoder, decoder):
+    return ModelRun(SENTENCE, moved=(encoder, decoder), model=LEARNED)
+
+
 def test_positions_left_alone_change_nothing():
-    assert (
-        repositioned(SENTENCE, TRAINED, TRAINED, LEARNED).text
-        == translated(SENTENCE, name=LEARNED).text
-    )
-    torch.testing.assert_close(
-        retraced(SENTENCE, TRAINED, TRAINED, LEARNED).logits,
-        TranslatorRun(SENTENCE, model=LEARNED).trace.logits,
-    )
+    run = moved(TRAINED, TRAINED)
+    assert run == run.as_trained
+    assert moved(TRAINED, PositionEdit(shift=3)) != run
+
+
+def test_moved_positions_are_those_that_the_model_reads_and_writes_with():
+    edits = {"encoder": OFF, "decoder": PositionEdit(shift=3)}
+    run = moved(*edits.values())
+    model = run.reader
+    assert written(run).text == model.translate(SENTENCE, edits=edits).text
+    expected = model.trace(SENTENCE, written(run.as_trained), edits=edits)
+    torch.testing.assert_close(run.trace.logits, expected.logits)
 
 
 def test_the_decoder_reads_what_the_same_model_wrote_as_trained():
-    read = retraced(SENTENCE, OFF, TRAINED, LEARNED).target_tokens
-    assert read == TranslatorRun(SENTENCE, model=LEARNED).trace.target_tokens
+    run = moved(OFF, TRAINED)
+    assert run.trace.target_tokens == replace(run, moved=(TRAINED, TRAINED)).trace.target_tokens
 
 
 @pytest.mark.parametrize("name", ["en-fr", LEARNED])
@@ -58,3 +67,12 @@ def test_the_learned_table_is_that_of_the_side():
     encoder, decoder = map(learned_table, ("encoder", "decoder"))
     assert encoder.shape == decoder.shape
     assert not np.array_equal(encoder, decoder)
+
+
+def test_the_tables_of_a_library_are_those_of_berts_in_memory(make_bert_folder):
+    name = str(make_bert_folder())
+    assert library_tables(name) == {}
+    reader = shelf().ask(name).result.result().reader
+    (found,) = library_tables(name).values()
+    np.testing.assert_array_equal(found, reader.model.positions.table.detach().numpy())
+    assert name not in library_tables()

@@ -134,6 +134,6 @@ def test_what_refers_to_itself_is_measured_too():
 
 
 def test_the_parts_of_a_decoding_are_counted(shipped):
-    decoding = shipped.steps("I love my cat.")
+    decoding = shipped.write("I love my cat.")
     logits = sum(step.log_probabilities.nbytes for step in decoding.steps_to(decoding.path))
     assert logits < size_of(decoding) < 50_000_000

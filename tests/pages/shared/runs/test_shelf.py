@@ -7,7 +7,7 @@ import pytest
 
 from model.library.hub import LoadingError
 from pages.shared.runs import shelf as module
-from pages.shared.runs.shelf import Loaded, LoadJob, Shelf, short
+from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
 
 
 class Model:
@@ -25,7 +25,13 @@ def test_a_model_that_was_asked_for_is_in_memory_under_its_name(shelf):
     assert shelf.get("a") is None
     loaded = shelf.ask("a").result.result(20)
     assert shelf.get("a") is loaded
-    assert module.numbered(loaded.number) is loaded
+    assert loaded.name == "a"
+
+
+def test_a_model_that_is_loaded_again_has_another_number(shelf):
+    numbers = [shelf.ask(name).result.result(20).number for name in "aab"]
+    assert len(set(numbers)) == 3
+    assert shelf.get("a").number == numbers[1]
 
 
 def test_the_model_that_was_not_used_for_the_longest_makes_room(monkeypatch):
@@ -67,11 +73,3 @@ def test_what_failed_can_be_asked_for_again(monkeypatch):
         with pytest.raises(LoadingError, match="no such folder"):
             shelf.ask("a").result.result(20)
     assert shelf.get("a") is None
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [("google-t5/t5-small", "google-t5/t5-small"), ("/a/b/c/d", "…/c/d"), (r"C:\a\b", "…/a/b")],
-)
-def test_of_a_long_path_the_end_is_shown(name, shown):
-    assert short(name) == shown

@@ -3,42 +3,40 @@ from dataclasses import replace
 import pytest
 
 from model.tokens import Token
-from model.translator import Translation
 from pages.shared.show.words import formula, notes, reading_of
 
+SIDES = "English", "French"
 END = Token(3, "<end>", 2, 2)
 
 
-def translation(source="Hi", source_tokens=None, target_tokens=None):
-    tokens = source_tokens or [Token(9, "Hi", 0, 2), END]
-    return Translation(source, "Salut", tokens, target_tokens or [Token(8, "Salut", 0, 5), END], 0)
+HI = [Token(9, "Hi", 0, 2), END]
 
 
 def test_an_ordinary_sentence_needs_no_note():
-    assert notes(translation()) == []
+    assert notes(HI) == []
 
 
 def test_characters_that_are_spelled_in_bytes_are_counted():
     spelled = [Token(10, "<0xC5>", 0, 1), Token(11, "<0x82>", 0, 1), Token(12, "a", 1, 2), END]
-    (note,) = notes(translation("ła", spelled))
+    (note,) = notes(spelled)
     assert note.startswith("1 character has no piece")
-    (note,) = notes(translation("łł", [*spelled[:2], replace(spelled[0], start=1, end=2), END]))
+    (note,) = notes([*spelled[:2], replace(spelled[0], start=1, end=2), END])
     assert note.startswith("2 characters have no piece")
 
 
 def test_unknown_tokens_are_counted():
     tokens = [Token(1, "😀", 0, 1), Token(1, "汉", 1, 2), END]
-    (note,) = notes(translation("😀汉", tokens))
+    (note,) = notes(tokens)
     assert "does not know 2" in note
 
 
 def test_a_cut_sentence_says_how_much_was_read():
-    (note,) = notes(translation("Hi there"))
+    (note,) = notes(HI, cut=True)
     assert "first 1 tokens" in note
 
 
 def test_a_translation_without_an_end_says_so():
-    (note,) = notes(translation(target_tokens=[Token(8, "Salut", 0, 5)]))
+    (note,) = notes(HI, finished=False)
     assert "stopped" in note
 
 
@@ -60,12 +58,20 @@ def test_the_formula_names_where_queries_and_keys_come_from(kind, query, key):
 
 
 def test_only_the_maximum_says_that_rows_do_not_sum_to_one():
-    assert "sum to more than 1" in reading_of("encoder", "max", "English", "French")
-    assert "row sums to 1" in reading_of("encoder", "3", "English", "French")
-    assert "still sum to 1" in reading_of("encoder", "mean", "English", "French")
+    assert "sum to more than 1" in reading_of("encoder", "max", *SIDES, beside=True)
+    assert "row sums to 1" in reading_of("encoder", 2, *SIDES, beside=True)
+    assert "still sum to 1" in reading_of("encoder", "mean", *SIDES, beside=True)
 
 
-def test_decoder_rows_are_said_to_be_shifted():
-    assert "`<start>`" in reading_of("cross", "1", "English", "French")
-    assert "`<start>`" in reading_of("decoder", "1", "English", "French")
-    assert "start" not in reading_of("encoder", "1", "English", "French")
+@pytest.mark.parametrize("kind", ["cross", "decoder"])
+def test_decoder_rows_are_said_to_be_shifted(kind):
+    words = reading_of(kind, 0, *SIDES, beside=True)
+    assert "used to choose the next one: the first row chooses the first French token." in words
+    assert "used to choose" not in reading_of("encoder", 0, *SIDES, beside=True)
+
+
+def test_a_decoder_alone_begins_with_the_text():
+    words = reading_of("decoder", 0, "text", "text", beside=False)
+    assert words.endswith("used to choose the next one.")
+    assert "first row" not in words
+    assert "every token looks at itself and at earlier tokens" in words

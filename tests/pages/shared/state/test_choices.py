@@ -3,24 +3,27 @@
 import pytest
 
 from model import load
-from model.config import TransformerConfig
+from model.shape import Shape
 from pages.shared.state.choices import (
     EDITS,
     HEAD,
     HEAD_NUMBER,
     LAYER,
+    LAYER_NUMBER,
+    MASKED,
     SUMMARIES,
     TOO_MANY,
     padding,
+    places_in,
 )
 
-CONFIG = load("en-fr").model.config
-SMALL = TransformerConfig(9, 9, d_model=8, heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
+SHAPE = load("en-fr").shape
+SMALL = Shape({"encoder": (1, 2), "decoder": (2, 4)}, 40)
 
 
 @pytest.mark.parametrize("head", [0, 7, *SUMMARIES])
 def test_a_head_is_a_number_from_1_in_links_or_a_summary(head):
-    assert HEAD.read(HEAD.write(head), CONFIG) == head
+    assert HEAD.read(HEAD.write(head), SHAPE) == head
     assert HEAD.write(7) == "8"
 
 
@@ -35,29 +38,43 @@ def test_a_head_is_a_number_from_1_in_links_or_a_summary(head):
         (LAYER, "4"),
         (LAYER, "0"),
         (LAYER, "two"),
+        (LAYER_NUMBER, "mean"),
         (EDITS, "gate.cross.1.9.0"),
         (EDITS, "look-ahead.maybe"),
     ],
 )
 def test_what_the_model_does_not_have_is_refused(choice, written):
     with pytest.raises(ValueError):  # noqa: PT011  each has its own words
-        choice.read(written, CONFIG)
+        choice.read(written, SHAPE)
 
 
-def test_a_layer_is_one_of_the_deeper_side():
+def test_a_layer_is_one_of_the_deeper_side_and_a_head_of_the_one_with_more():
     assert LAYER.read("2", SMALL) == 1
     with pytest.raises(ValueError, match="from 1 to 2"):
         LAYER.read("3", SMALL)
+    assert HEAD.read("4", SMALL) == 3
+    with pytest.raises(ValueError, match="from 1 to 4"):
+        HEAD.read("5", SMALL)
+
+
+@pytest.mark.parametrize("layer", SUMMARIES)
+def test_a_layer_may_be_a_summary_of_all(layer):
+    assert LAYER.read(LAYER.write(layer), SMALL) == layer
+
+
+def test_hidden_words_are_places_from_0():
+    assert places_in(MASKED.read("2,0,511", SHAPE)) == {0, 2, 511}
+    assert places_in(MASKED.default) == set()
 
 
 def test_edits_that_were_too_many_for_a_link_are_named_in_it():
-    assert EDITS.read(TOO_MANY, CONFIG) == TOO_MANY
+    assert EDITS.read(TOO_MANY, SHAPE) == TOO_MANY
 
 
 def test_no_padding_is_off():
     choice = padding("pad_to")
-    for most in (None, 1, CONFIG.max_positions):
-        assert choice.read(choice.write(most), CONFIG) == most
+    for most in (None, 1, SHAPE.max_positions):
+        assert choice.read(choice.write(most), SHAPE) == most
     assert choice.write(None) == "off"
     with pytest.raises(ValueError, match="is not from 1"):
-        choice.read(str(CONFIG.max_positions + 1), CONFIG)
+        choice.read(str(SHAPE.max_positions + 1), SHAPE)

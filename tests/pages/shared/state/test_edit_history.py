@@ -5,7 +5,7 @@ import streamlit as st
 
 from model.edits import Edits
 from pages.shared.state import edit_history
-from pages.shared.state.edit_history import can_undo, change, edits, forget, undo
+from pages.shared.state.edit_history import can_undo, change, edits, undo
 
 FIRST, SECOND = (Edits(windows={"encoder": width}) for width in (1, 2))
 
@@ -46,15 +46,18 @@ def test_the_same_edits_again_are_no_change():
 
 
 def test_each_model_has_its_own():
+    bert = "transformers:some/bert"
     change(FIRST)
-    change(SECOND, edit_history.BERT)
-    assert (edits(), edits(edit_history.BERT)) == (FIRST, SECOND)
+    change(SECOND, bert)
+    assert (edits(), edits(bert)) == (FIRST, SECOND)
+    st.session_state["model"] = bert
+    assert edits() == SECOND
     st.session_state["model"] = "en-fr-learned"
     assert edits() == Edits()
+    assert not can_undo()
     assert edits("en-fr") == FIRST
-    forget(edit_history.BERT)
-    assert edits(edit_history.BERT) == Edits()
-    assert not can_undo(edit_history.BERT)
+    undo(bert)
+    assert (edits(bert), edits("en-fr")) == (Edits(), FIRST)
 
 
 def test_only_so_many_changes_can_be_undone():

@@ -1,0 +1,167 @@
+"""A BERT from a folder, in a real browser: loaded on its page, and looked at on the others."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from model import Site, load_bert
+from model.edits import Edits
+from model.library.pieces import merge_words, whole_words
+from tests.browser.heatmaps import expect_cell
+
+FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
+GATES = Edits(gates={("encoder", 0, 1): 0.0})
+
+
+@pytest.fixture(scope="module")
+def folder(make_bert_folder):
+    return make_bert_folder()
+
+
+@pytest.fixture(scope="module")
+def reader(folder):
+    return load_bert(folder)
+
+
+@pytest.fixture
+def models(page, server, folder):
+    """The page Models, where the BERT was loaded."""
+    page.goto(f"{server}/models")
+    load(page, folder)
+    page.get_by_text("Licence: none is named.").wait_for()
+    return page
+
+
+@pytest.fixture
+def bert(page, server, folder):
+    """The page Attention, whose address names the BERT."""
+    read = f"sentence={FIRST}&second={SECOND}&kind=encoder&layer=2&head=3"
+    page.goto(f"{server}/?model=transformers:{folder}&{read}")
+    page.get_by_role("button", name="Load it").or_(
+        page.locator(".token-strip .chip").first
+    ).wait_for()
+    if page.get_by_role("button", name="Load it").is_visible():
+        page.get_by_role("button", name="Load it").click()
+    page.get_by_text("What the model reads: 15 tokens").wait_for()
+    return page
+
+
+def load(page, name):
+    page.get_by_label("Name on the Hugging Face Hub").fill(str(name))
+    page.get_by_test_id("stBaseButton-secondaryFormSubmit").click()
+
+
+def see_cell(page, weights, tokens, row, column):
+    """Point at a cell of the heatmap until it shows its tokens and its weight."""
+    expect_cell(page, page.locator(".heatmap").first, weights, tokens, tokens, row, column)
+
+
+def weights_of(trace, layer=1, head=2):
+    return trace.attention[Site("encoder", layer)].weights[0, head].numpy()
+
+
+def texts(pieces):
+    return [piece.text for piece in pieces]
+
+
+def test_a_folder_is_loaded_chosen_and_shown_on_the_first_page(models, folder):
+    expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
+    models.get_by_role("button", name="Look at it").last.click()
+    expect(models.locator(".token-strip .chip").first).to_have_text("[CLS]")
+    assert "model=transformers" in models.url
+
+
+def test_its_numbers_are_those_of_transformers(models):
+    models.get_by_role("button", name="Same numbers as transformers?").click()
+    models.get_by_text(re.compile("^Largest differences from")).wait_for()
+    expect(models.get_by_text("Same numbers", exact=True)).to_be_visible()
+
+
+def test_a_model_is_removed_from_the_list(models, folder):
+    models.get_by_role("button", name="Remove").click()
+    expect(models.get_by_text(str(folder), exact=True)).to_have_count(0)
+    expect(models.get_by_text("Chosen", exact=True)).to_be_visible()
+
+
+def test_what_cannot_be_loaded_is_said_as_text(models, folder):
+    name = "/no/such <b>folder</b> **at all**"
+    load(models, name)
+    models.get_by_text("This model could not be loaded.").wait_for()
+    expect(models.get_by_text(name)).to_be_visible()
+    expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
+
+
+def test_an_old_address_leads_to_the_page_that_shows_it_now(bert, server, folder):
+    old = f"bert_name={folder}&bert_first={FIRST}&bert_second=&bert_layer=2&bert_query=3&bert_key=2"
+    bert.goto(f"{server}/bert?{old}&bert_tab=inside")
+    bert.get_by_text("9. Into the residual stream").wait_for()
+    expect(bert.get_by_role("combobox", name=re.compile("^Query"))).to_have_value("3: cat")
+    assert "/inside?" in bert.url
+    bert.reload()
+    expect(bert.get_by_role("combobox", name=re.compile("^Query"))).to_have_value("3: cat")
+
+
+def test_the_folder_is_shown_in_the_numbers_of_its_own_run(bert, reader):
+    trace = reader.trace(FIRST, second=SECOND)
+    expect(bert.locator(".token-strip .chip")).to_have_text(texts(trace.source_tokens))
+    expect(bert.locator(".token-strip .chip.segment-1")).to_have_count(7)
+    see_cell(bert, weights_of(trace), texts(trace.source_tokens), 4, 9)
+
+
+def test_a_word_is_hidden_and_predicted_and_brought_back(bert, reader):
+    bert.locator(".token-strip").get_by_role("button", name="play", exact=True).click()
+    expect(bert.locator(".token-strip .chip.mask")).to_have_count(2)
+    trace = reader.trace(FIRST, second=SECOND, masked=[4, 5])
+    likelihood = reader.probabilities(trace, [4])[0, reader.read(FIRST, SECOND)[4].id]
+    bert.get_by_text(f"“play” itself: {likelihood:.4f}").wait_for()
+    see_cell(bert, weights_of(trace), texts(trace.source_tokens), 5, 1)
+    bert.locator(".token-strip .chip.mask").first.click()
+    expect(bert.locator(".token-strip .chip.mask")).to_have_count(0)
+    plain = reader.trace(FIRST, second=SECOND)
+    see_cell(bert, weights_of(plain), texts(plain.source_tokens), 5, 1)
+
+
+def test_a_head_switched_off_changes_the_run(bert, reader):
+    bert.get_by_role("link", name="Heads").click()
+    board = bert.locator(".switchboard")
+    board.get_by_role("button", name=re.compile("^Encoder, layer 1, head 2: on")).click()
+    board.get_by_role("button", name=re.compile("^Encoder, layer 1, head 2: off")).wait_for()
+    edits = GATES.at_sites(reader.shape, 20)
+    trace = reader.trace(FIRST, second=SECOND, edits=edits)
+    bert.get_by_text("Mean change of the last hidden states").wait_for()
+    see_cell(bert, weights_of(trace, 0, 1), texts(trace.source_tokens), 2, 7)
+
+
+def test_pieces_merge_to_words(bert, reader):
+    bert.get_by_role("button", name="Tokens drawn").click()
+    bert.get_by_text("words", exact=True).click()
+    bert.get_by_text("the sum over its pieces").wait_for()
+    bert.keyboard.press("Escape")
+    trace = reader.trace(FIRST, second=SECOND)
+    words = [piece.word for piece in trace.source_tokens]
+    merged = merge_words(weights_of(trace), words)
+    see_cell(bert, merged, texts(whole_words(trace.source_tokens)), 4, 7)
+
+
+def test_a_clicked_cell_is_taken_apart(bert, reader):
+    trace = reader.trace(FIRST, second=SECOND)
+    weights = weights_of(trace)
+    see_cell(bert, weights, texts(trace.source_tokens), 6, 3)
+    bert.mouse.down()
+    bert.mouse.up()
+    bert.get_by_text("9. Into the residual stream").wait_for()
+    expect(bert.get_by_test_id("stMetricValue").first).to_have_text(f"{weights[6, 3]:.4f}")
+    query = bert.get_by_role("combobox", name=re.compile("^Query"))
+    expect(query).to_have_value(f"7: {trace.source_tokens[6].text}")
+
+
+def test_the_pages_keep_to_the_width_of_a_phone(bert, server):
+    bert.set_viewport_size({"width": 375, "height": 812})
+    bert.locator(".token-strip").get_by_role("button", name="cat", exact=True).click()
+    bert.get_by_text("itself:").wait_for()
+    main = bert.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+    bert.goto(f"{server}/models")
+    bert.get_by_role("button", name="Look at it").first.wait_for()
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -1,0 +1,163 @@
+"""A model of the transformers library is asked for, and the page goes on until it is there."""
+
+from threading import Event
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from model.library.hub import LoadingError
+from model.shape import Shape
+from pages.shared.controls import loading
+from pages.shared.runs import limits
+from pages.shared.runs import shelf as shelves
+from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
+from pages.shared.state import models
+from pages.shared.state.catalog import DEFAULT, LIBRARY
+from tests.pages.apps import address, button, new_app, open_page
+
+NAME = "some/bert"
+KEY = LIBRARY + NAME
+
+
+class Model(SimpleNamespace):
+    """Something in place of a model, which has an encoder."""
+
+    shape = Shape({"encoder": (2, 2)}, 40)
+
+
+@pytest.fixture
+def state(monkeypatch):
+    """An empty session."""
+
+    class State(dict):
+        __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
+
+    monkeypatch.setattr(st, "session_state", State())
+    return st.session_state
+
+
+@pytest.fixture
+def shelf(monkeypatch):
+    """A shelf of the test's own, which makes up what it loads."""
+    made = Shelf()
+    monkeypatch.setattr(loading, "shelf", lambda: made)
+    monkeypatch.setattr(LoadJob, "load", lambda job: Loaded(job.name, Model()))
+    return made
+
+
+@pytest.fixture
+def slow(monkeypatch, shelf):
+    """What has to be set before anything is loaded, and a click that does not wait for it."""
+    go = Event()
+    monkeypatch.setattr(loading, "MOMENT", 0.01)
+    monkeypatch.setattr(LoadJob, "load", lambda job: go.wait(20) and Loaded(job.name, Model()))
+    yield go
+    go.set()
+
+
+def test_what_is_in_memory_is_looked_at_at_once(state, shelf):
+    shelf.ask(NAME).result.result(20)
+    loading.ask_for(NAME)
+    assert models.chosen().key == KEY
+    assert KEY in models.choices()
+    assert "loading" not in state
+
+
+def test_what_comes_within_a_moment_is_looked_at_at_once(state, shelf):
+    loading.ask_for(NAME)
+    assert models.chosen().key == KEY
+    assert state.loading is None
+
+
+def test_the_page_goes_on_with_what_was_there_until_the_model_comes(state, shelf, slow):
+    loading.ask_for(NAME)
+    assert state.loading.name == NAME
+    loading.arrived()
+    assert models.chosen().key == DEFAULT
+    assert KEY not in models.choices()
+    slow.set()
+    state.loading.result.result(20)
+    loading.arrived()
+    assert KEY in models.choices()
+    assert models.chosen().key == DEFAULT, "it is listed, and not chosen"
+    assert state.loading is None
+
+
+def test_why_a_model_could_not_be_loaded_is_kept_until_it_was_shown(state, shelf, monkeypatch):
+    def fail(job):
+        raise LoadingError("There is no such model.")
+
+    monkeypatch.setattr(LoadJob, "load", fail)
+    told = {"error": [], "text": []}
+    for name, words in told.items():
+        monkeypatch.setattr(loading.st, name, words.append)
+    loading.ask_for(NAME)
+    assert models.chosen().key == DEFAULT
+    for _ in range(2):
+        loading.progress()
+    assert told == {"error": [loading.FAILED], "text": ["There is no such model."]}
+
+
+def test_a_failure_is_not_listed_when_it_arrives(state, shelf, slow, monkeypatch):
+    def fail(job):
+        slow.wait(20)
+        raise LoadingError("There is no such model.")
+
+    monkeypatch.setattr(LoadJob, "load", fail)
+    loading.ask_for(NAME)
+    slow.set()
+    assert state.loading.result.exception(20)
+    loading.arrived()
+    assert KEY not in models.choices()
+    loading.settle()
+    assert state.loading_failed == "There is no such model."
+
+
+def test_too_many_at_once_are_refused(state, shelf, slow):
+    for number in range(shelves.MOST_WAITING):
+        loading.ask_for(f"model {number}")
+    loading.ask_for("one more")
+    assert f"{shelves.MOST_WAITING} models are being loaded" in state.loading_failed
+    assert state.loading.name != "one more"
+
+
+def test_a_model_that_a_link_names_is_listed_once_it_is_in_memory(state, shelf):
+    state.model = KEY
+    loading.arrived()
+    assert KEY not in models.choices()
+    shelf.ask(NAME).result.result(20)
+    loading.arrived()
+    assert KEY in models.choices()
+
+
+def test_the_bar_says_how_far_it_is(monkeypatch, bert_folder):
+    go, real = Event(), LoadJob.load
+    monkeypatch.setattr(loading, "MOMENT", 0.01)
+    monkeypatch.setattr(LoadJob, "load", lambda job: go.wait(60) and real(job))
+    shelves.shelf().loaded.pop(str(bert_folder), None)
+    app = open_page("heads", model=LIBRARY + str(bert_folder))
+    button(app, "Load it").click().run()
+    job = app.session_state["loading"]
+    try:
+        for done, stage in ((0, "begin"), (30, "download"), (100, "reading")):
+            job.progress(done, 100)
+            app.run()
+            (bar,) = app.get("progress")
+            assert (bar.proto.value, bar.proto.text) == (done, loading.STAGES[stage])
+    finally:
+        go.set()
+    job.result.result(60)
+    app.run()
+    assert not app.exception
+    assert not app.get("progress")
+    assert address(app)["model"] == LIBRARY + str(bert_folder)
+    assert app.text_input(key="sentence").label == "Text"
+
+
+def test_where_other_models_are_switched_off_none_is_offered(monkeypatch):
+    monkeypatch.setattr(limits, "OTHER_MODELS", False)
+    app = new_app(model=KEY).run()
+    assert f"{NAME} is not in memory" in app.text[0].value
+    assert [one.value for one in app.info] == [loading.OFF]
+    assert not [one for one in app.button if one.label == "Load it"]

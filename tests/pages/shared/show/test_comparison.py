@@ -1,0 +1,266 @@
+"""Two runs side by side: what is drawn is what the models say in them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model import load_bert
+from model.edits import Edits
+from model.insight.effects import log_probabilities
+from model.insight.scoring import trace_log_probabilities
+from model.reader import Question
+from pages.shared.runs.run import ModelRun, hiding
+from pages.shared.runs.shelf import shelf
+from pages.shared.show import comparison
+from pages.shared.show.comparison import (
+    Answers,
+    asked_alike,
+    change_of_states,
+    compare_answers,
+    compare_choices,
+    compare_scores,
+    compare_writing,
+    measured_on,
+)
+from pages.shared.show.saving import NO_MODEL
+from pages.shared.state.catalog import LIBRARY
+from tests.pages.sessions import end, session
+from tests.viz.unpacking import split
+
+SENTENCE, TARGET = "I love my cat.", "J'aime mon chat."
+CAT = "the cat was playing."
+
+
+@pytest.fixture(autouse=True)
+def visitor():
+    with session("comparison"):
+        yield
+    end("comparison")
+
+
+@pytest.fixture
+def run_in(transformers_folders, bert_folder):
+    """A function that returns a run in a model: one of the app's own, or a tiny one."""
+    folders = {**transformers_folders, "BERT": bert_folder}
+
+    def made(name, sentence=SENTENCE, *, hidden=(), **options):
+        if name in folders:
+            shelf().ask(str(folders[name])).result.result()
+            name = LIBRARY + str(folders[name])
+        return hiding(ModelRun(sentence, model=name, **options), set(hidden))
+
+    return made
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The header and the bytes of each picture that is drawn, by its key."""
+    found = {}
+
+    def show(picture, key, *_, **__):
+        found[key] = split(picture.data)
+
+    monkeypatch.setattr(comparison, "show", show)
+    return found
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What is drawn besides pictures: figures, captions and texts."""
+    found = []
+    for name in ("metric", "caption", "text", "markdown"):
+        monkeypatch.setattr(comparison.st, name, lambda *parts, **_: found.append(parts))
+    return found
+
+
+def switched_off(run, kind="decoder", heads=(0, 1)):
+    """The run with heads of the first layer removed."""
+    return replace(run, edits=Edits(gates={(kind, 0, head): 0.0 for head in heads}))
+
+
+def bars(picture):
+    """The numbers of each run by its label, and the tokens they are of."""
+    header, body = picture
+    values = np.frombuffer(body, "<f4").reshape(len(header["runs"]), -1)
+    return dict(zip(header["runs"], values, strict=True)), header["tokens"]
+
+
+def test_the_tokens_of_the_target_are_what_runs_of_a_translator_are_measured_on(run_in):
+    run = run_in("en-fr-learned", target=TARGET)
+    tokens = [token.text for token in run.trace.target_tokens[1:]]
+    assert measured_on(run) == [*tokens, "<end>"]
+    assert measured_on(run_in("BERT", CAT)) == []
+    assert measured_on(run_in("BERT", CAT, hidden=[2, 3])) == ["cat", "was"]
+
+
+def test_questions_are_alike_if_they_ask_for_the_same_kind_of_thing(run_in):
+    one, two = run_in("BERT", CAT, hidden=[2]), run_in("BERT", CAT, hidden=[3, 1])
+    (pair,) = asked_alike(one, two)
+    assert pair == (Question("In place of token 3", 0), Question("In place of token 2", 0))
+    assert len(asked_alike(two, two)) == 2
+    assert asked_alike(one, run_in("GPT-2")) == []
+    assert asked_alike(run_in("classes"), run_in("spans")) == []
+    assert asked_alike(run_in("en-fr-learned"), run_in("en-fr-learned")) == []
+
+
+def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in, said):
+    before = run_in("en-fr-learned", target=TARGET)
+    after = switched_off(before, "cross")
+    compare_scores(before, after)
+    trained, now = (trace_log_probabilities(run.trace).sum().item() for run in (before, after))
+    assert abs(trained - now) > 0.01
+    label, value, change = said.pop()
+    assert label == "The log-probability of the whole target"
+    assert value == f"{now:.3f} nats"
+    assert change == f"{now - trained:+.3f} against {trained:.3f} as trained"
+    compare_scores(before, before)
+    assert said.pop() == (label, f"{trained:.3f} nats", None)
+    compare_scores(before, after, loss=True)
+    losses = [-trace_log_probabilities(run.trace).mean().item() for run in (before, after)]
+    assert said.pop() == (
+        "Minus the mean of the log-probability of the whole target",
+        f"{losses[1]:.3f} nats a token",
+        f"{losses[1] - losses[0]:+.3f} against {losses[0]:.3f} as trained",
+    )
+
+
+def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, bert_folder):
+    before = run_in("BERT", CAT)
+    after = switched_off(before, "encoder")
+    reader = load_bert(bert_folder)
+    edits = after.edits.at_sites(reader.shape, 20)
+    usual, states = (reader.trace(CAT, edits=each).outputs["encoder"][0] for each in ({}, edits))
+    moved = [(b - a).norm() / a.norm() for a, b in zip(usual, states, strict=True)]
+    assert change_of_states(before, after) == pytest.approx(torch.stack(moved).mean().item())
+    assert change_of_states(before, before) == 0
+    compare_scores(before, after)
+    assert said == [
+        ("Mean change of the last hidden states", f"{change_of_states(before, after):.1%}")
+    ]
+    compare_scores(before, before)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(("name", "kind"), [("en-fr-learned", "cross"), ("GPT-2", "decoder")])
+def test_both_probabilities_of_each_token_are_drawn(name, kind, run_in, shown, said):
+    before = run_in(name)
+    after = switched_off(before, kind)
+    compare_answers(before, after, ("A", "B"), of=NO_MODEL)
+    found, tokens = bars(shown["probabilities"])
+    assert tokens == measured_on(before)
+    for label, run in (("A", before), ("B", after)):
+        trace = run.reader.trace(SENTENCE, before.target_text or None, edits=run.changes)
+        expected = log_probabilities(trace.logits, before.objective)[0].exp()
+        np.testing.assert_allclose(found[label], expected, atol=1e-5)
+    assert np.abs(found["A"] - found["B"]).max() > 1e-4
+
+
+def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown, said):
+    before = run_in("GPT-2")
+    after = switched_off(before, heads=range(4))
+    compare_choices(before, after, ("A", "B"), of=NO_MODEL)
+    assert list(shown) == ["answer-0"]
+    assert ("**The next token**",) in said
+    found, tokens = bars(shown["answer-0"])
+    best = {}
+    for label, run in (("A", before), ("B", after)):
+        likely = run.reader.trace(SENTENCE, edits=run.changes).logits[0, -1].softmax(-1)
+        best[label] = likely.topk(comparison.TOP).indices.tolist()
+        texts = [run.reader.label(run.trace, None, index) for index in best[label]]
+        assert set(texts) <= set(tokens)
+        shown_first = [found[label][tokens.index(text)] for text in texts]
+        np.testing.assert_allclose(shown_first, likely[best[label]], atol=1e-5)
+    order = [before.reader.label(before.trace, None, index) for index in best["B"]]
+    assert tokens[: comparison.TOP] == order, "those with the changes are first"
+    assert len(tokens) == len(set(best["A"]) | set(best["B"]))
+
+
+def test_one_run_has_one_bar_for_each_answer(run_in, shown, said):
+    run = run_in("classes")
+    assert compare_choices(run, run, of=NO_MODEL)
+    found, tokens = bars(shown["answer-0"])
+    likely = run.trace.logits[0, 0].softmax(-1)
+    assert list(found) == [comparison.TRAINED]
+    assert sorted(tokens) == ["glad", "sad", "so so"]
+    np.testing.assert_allclose(found[comparison.TRAINED], sorted(likely, reverse=True), atol=1e-6)
+
+
+def test_answers_of_different_texts_stand_apart(run_in, shown, said):
+    first, second = run_in("spans"), run_in("spans", "We leave today.")
+    assert Answers(first, Question("", 0)).can_stand_beside(Answers(first, Question("", 1)))
+    assert not Answers(first, Question("", 0)).can_stand_beside(Answers(second, Question("", 0)))
+    compare_choices(first, second, ("A", "B"), of=NO_MODEL)
+    assert set(shown) == {f"answer-{row}-{label}" for row in (0, 1) for label in "AB"}
+    texts = [run.reader.answer(run.trace).text for run in (first, second)]
+    told = [words for (words,) in said if words.startswith("The answer")]
+    assert told == [f"The answer A: “{texts[0]}”", f"The answer B: “{texts[1]}”"]
+
+
+def test_the_answer_of_one_run_is_told_once_as_what_it_is(run_in, shown, said):
+    run = run_in("spans")
+    compare_choices(run, run, of=NO_MODEL)
+    text = run.reader.answer(run.trace).text
+    told = [words for (words,) in said if words.startswith("The answer")]
+    assert told == [f"The answer {comparison.TRAINED}: “{text}”"]
+
+
+def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
+    run = run_in("BERT", CAT, hidden=[2])
+    answers = Answers(run, *run.reader.questions(run.trace))
+    reader = load_bert(bert_folder)
+    likely = reader.trace(CAT, masked=[2]).logits[0, 0].softmax(-1)
+    cat = reader.read(CAT)[2].id
+    rank = (likely > likely[cat]).sum() + 1
+    words = f"“cat” itself: {likely[cat]:.4f}, number {rank} of {len(likely)}"
+    assert answers.of_hidden_word() == words
+    compare_choices(run, run, of=NO_MODEL)
+    assert (words,) in said
+    typed = run_in("BERT", "the [MASK] was playing.")
+    assert Answers(typed, *typed.reader.questions(typed.trace)).of_hidden_word() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("headless", True), ("BERT", False), ("en-fr-learned", False)]
+)
+def test_a_model_without_an_output_says_so(name, told, run_in, shown, said):
+    run = run_in(name, CAT)
+    compare_answers(run, run, of=NO_MODEL)
+    assert ((comparison.NO_OUTPUT,) in said) == told
+    assert bool(shown) == (name == "en-fr-learned")
+
+
+@pytest.mark.parametrize("name", ["T5", "GPT-2", "en-fr-learned"])
+def test_both_texts_are_drawn_and_what_differs_is_marked(name, run_in, shown):
+    before = run_in(name)
+    shape = before.reader.shape
+    heads = [(*site, head) for site in shape.sites for head in range(shape.heads(site.kind))]
+    after = replace(before, edits=Edits(gates=dict.fromkeys(heads, 0.0)))
+    compare_writing(before, after, of=NO_MODEL)
+    texts = []
+    for key, run in (("trained", before), ("changed", after)):
+        header, _ = shown[key]
+        expected = run.reader.write(
+            SENTENCE, edits=run.edits.at_sites(run.reader.shape, run.reader.shape.max_positions)
+        )
+        assert header["text"] == expected.writing.text
+        texts.append([token.text for token in expected.writing.target_tokens])
+    assert texts[0] != texts[1]
+    assert any(chip["changed"] for chip in shown["changed"][0]["chips"])
+    compare_writing(before, before, of=NO_MODEL)
+    assert not any(chip["changed"] for chip in shown["changed"][0]["chips"])
+
+
+def test_a_model_that_does_not_write_has_no_texts(run_in, shown):
+    run = run_in("BERT", CAT)
+    compare_writing(run, run, of=NO_MODEL)
+    assert not shown
+
+
+def test_a_prompt_that_leaves_no_room_says_so(run_in, shown, said):
+    run = run_in("GPT-2", "cat " * 100)
+    compare_writing(run, run, of=NO_MODEL)
+    ((words,),) = said
+    assert "no room to write" in words
+    assert not shown
