@@ -11,7 +11,7 @@ from pages.shared.frame.talk import KEPT, SHIPPED
 from pages.shared.link.slides import Slide, read_talk, write_talk
 from pages.shared.show.pictures import css_class
 from tests.browser.heatmaps import READING, point_of
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import RUNNING, box_at_rest
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
 SMALLEST = 20  # pixels of a token that the last row can read
@@ -216,6 +216,7 @@ def test_a_click_in_a_map_on_a_slide_reads_its_cell_and_leaves_the_keys_to_the_t
     see_own(page, 2)
     page.keyboard.press("PageUp")
     see_own(page, 1)
+    page.wait_for_function(f"!({RUNNING})")
     page.keyboard.press("Escape")
     expect(page.get_by_label("English sentence")).to_have_value("We sing.")
     expect(page).to_have_url(begun)
