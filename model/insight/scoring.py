@@ -39,7 +39,7 @@ def trace_log_probabilities(trace: Trace) -> Tensor:
 
 def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
     """Return the most likely token after each one before the padding: probabilities and ids."""
-    length = sum(token.id != PAD_ID for token in trace.target_tokens)
+    length = sum(not token.is_padding for token in trace.target_tokens)
     best = trace.logits[0, :length].softmax(dim=-1).max(dim=-1)
     return best.values, best.indices.tolist()
 

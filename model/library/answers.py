@@ -141,6 +141,30 @@ class Answers:
         return likeliest_answer(trace)
 
 
+class Answering:
+    """What a reader says by the head that its `answers` read, the same for whichever runs it."""
+
+    answers: Answers
+
+    def questions(self, trace: Trace) -> list[Question]:
+        """Return what the head chooses by the rows of a trace's logits; none without a head."""
+        return self.answers.questions(trace)
+
+    def label(self, trace: Trace, question: Question, index: int) -> str:
+        """Return a token of the vocabulary, a class, or a place with its token: 5: Paris."""
+        return self.answers.label(trace, index)
+
+    def objective(
+        self, trace: Trace, site: Site | None = None, query: int | None = None
+    ) -> Objective | None:
+        """Return what an effect is measured on, from the trace of the unedited model."""
+        return self.answers.objective(trace, site, query)
+
+    def answer(self, trace: Trace) -> Answer:
+        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
+        return self.answers.answer(trace)
+
+
 def masked(trace: Trace) -> list[int]:
     """Return the places of the masked tokens of a trace."""
     return [i for i, piece in enumerate(trace.source_tokens) if piece.role == "mask"]

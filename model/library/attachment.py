@@ -25,6 +25,7 @@ from model.library.attention_interface import (
 )
 from model.library.hub import LoadingError, first_line
 from model.library.output_projections import heads_to_stream
+from model.library.parity import Parity
 from model.reader import Ability
 from model.trace import KINDS, Kind, Run, Site, Trace
 
@@ -33,14 +34,6 @@ if TYPE_CHECKING:
 
 LARGEST_DIFFERENCE = 1e-3  # of a model that is shown; float32 leaves some 1e-6
 CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
-
-
-@dataclass(frozen=True)
-class Parity:
-    """The largest absolute differences from the library's own attention, on one text."""
-
-    outputs: float  # of the logits, or the last hidden states if there is no head
-    weights: float  # of the weights of every head in every layer
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from torch import Tensor
 from model.decoding.steps import Decoding
 from model.decoding.strategies import Strategy
 from model.device import best_device
-from model.library.answers import Answer, Answers, masked
+from model.library.answers import Answering, Answers, masked
 from model.library.bert import Bert, bert_config, build_bert
 from model.library.hub import Progress, fetch, read_config, read_tokenizer, read_weights
 from model.library.parity import Parity, measure_parity
 from model.library.pieces import Piece
 from model.library.word_pieces import WordPieces
-from model.reader import Ability, Objective, Question, Shape
+from model.reader import Ability, Shape
 from model.tokens import Token
 from model.trace import Kind, Run, RunEdits, Site, Trace
 
@@ -48,7 +48,7 @@ class Prediction(NamedTuple):
     probability: float
 
 
-class BertReader:
+class BertReader(Answering):
     """A BERT with its tokenizer, as model/reader.py says; threads may share it.
 
     `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a head
@@ -171,24 +171,6 @@ class BertReader:
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
-
-    def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return what the head chooses by the rows of a trace's logits; none without a head."""
-        return self.answers.questions(trace)
-
-    def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return a word of the vocabulary, a class, or a place with its token, such as 5: Paris."""
-        return self.answers.label(trace, index)
-
-    def objective(
-        self, trace: Trace, site: Site | None = None, query: int | None = None
-    ) -> Objective | None:
-        """Return the masked words, or the class or the answer that the model chose in a trace."""
-        return self.answers.objective(trace, site, query)
-
-    def answer(self, trace: Trace) -> Answer:
-        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
-        return self.answers.answer(trace)
 
     def write(
         self,

@@ -12,9 +12,9 @@ from model.trace import Trace
 
 
 class Parity(NamedTuple):
-    """The largest absolute differences from transformers' BertModel on one text."""
+    """The largest absolute differences from the classes of the transformers library, on a text."""
 
-    states: float  # of the last hidden states
+    outputs: float  # of the logits, or of the last hidden states if there is no head
     weights: float  # of the weights of every head in every layer
 
 
@@ -40,6 +40,6 @@ def measure_parity(model: Bert, trace: Trace, folder: Path) -> Parity:
     )
     their_weights = torch.cat(outputs.attentions)  # (layers, H, S, S)
     return Parity(
-        states=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
+        outputs=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
         weights=(trace.weights("encoder") - their_weights).abs().max().item(),
     )

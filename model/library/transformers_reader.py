@@ -11,12 +11,12 @@ from torch import Tensor
 
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
-from model.library.answers import Answer, Answers, Head
+from model.library.answers import Answering, Answers, Head
 from model.library.attachment import Attachment, Parity
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
 from model.library.writing import Writer
-from model.reader import Ability, Objective, Question, Shape
+from model.reader import Ability, Shape
 from model.sequences import token_ids
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-class TransformersReader:
+class TransformersReader(Answering):
     """A model of the transformers library with its tokenizer, which threads may share.
 
     An encoder reads a text as the source, a decoder alone as the target, and both beside each
@@ -134,24 +134,6 @@ class TransformersReader:
         if logits is None:
             raise ValueError("This model has no head, so nothing can be measured on what it says.")
         return logits
-
-    def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return what the model chooses by the rows of a trace's logits."""
-        return self.answers.questions(trace)
-
-    def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return the words for one of the things that a question chooses from."""
-        return self.answers.label(trace, index)
-
-    def objective(
-        self, trace: Trace, site: Site | None = None, query: int | None = None
-    ) -> Objective | None:
-        """Return what an effect is measured on, from the trace of the unedited model."""
-        return self.answers.objective(trace, site, query)
-
-    def answer(self, trace: Trace) -> Answer:
-        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
-        return self.answers.answer(trace)
 
     def write(
         self,

@@ -135,7 +135,7 @@ def test_the_difference_from_transformers_is_measured_on_the_text(folder):
     measured = load_bert(folder).parity(FIRST, SECOND)
     press(app, "measure", LIBRARY + str(folder))
     (words,) = [one.value for one in app.caption if one.value.startswith("Largest differences")]
-    assert f"{measured.states:.1e} in the last hidden states" in words
+    assert f"{measured.outputs:.1e} in the last hidden states" in words
     assert f"{measured.weights:.1e} in the weights" in words
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.edits import Edits
 from model.insight.effects import log_probabilities
+from model.insight.scoring import most_likely_tokens
 from model.reader import Question
 from pages.parts.decoding.branches import Branch, branches_of
 from pages.parts.decoding.player import node_of, player, tree
@@ -69,16 +70,16 @@ def teacher_forcing(run: ModelRun, score: float) -> None:
     rows = [objective.rows[place] for place in places]
     wanted = [objective.ids[place] for place in places]
     found = log_probabilities(trace.logits, objective)[0, places]
-    likeliest = trace.logits[0, rows].softmax(dim=-1).max(dim=-1)
+    probabilities, favourites = most_likely_tokens(trace)
 
     def labels(ids: list[int]) -> list[str]:
         asked = zip(rows, ids, strict=True)
         return [model.label(trace, Question("", row), index) for row, index in asked]
 
-    ids = likeliest.indices.tolist()
+    ids = [favourites[row] for row in rows]
     read = [trace.target_tokens[row].text for row in rows]
-    probabilities = as_array(found.exp()), as_array(likeliest.values)
-    picture = shifted_right(*probabilities, read, labels(wanted), labels(ids))
+    both = as_array(found.exp()), as_array(probabilities[rows])
+    picture = shifted_right(*both, read, labels(wanted), labels(ids))
     show(picture, "forced", of=about_run(forced), what="Teacher forcing")
     with st.container(horizontal=True):
         st.metric("The reference, forced", f"{found.sum():.3f} nats")

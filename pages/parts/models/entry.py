@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from model.library.hub import first_line
+from model.library.parity import Parity
 from model.reader import ABILITIES as ALL_ABILITIES
 from model.reader import Reader
 from pages.parts.models.words import ABILITIES, DIFFERENCES, NO_PARITY, PARITY
 from pages.shared.controls import loading
 from pages.shared.runs import limits
 from pages.shared.runs.facts import (
-    Differences,
     card_of,
     measured_parity,
     parity_at_loading,
@@ -113,7 +113,7 @@ def parity(entry: CatalogEntry, model: Reader) -> None:
         show_differences(found, "the last hidden states")
 
 
-def show_differences(found: Differences, of: str) -> None:
+def show_differences(found: Parity, of: str) -> None:
     """Draw how large differences are, and whether that is rounding."""
     same = max(found) < SAME
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from model.library.card import Card
+from model.library.parity import Parity
 from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun
@@ -17,13 +18,6 @@ class Size(NamedTuple):
 
     parameters: int
     bytes: int
-
-
-class Differences(NamedTuple):
-    """The largest absolute differences from the classes of the transformers library."""
-
-    outputs: float  # of the logits, or of the last hidden states
-    weights: float  # of the weights of every head in every layer
 
 
 def size_of(key: str) -> Size:
@@ -42,16 +36,13 @@ def card_of(key: str) -> Card:
     return loaded.card if loaded else Card()
 
 
-def parity_at_loading(key: str) -> Differences | None:
+def parity_at_loading(key: str) -> Parity | None:
     """Return what was measured when a model of the library was loaded, if it was."""
     model = reader(key)
-    if "own layers" not in model.missing:
-        return None
-    return Differences(model.parity.outputs, model.parity.weights)
+    return model.parity if "own layers" in model.missing else None
 
 
 @model_call("Running transformers' own BertModel …")
-def measured_parity(run: ModelRun) -> Differences:
+def measured_parity(run: ModelRun) -> Parity:
     """Return how far the numbers of a BERT in layers of this project are from the library's."""
-    found = run.reader.parity(run.sentence, run.second or None)
-    return Differences(found.states, found.weights)
+    return run.reader.parity(run.sentence, run.second or None)

@@ -3,8 +3,8 @@
 import pytest
 
 from model.library.card import Card
+from model.library.parity import Parity
 from pages.shared.runs.facts import (
-    Differences,
     Size,
     card_of,
     measured_parity,
@@ -46,7 +46,7 @@ def test_parity_is_measured_at_loading_or_on_a_text(loaded, bert):
     assert max(parity_at_loading(theirs)) < 1e-4
     run = ModelRun("the cat was playing.", second="a dog", model=ours)
     measured = bert.parity("the cat was playing.", "a dog")
-    assert measured_parity(run) == Differences(measured.states, measured.weights)
+    assert measured_parity(run) == Parity(measured.outputs, measured.weights)
 
 
 def test_a_model_without_a_card_has_nothing_to_say(loaded):
