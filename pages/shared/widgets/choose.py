@@ -107,7 +107,8 @@ def editor(
             drawn.value = st.session_state[name]
             changed(drawn.value)
 
-    st.session_state.setdefault(name, value)
+    # Each time: a browser that never got a run that was cut off would show and send the default.
+    st.session_state[name] = value
     widget(label, key=name, on_change=take, **more)
 
 

@@ -174,6 +174,14 @@ def test_an_editor_that_was_not_drawn_for_a_while_shows_the_value_as_it_is():
     assert app.session_state["changes"] == 1
 
 
+def test_every_run_tells_the_browser_an_editors_value_as_one_may_not_have_reached_it():
+    app = drawn(EDITOR)
+    for _ in range(2):
+        app.run()
+        assert app.slider(key="fader").proto.set_value
+        assert list(app.slider(key="fader").proto.value) == [0.5]
+
+
 def test_a_change_that_was_not_taken_is_not_shown():
     script = EDITOR.replace("st.session_state.edit = value\n    st", "st", 1)
     app = drawn(script)
