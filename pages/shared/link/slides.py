@@ -15,10 +15,11 @@ from pages.shared.state.choice import Choice
 from pages.shared.state.choices import chosen
 from pages.shared.state.page import PAGES, Page
 
-LARGEST_FILE = 200_000  # bytes
+LARGEST_FILE = 400_000  # bytes
 MOST_SLIDES = 60
 LONGEST_TITLE = 80  # characters
 LONGEST_WORDS = 400
+LONGEST_NOTES = 2_000
 SIZES = (0.5, 4.0)  # how much larger than on its page a picture may be shown
 FORMAT = "headlight_talk"  # what a file names its slides' format by
 VERSION = 2
@@ -44,16 +45,18 @@ OLD_PICTURES = {
 class Slide:
     """A scene of a page, which of its pictures to show and how large, and the words above them.
 
-    `drawn` are the pictures that the scene draws, as far as that is known: none if it is not.
+    A slide without a page is one of words alone, such as a title. `drawn` are the pictures that
+    the scene draws, as far as that is known: none if it is not. `notes` are for the speaker alone.
     """
 
-    page: str  # its key
+    page: str = ""  # its key
     parameters: Mapping[str, str] = field(default_factory=dict)  # as a link holds them
     title: str = ""
     words: str = ""
     pictures: tuple[str, ...] = ()
     size: float = 1.5
     drawn: tuple[str, ...] = ()
+    notes: str = ""
 
 
 def whole(text: str) -> str:
@@ -77,6 +80,7 @@ class Entry(BaseModel):
     pictures: list[Text] = []
     size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
     drawn: list[Text] = []
+    notes: Annotated[Text, Field(max_length=LONGEST_NOTES)] = ""
 
 
 class File(BaseModel):
@@ -110,6 +114,9 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     slides, notes = [], []
     for number, written in enumerate(read_file(data).slides, start=1):
         entry = up_to_date(written)
+        if not entry.page:
+            slides.append(Slide(title=entry.title, words=entry.words, notes=entry.notes))
+            continue
         page = PAGES.get(entry.page)
         if page is None or not page.pictures:
             notes.append(f"Slide {number} was left out: there is no page {written.page}.")
@@ -173,5 +180,6 @@ def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
         tuple(dict.fromkeys(key for key in entry.pictures if key not in missing)),
         entry.size,
         tuple(key for key in page.pictures if key in entry.drawn),
+        entry.notes,
     )
     return slide, refused
