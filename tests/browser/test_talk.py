@@ -199,6 +199,7 @@ def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
 def test_a_click_in_a_map_on_a_slide_reads_its_cell_and_leaves_the_keys_to_the_talk(page, server):
     with_talk(page, server, MAPS, "masks?sentence=We+sing.")
     page.get_by_label("English sentence").wait_for()
+    page.wait_for_url("**/masks?v=2&*")  # the address is written after the page
     begun = page.url
     page.get_by_role("button", name="Present", exact=True).click()
     see_own(page, 1)
