@@ -22,7 +22,7 @@ ELIDED = re.compile(
     r"(?<![^\W\d_])(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'$", flags=re.IGNORECASE
 )
 
-WHOLE_WORDS = 0.2  # of the vocabulary
+WHOLE_WORDS = 0.35  # of the vocabulary
 UNFINISHED = 0x10FF00  # stands, plus the byte, in a text whose last character lacks bytes
 
 # What a byte-pair token may span: an elided French word with its apostrophe (l', qu'), a word with
