@@ -107,6 +107,12 @@ class Edits:
         """Whether any query sees other keys than as trained."""
         return not self.look_ahead or not self.padding or bool(self.windows or self.cells)
 
+    @property
+    def cells_changed(self) -> tuple[int, int]:
+        """How many cells are closed and opened; of two edits of one the later counts."""
+        last = {replace(cell, opened=False): cell.opened for cell in self.cells}
+        return len(last) - sum(last.values()), sum(last.values())
+
     def at_sites(
         self, shape: Shape, positions: int, target_length: int | None = None
     ) -> dict[Site, AttentionEdit]:
@@ -268,9 +274,7 @@ def describe(edits: Edits, kinds: Mapping[Kind, str]) -> list[str]:
     words += heads[:MOST_HEADS]
     if len(heads) > MOST_HEADS:
         words.append(f"{len(heads) - MOST_HEADS} more heads off or faded")
-    last = {replace(cell, opened=False): cell.opened for cell in edits.cells}
-    opened = sum(last.values())
-    for count, verb in ((len(last) - opened, "closed"), (opened, "opened")):
+    for count, verb in zip(edits.cells_changed, ("closed", "opened"), strict=True):
         if count:
             words.append(f"{count} cell{'s' if count > 1 else ''} of the masks {verb}")
     return words

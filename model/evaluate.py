@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import sacrebleu
 from tqdm import tqdm
 
-from model.decoding.search import decode
+from model.decoding.search import Decoded, decode
 from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
 from model.training.data import group_references, read_pairs
@@ -31,19 +31,19 @@ class Scores:
     signatures: tuple[str, str] = ("", "")  # how sacrebleu says what it computed
 
 
-def translate_all(
+def decode_all(
     model: Transformer,
     tokenizer: Tokenizer,
     sentences: Sequence[str],
     batch_size: int = 128,
     progress: bool = False,
-) -> list[str]:
-    """Return greedy translations of many sentences, sentences of like length decoded together."""
+) -> list[Decoded]:
+    """Decode many sentences greedily, sentences of like length together."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
     order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]))
-    translations = [""] * len(encoded)
+    found: list[Decoded | None] = [None] * len(encoded)
     for first in tqdm(range(0, len(order), batch_size), desc="translating", disable=not progress):
         rows = order[first : first + batch_size]
         source_ids = pad([source_sequence(encoded[row]) for row in rows]).to(device)
@@ -51,8 +51,16 @@ def translate_all(
         for row, decoded in zip(
             rows, decode(model, source_ids, max_new_tokens=longest), strict=True
         ):
-            translations[row] = tokenizer.decode(decoded.ids)
-    return translations
+            found[row] = decoded
+    return found
+
+
+def translate_all(
+    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], **options: int
+) -> list[str]:
+    """Return greedy translations of many sentences; for `options` see `decode_all`."""
+    decoded = decode_all(model, tokenizer, sentences, **options)
+    return [tokenizer.decode(each.ids) for each in decoded]
 
 
 def translate_by_beam(translator: Translator, sentences: Sequence[str], width: int) -> list[str]:

@@ -52,6 +52,12 @@ class Objective:
     description: str  # "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) what the ids stand for, if it can be said
 
+    def alone(self, place: int) -> Objective:
+        """Return what is measured on one of the ids, by its place."""
+        one = slice(place, place + 1)
+        what = "the log-probability of the chosen token alone"
+        return Objective(self.rows[one], self.ids[one], what, self.texts[one])
+
 
 class Reader(Protocol):
     """A model with its tokenizer; it holds no state of a call, so threads may share it."""

@@ -138,8 +138,8 @@ class Translator:
             record=record,
         )
         text, target_tokens = self.tokenizer.decode_tokens(decoded.written)
-        score, finished = decoded.log_probability, decoded.finished
-        return Translation(source, text, tokens, target_tokens, score, finished)
+        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+        return Translation(source, text, tokens, target_tokens, *how)
 
     def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
         return self.tokenizer.append(text, index)

@@ -21,6 +21,7 @@ class Decoded:
     ids: list[int]
     log_probability: float  # of the ids, and of the end token if it was reached
     end: int | None  # the end token that came; None if the limit did
+    log_probabilities: list[float]  # of each of them, the end token last
 
     @property
     def finished(self) -> bool:
@@ -97,6 +98,7 @@ def search(
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
     choose = strategy.chooser(device)
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
+    each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
     sentences = list(range(batch))  # which text of the batch each prefix begins
     wanted = batch * strategy.width
     found: list[list[Decoded]] = [[] for _ in range(batch)]
@@ -119,21 +121,23 @@ def search(
             masked = {site: newest(one.masked_scores) for site, one in trace.attention.items()}
             choice = (part[:possible] for part in (rows, ids, candidates))
             record.append(Expansion(weights, masked, log_probabilities, *choice, kept))
-        rows, ids, totals = rows[:kept], ids[:kept], candidates[:kept]
-        written = ids.tolist()
+        rows, ids, candidates = rows[:kept], ids[:kept], candidates[:kept]
+        each = torch.cat([each[rows], (candidates - totals[rows])[:, None]], dim=1)
+        totals, written = candidates, ids.tolist()
         if not prefixes.ends.isdisjoint(written):
             ended = torch.tensor([index in prefixes.ends for index in written], device=device)
-            ends = (part[ended].tolist() for part in (rows, ids, totals))
-            for row, end, total in zip(*ends, strict=True):
-                found[sentences[row]].append(Decoded(prefixes.written[row].tolist(), total, end))
+            ends = (part[ended].tolist() for part in (rows, totals, ids, each))
+            for row, *what in zip(*ends, strict=True):
+                found[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *what))
                 wanted -= 1
-            rows, ids, totals = rows[~ended], ids[~ended], totals[~ended]
+            rows, ids, totals, each = (part[~ended] for part in (rows, ids, totals, each))
         sentences = [sentences[row] for row in rows.tolist()]
         if not sentences:
             break
         prefixes.extend(rows, ids)
     for row, sentence in enumerate(sentences):
-        found[sentence].append(Decoded(prefixes.written[row].tolist(), totals[row].item(), None))
+        parts = totals[row].item(), None, each[row].tolist()
+        found[sentence].append(Decoded(prefixes.written[row].tolist(), *parts))
     return [
         max(texts, key=lambda text: strategy.score(text.log_probability, text.length))
         for texts in found

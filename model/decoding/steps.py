@@ -34,6 +34,7 @@ class Writing:
     target_tokens: list[Token]
     score: float  # log-probability of the target tokens, in nats
     finished: bool  # whether the end token came before the limit
+    log_probabilities: list[float]  # of each target token, in nats
 
 
 @dataclass(frozen=True)

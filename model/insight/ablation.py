@@ -10,22 +10,27 @@ from torch import Tensor
 
 from model.attention import UNCHANGED
 from model.insight.effects import log_probability, rows_at_once
-from model.reader import Reader, Shape
+from model.reader import Objective, Reader, Shape
 from model.trace import AttentionEdit, PositionEdit, Run, RunEdits, Side, Site, Trace
 
 
 @torch.inference_mode()
 def head_removals(
-    reader: Reader, trace: Trace, edits: RunEdits | None = None
+    reader: Reader,
+    trace: Trace,
+    edits: RunEdits | None = None,
+    objective: Objective | None = None,
 ) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, the change of the reader's objective without each head (H,), in nats.
+    """Yield, site by site, the change of an objective without each head (H,), in nats.
+
+    It is the reader's own for the trace, if none is given.
 
     Each head is removed alone, on top of `edits`, in a run over the trace's tokens. The heads of a
     layer are removed side by side in one batch. It spreads at their gates: what comes before is the
     same for all of them, and is computed for one row. Raises ValueError if the model says nothing
     in this trace that an effect can be measured on.
     """
-    objective, shape = reader.objective(trace), reader.shape
+    objective, shape = objective or reader.objective(trace), reader.shape
     if objective is None:
         raise ValueError(
             "There is nothing to measure the effect of a head on: mask a word, or choose a model "

@@ -75,6 +75,15 @@ class Selection:
             chosen = chosen / np.where(sums == 0, 1, sums)
         return chosen
 
+    def largest_of(self, weights: np.ndarray) -> np.ndarray:
+        """Return the largest of the weights (Q, K) that each drawn cell stands for."""
+        chosen = weights[as_slice(self.rows), :][:, as_slice(self.columns)]
+        if not self.words:
+            return chosen
+        rows, _ = word_starts([self.queries[row].word for row in self.rows])
+        columns, _ = word_starts([self.keys[column].word for column in self.columns])
+        return np.maximum.reduceat(np.maximum.reduceat(chosen, rows, axis=0), columns, axis=1)
+
     def places(self, row: int, column: int) -> tuple[list[int], list[int]]:
         """Return the places of the query's and of the key's pieces that a drawn cell stands for."""
         return (

@@ -79,8 +79,8 @@ class Writer:
         record: list[Expansion] = []
         decoded = self.decode(source, begun, strategy, longest, forced, edits, record)
         written, target = self.tokens.written(decoded.written, begun)
-        score, finished = decoded.log_probability, decoded.finished
-        writing = Writing(text if source else "", written, source, target, score, finished)
+        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+        writing = Writing(text if source else "", written, source, target, *how)
         ends, append = frozenset(self.end_ids), self.tokens.append
         return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
 

@@ -110,7 +110,7 @@ def test_every_step_is_the_row_of_one_pass_under_its_edits(name, strategy, attac
     )
     target = [piece(index) for index in found.written]
     decoding = Decoding(
-        Writing("", "", source, target, found.log_probability, found.finished),
+        Writing("", "", source, target, found.log_probability, found.finished, []),
         STRATEGIES[strategy], record,
         begun=begun, ends={END}, append=lambda text, _, index: (text, piece(index)),
     )  # fmt: skip

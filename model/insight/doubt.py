@@ -1,0 +1,153 @@
+"""Signs that a sentence is beyond what the shipped model knows, by plain rules on plain data.
+
+model/measure_doubt.py measures how well they tell good translations from bad ones, and sets
+the thresholds for another model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from model.tokens import Token
+
+Sign = Literal["no words", "script", "capitals", "language", "pieces", "unsure"]
+
+# Each of the two warns of 2 in 100 good translations of held-out everyday sentences at most:
+# python -m model.measure_doubt says which numbers do for the model that is shipped.
+LEAST_SURE = -0.53  # mean log-probability of the tokens written, in nats
+MOST_PIECES = 4  # that a word may fall into
+
+# A capital in a name or an acronym is no sign.
+MOST_CAPITALS = 0.6  # of the letters
+FEWEST_LETTERS = 4  # that capitals are counted in
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+# Words that much of a text is made of whatever it is about; those of other languages are no
+# English words. An apostrophe ends an elided French word.
+LANGUAGES: Mapping[str, frozenset[str]] = {
+    "French": words(
+        """
+        le la les l' un une des du de d' et est sont c' ce cette ces je j' tu il elle nous vous
+        ils elles m' t' s' n' ne pas que qu' qui où mon ma mes ton ta tes sa ses notre votre leur
+        dans avec sur sous pour par sans chez mais donc très bien bonjour merci oui non suis es
+        êtes avons avez ont ai été être avoir fait faire veux veut aime quoi quand comment
+        pourquoi combien aujourd'hui demain moi toi lui eux aussi toujours jamais rien
+        """
+    ),
+    "German": words(
+        """
+        der das den dem ein eine einen einem einer und ist sind ich du er sie es wir ihr mich
+        dich sich mir dir ihm uns euch mein meine meinen dein deine sein seine nicht kein keine
+        mit von zu zum zur auf für bei nach aus über unter wenn weil dass wie wo wer warum wann
+        haben habe hast wird werden kann können muss möchte bitte danke ja nein gut sehr auch
+        heute morgen immer noch schon hier wurde
+        """
+    ),
+    "Spanish": words(
+        """
+        el la los las un una unos unas y es son está están yo tú él ella nosotros usted ustedes
+        ellos que qué quién cómo cuándo dónde por para con sin sobre pero mi mis su sus mucho muy
+        no sí gracias hola hoy mañana del al lo le se te nos tengo tiene quiero puede hay este
+        esta ese esa como más también nunca siempre
+        """
+    ),
+}
+ENGLISH = words(
+    """
+    the a an and or but if of to in on at by for from with without about into over under up down
+    out off is are was were be been being am do does did done have has had will would can could
+    shall should may might must not no yes i you he she it we they me him her us them my your his
+    its our their mine this that these those who what when where why how which there here some
+    any all every many much more most very too so than then as just only also never always now
+    today please let go get got like know want think see say said tell make take come good
+    i'm you're he's she's it's we're they're don't doesn't didn't isn't aren't wasn't can't
+    couldn't won't wouldn't i've i'll i'd that's what's there's let's
+    """
+)
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+NUMBER_OR_WORD = re.compile(rf"{WORD.pattern}|\d+")
+ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A sign that a sentence is beyond the model, and what it was seen by.
+
+    That is the language it looks like, or the word with the most pieces; `number` is how many those
+    are, or the mean log-probability in nats.
+    """
+
+    sign: Sign
+    what: str = ""
+    number: float = 0.0
+
+
+def doubts(
+    text: str, tokens: Sequence[Token], log_probabilities: Sequence[float]
+) -> Iterator[Doubt]:
+    """Yield the signs that a text is beyond the model, the plainest first.
+
+    `tokens` are those of the text; `log_probabilities`, in nats, those of what was written for it.
+    """
+    text = text.replace("’", "'")
+    yield from doubts_of_text(text)
+    word, pieces = most_pieces(text, tokens)
+    if pieces > MOST_PIECES:
+        yield Doubt("pieces", word, pieces)
+    if log_probabilities and (mean := mean_of(log_probabilities)) < LEAST_SURE:
+        yield Doubt("unsure", number=mean)
+
+
+def doubts_of_text(text: str) -> Iterator[Doubt]:
+    """Yield the signs that a text is not English as people write it."""
+    letters = [character for character in text if character.isalpha()]
+    if not letters:
+        yield Doubt("no words")
+        return
+    if sum(character < "ɐ" for character in letters) < len(letters) / 2:  # the Latin ones
+        yield Doubt("script")
+        return
+    capitals = sum(character.isupper() for character in letters)
+    if len(letters) >= FEWEST_LETTERS and capitals > MOST_CAPITALS * len(letters):
+        yield Doubt("capitals")
+    if language := foreign_language(text):
+        yield Doubt("language", language)
+
+
+def foreign_language(text: str) -> str:
+    """Return the language that more of a text's common words are of than of English, or nothing."""
+    found = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
+    english = sum(word in ENGLISH for word in found)
+    counts = {name: sum(word in common for word in found) for name, common in LANGUAGES.items()}
+    best = max(counts, key=counts.get)
+    return best if counts[best] > english else ""
+
+
+def parts_of(word: str) -> list[str]:
+    """Split an elided French word off: l'ami -> l', ami."""
+    if elided := ELISION.match(word):
+        return [elided[0], word[elided.end() :]]
+    return [word]
+
+
+def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
+    """Return the word or number of a text that falls into the most tokens, and how many."""
+    starts = [token.start for token in tokens if not token.is_special]
+    found = [
+        (word[0], sum(word.start() <= start < word.end() for start in starts))
+        for word in NUMBER_OR_WORD.finditer(text)
+    ]
+    return max(found, key=lambda each: each[1], default=("", 0))
+
+
+def mean_of(numbers: Sequence[float]) -> float:
+    """Return the mean of some numbers."""
+    return sum(numbers) / len(numbers)

@@ -1,0 +1,100 @@
+"""Measure the signs of doubt, and set them: python -m model.measure_doubt --pairs FILE.
+
+A translation is good or bad by its chrF against its references; one between the two is neither, as
+references never hold all that is right. Of nonsense, a file of lines, each should be warned of.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sacrebleu
+
+from model.evaluate import decode_all
+from model.insight.doubt import Sign, doubts, mean_of, most_pieces
+from model.training.data import group_references, read_pairs
+from model.translator import Translator, load
+
+GOOD, BAD = 50, 30  # chrF from which a translation is good, and below which it is bad
+WRONG = 0.02  # of the good translations that each of the two signs with a threshold may warn of
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sentence, its translation, the signs of doubt, and what the thresholds are set by."""
+
+    sentence: str
+    translation: str
+    signs: frozenset[Sign]
+    mean: float  # log-probability of a token written, in nats
+    pieces: int  # most of a word
+
+
+def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
+    """Translate sentences greedily and look for signs of doubt in each."""
+    made = decode_all(translator.model, translator.tokenizer, sentences)
+    found = []
+    for sentence, decoded in zip(sentences, made, strict=True):
+        tokens = translator.read(sentence)
+        signs = {doubt.sign for doubt in doubts(sentence, tokens, decoded.log_probabilities)}
+        text = translator.tokenizer.decode(decoded.ids)
+        _, pieces = most_pieces(sentence, tokens)
+        mean = mean_of(decoded.log_probabilities)
+        found.append(Case(sentence, text, frozenset(signs), mean, pieces))
+    return found
+
+
+def warned(found: Sequence[Case], sign: Sign | None = None) -> float:
+    """Return the part of cases that have a sign, or any."""
+    hits = [bool(case.signs) if sign is None else sign in case.signs for case in found]
+    return mean_of(hits) if hits else 0.0
+
+
+def thresholds(good: Sequence[Case]) -> tuple[float, int]:
+    """Return LEAST_SURE and MOST_PIECES that warn of WRONG of the good translations at most."""
+    allowed = int(WRONG * len(good))
+    means = sorted(case.mean for case in good)
+    pieces = sorted((case.pieces for case in good), reverse=True)
+    return means[allowed], pieces[allowed]
+
+
+def report(name: str, found: Sequence[Case]) -> None:
+    """Print the part of cases that is warned of, by each sign."""
+    signs = sorted({sign for case in found for sign in case.signs})
+    parts = ", ".join(f"{sign} {warned(found, sign):.1%}" for sign in signs)
+    print(f"{name}: {len(found)} sentences, warned of {warned(found):.1%} ({parts or 'no sign'})")
+
+
+def main() -> None:
+    """Print the parts of good, bad and nonsense that are warned of, and thresholds to set."""
+    parser = argparse.ArgumentParser(prog="python -m model.measure_doubt", description=__doc__)
+    parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
+    parser.add_argument("--nonsense", type=Path, help="a file of a sentence a line")
+    parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
+    arguments = parser.parse_args()
+    translator = load(arguments.model)
+    references = group_references(read_pairs(arguments.pairs))
+    chrf = sacrebleu.CHRF()
+    found = cases(translator, list(references))
+    scores = [chrf.sentence_score(case.translation, references[case.sentence]) for case in found]
+    scored = [(case, each.score) for case, each in zip(found, scores, strict=True)]
+    good = [case for case, score in scored if score >= GOOD]
+    report(f"good, chrF from {GOOD}", good)
+    report(f"bad, chrF below {BAD}", [case for case, score in scored if score < BAD])
+    if arguments.nonsense:
+        lines = arguments.nonsense.read_text(encoding="utf-8").splitlines()
+        nonsense = cases(translator, [line for line in lines if line.strip()])
+        report("nonsense", nonsense)
+        for case in nonsense:
+            if not case.signs:
+                print(f"  missed: {case.sentence} | {case.translation} | {case.mean:.2f}")
+    if good:
+        least, most = thresholds(good)
+        print(f"for this model: LEAST_SURE = {least:.2f}, MOST_PIECES = {most}")
+
+
+if __name__ == "__main__":
+    main()

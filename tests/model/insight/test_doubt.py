@@ -1,0 +1,69 @@
+"""Which signs of doubt a text has."""
+
+import pytest
+
+from model import load
+from model.insight import doubt
+from model.insight.doubt import doubts_of_text, most_pieces
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load("en-fr")
+
+
+@pytest.mark.parametrize(
+    ("text", "sign", "what"),
+    [
+        ("J'aime mon chat.", "language", "French"),
+        ("Ich liebe meine Katze.", "language", "German"),
+        ("¿Dónde está mi perro?", "language", "Spanish"),
+        ("WHERE IS MY CAT?", "capitals", ""),
+        ("Я люблю кошку.", "script", ""),
+        ("12345 !", "no words", ""),
+    ],
+)
+def test_what_is_not_english_is_named(text, sign, what):
+    assert [(one.sign, one.what) for one in doubts_of_text(text)] == [(sign, what)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tom and Mary were in Boston.",
+        "I",
+        "OK.",
+        "I'm in the USA.",
+        "He ordered a café au lait.",
+        "Is it on the plus side?",
+        "The die is cast, and so was the main part.",
+    ],
+)
+def test_english_with_a_name_or_a_foreign_word_is_english(text):
+    assert not list(doubts_of_text(text))
+
+
+def test_a_curly_apostrophe_elides_as_a_straight_one(shipped):
+    found = doubt.doubts("J’aime l’été.", shipped.read("J’aime l’été."), [0.0])
+    assert [one.what for one in found] == ["French"]
+
+
+def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
+    text = "I met Schwarzenegger."
+    tokens = shipped.read(text)
+    word, pieces = most_pieces(text, tokens)
+    start, end = text.index(word), text.index(word) + len(word)
+    assert word == "Schwarzenegger"
+    assert pieces == sum(start <= token.start < end for token in tokens if not token.is_special)
+    assert [one.what for one in doubt.doubts(text, tokens, [0.0])] == [word] * (
+        pieces > doubt.MOST_PIECES
+    )
+
+
+def test_unsure_says_the_mean(shipped):
+    text = "I love my cat."
+    low = [2 * doubt.LEAST_SURE, doubt.LEAST_SURE]
+    (found,) = doubt.doubts(text, shipped.read(text), low)
+    assert found.sign == "unsure"
+    assert found.number == pytest.approx(1.5 * doubt.LEAST_SURE)
+    assert not list(doubt.doubts(text, shipped.read(text), [doubt.LEAST_SURE]))
