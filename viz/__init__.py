@@ -7,11 +7,12 @@ picture with its Python, its JavaScript and its CSS side by side.
 from viz.canvas import CanvasPicture
 from viz.curves.position_lines import position_lines, wavelengths
 from viz.curves.training_curves import training_curves
+from viz.maps.architecture_map import architecture_map
 from viz.maps.attention_film import attention_film
 from viz.maps.attention_lines import attention_lines
 from viz.maps.compared_maps import Change, compared_maps, largest_changes
 from viz.maps.head_grid import head_grid, selected_map
-from viz.maps.heatmap import attention_heatmap, word_heatmap
+from viz.maps.heatmap import Behind, attention_heatmap, word_heatmap
 from viz.switches.head_effects import head_effects
 from viz.switches.mask_matrix import mask_matrix
 from viz.switches.switchboard import switchboard
@@ -26,11 +27,13 @@ from viz.writing.token_strip import Chip, token_strip
 
 __all__ = [
     "Bar",
+    "Behind",
     "CanvasPicture",
     "Change",
     "Chip",
     "Leaf",
     "Row",
+    "architecture_map",
     "attention_film",
     "attention_heatmap",
     "attention_lines",

@@ -65,9 +65,39 @@ export function element(tag, className = "", text = "", attributes = {}) {
   return made;
 }
 
+export const SVG = "http://www.w3.org/2000/svg"; // a name, from which nothing is loaded
+
+/** A sign drawn as lines and faces in a square of 16, which no font has to have. */
+export function icon(path) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  svg.appendChild(document.createElementNS(SVG, "path")).setAttribute("d", path);
+  return svg;
+}
+
 /** One of the colours that canvas.css names, such as "accent", as it is where an element stands. */
 export function themeColor(root, name) {
   return getComputedStyle(root).getPropertyValue(`--${name}`);
+}
+
+/**
+ * Evenly spaced hex colours; those for numbers on both sides of 0 are others on dark paper.
+ * @typedef {string[] | { light: string[], dark: string[] }} Scale
+ */
+
+/**
+ * The colours of a scale, for the paper that an element stands on.
+ * @param {Scale} scale
+ * @returns {string[]}
+ */
+export function scaleOn(root, scale) {
+  if (Array.isArray(scale)) return scale;
+  const context = document.createElement("canvas").getContext("2d");
+  context.fillStyle = themeColor(root, "paper"); // read back as a hex colour
+  const paper = new Uint8Array(colorTable([context.fillStyle, context.fillStyle]).buffer);
+  return inkOn(paper[0], paper[1], paper[2]) === "#fff" ? scale.dark : scale.light;
 }
 
 /** 256 RGBA colours, one 32-bit number each, between the evenly spaced hex colours of a scale. */
@@ -150,7 +180,24 @@ export function pointerIn(shown, event) {
   return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
 }
 
+export const WORDS = 228; // pixels of width that words need beside a picture
+
+/**
+ * How high a picture may be, in its own pixels, where a slide says so; else 0.
+ *
+ * The picture has the class "staged" there, and "beside" if its words find room beside it.
+ */
+export function roomFor(root) {
+  const room = parseFloat(getComputedStyle(root).getPropertyValue("--room")) || 0;
+  root.classList.toggle("staged", room > 0);
+  root.classList.toggle("beside", room > 0 && root.clientWidth > room + WORDS);
+  return room;
+}
+
 let listen = null; // while a picture is saved: makes a context that notes what is drawn
+
+/** Whether what is drawn goes into a file, where nothing is pointed at. */
+export const isSaved = () => listen !== null;
 
 /**
  * Size a canvas to its place on screen, sharp on any display; returns its 2D context.
@@ -165,6 +212,23 @@ export function fitCanvas(canvas, width, height) {
   const context = listen?.(canvas) ?? canvas.getContext("2d");
   context.scale(ratio, ratio);
   return context;
+}
+
+const LEAST_ROOM = 300; // pixels of the window that a picture can be fitted into
+
+/** Whether an element stands on a slide. */
+export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--on-page") !== "";
+
+/**
+ * Pixels of the window from an element's top to its lower edge, if nothing is scrolled; nothing
+ * if they are too few for a picture, or on a slide, which is fitted as a whole.
+ */
+export function roomBelow(root) {
+  if (isStaged(root)) return undefined;
+  let top = root.getBoundingClientRect().top;
+  for (let up = root.parentNode; up; up = up.parentNode ?? up.host) top += up.scrollTop ?? 0;
+  const room = Math.floor(innerHeight - top);
+  return room < LEAST_ROOM ? undefined : room;
 }
 
 /** Call `render(width)` now and whenever the root's width changes, for this drawing only.
@@ -190,6 +254,26 @@ export function onWidth(root, render) {
   return () => root.observer.disconnect();
 }
 
+/** The same, and also whenever what stands above the root moves it, and so what `roomBelow` says. */
+export function onRoom(root, render) {
+  root.above?.disconnect();
+  const forget = onWidth(root, render);
+  let last = roomBelow(root);
+  root.above = new ResizeObserver(() => {
+    const room = roomBelow(root);
+    if (room === last || !root.clientWidth) return;
+    last = room;
+    render(Math.floor(root.clientWidth));
+  });
+  for (let up = root.parentNode; up; up = up.parentNode ?? up.host) {
+    if (up instanceof Element) root.above.observe(up);
+  }
+  return () => {
+    root.above.disconnect();
+    forget();
+  };
+}
+
 /**
  * Write the tokens of a matrix: of its rows on the left, of its columns slanted above.
  *
@@ -211,4 +295,22 @@ export function drawTokens(context, given) {
     context.fillText(token, 0, 0, top - 6);
     context.restore();
   });
+}
+
+/** Grey with a cross if there is room for one: what may not be looked at. */
+export function cross(context, x, y, side, color) {
+  context.globalAlpha = 0.15;
+  context.fillStyle = color;
+  context.fillRect(x, y, side, side);
+  context.globalAlpha = 0.6;
+  context.strokeStyle = color;
+  context.lineWidth = 1;
+  const [from, to] = [side * 0.35, side * 0.65];
+  context.beginPath();
+  context.moveTo(x + from, y + from);
+  context.lineTo(x + to, y + to);
+  context.moveTo(x + to, y + from);
+  context.lineTo(x + from, y + to);
+  context.stroke();
+  context.globalAlpha = 1;
 }

@@ -17,6 +17,19 @@ import numpy as np
 from viz import modules
 from viz.numbers import Numbers
 
+FONT = "font:14px system-ui,sans-serif"
+FRAME = f"body{{margin:0;{FONT}}}"  # of a notebook
+FILE = f":root{{--saved:none}}body{{margin:24px;{FONT};background:var(--paper);color:var(--ink)}}"
+LARGEST = 2  # times its size that a picture takes to fill a window
+# The room is measured once: larger letters make a picture both wider and taller.
+FILL = (
+    "requestAnimationFrame(() => requestAnimationFrame(() => {\n"
+    '  const picture = document.getElementById("picture");\n'
+    "  const room = innerHeight - picture.offsetTop - 24;\n"
+    f"  picture.style.zoom = Math.max(1, Math.min({LARGEST}, room / picture.offsetHeight));\n"
+    "}));\n"
+)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -95,16 +108,20 @@ class CanvasPicture:
         return self.part.name
 
     def to_html(self, title: str = "", caption: str = "") -> str:
-        """A page of its own that needs no network; the caption stands below the picture."""
+        """A page of its own that needs no network.
+
+        With a `title` it is a file to keep: the caption stands above the picture, which fills the
+        window, and what only a page of the app can answer is left out.
+        """
         data = base64.b64encode(self.data).decode("ascii")
         return (
             f'<!doctype html><meta charset="utf-8"><title>{html.escape(title)}</title><style>'
-            f"body{{margin:0;font:14px system-ui,sans-serif}}\n{self.part.stylesheet()}</style>"
-            f'<div id="picture">{self.part.markup()}</div>{caption_html(caption)}'
+            f"{FILE if title else FRAME}\n{self.part.stylesheet()}</style>"
+            f'{caption_html(title, caption)}<div id="picture">{self.part.markup()}</div>'
             f'<script type="module">\n{self.part.code()}\n'
             f'const data = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));\n'
             f'${self.name}.draw({{ data, parentElement: document.getElementById("picture"),'
-            " setTriggerValue() {} });\n</script>"
+            f" setTriggerValue() {{}} }});\n{FILL if title else ''}</script>"
         )
 
     def _repr_html_(self) -> str:
@@ -114,6 +131,10 @@ class CanvasPicture:
         )
 
 
-def caption_html(caption: str) -> str:
-    """A caption as HTML; nothing if there is none."""
-    return f'<p style="margin:8px 2px">{html.escape(caption)}</p>' if caption else ""
+def caption_html(title: str, caption: str) -> str:
+    """A caption as HTML, the `title` that it begins with in bold; nothing if there is none."""
+    if not caption:
+        return ""
+    start, rest = (title, caption[len(title) :]) if caption.startswith(title) else ("", caption)
+    words = f"<b>{html.escape(start)}</b>{html.escape(rest)}"
+    return f'<p style="margin:0 0 16px;line-height:1.4">{words}</p>'

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
 MOST_NUMBERS = 16_000_000  # of an NPZ file: 64 MB of float32
 MOST_TOLD = 3  # of the largest numbers, in words
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Spreadsheets read a cell that begins so as a formula; a leading ' marks it as text.
 FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
@@ -52,6 +53,26 @@ class Numbers:
         if isinstance(self.values, list):
             return np.stack([as_floats(part) for part in self.values])
         return as_floats(np.asarray(self.values))
+
+
+def number_text(number: float, decimals: int = 3, *, signed: bool = False) -> str:
+    """A number as people write it, with a true minus, and a plus too if it is `signed`.
+
+    What is 0 to so many decimals has no sign; -inf is −∞.
+    """
+    if number == -np.inf:
+        return "−∞"
+    text = f"{abs(number):.{decimals}f}"
+    sign = "" if float(text) == 0 else "−" if number < 0 else "+" if signed else ""
+    return sign + text
+
+
+def power_text(number: float) -> str:
+    """A number that may be tiny, as people write it: 1.2·10⁻⁷; 0 is 0."""
+    if number == 0:
+        return "0"
+    digits, power = f"{number:.1e}".split("e")
+    return f"{digits.replace('-', '−')}·10{str(int(power)).translate(RAISED)}"
 
 
 def count(numbers: Mapping[str, Numbers]) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 Pair = tuple[int | None, int | None]  # a place in either of two lists; None if it has none
 
 LONGEST_LABEL = 16
+WRITES = " → "  # between the token that a decoder has read and the one it writes next
 WORD_JOINER = "\u2060"
 
 
@@ -25,12 +26,21 @@ def check_sizes(
             )
 
 
+def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
+    """Labels of a decoder's queries: the token it read and the one written after it, if any."""
+    return [
+        f"{one}{WRITES}{next}" if next else one for one, next in zip(read, written, strict=True)
+    ]
+
+
 def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
     """Two lists of tokens as one: pairs of the places of equal tokens, in the order of both.
 
     A token without a counterpart stands alone, those of `first` before those of `second`. With
-    the lists changed over, the pairs are the same, changed over.
+    the lists changed over, the pairs are the same, changed over. Queries that read the same token
+    are equal, whatever is written after them.
     """
+    first, second = ([label.partition(WRITES)[0] for label in each] for each in (first, second))
     # The matcher's answer can depend on which list comes first.
     swapped = list(second) < list(first)
     lists = (second, first) if swapped else (first, second)

@@ -1,5 +1,13 @@
-import { element } from "./canvas.js";
+import { element, icon } from "./canvas.js";
 
+const SIGNS = {
+  first: "M2 3h2v10H2zM14 3v10L5 8z",
+  back: "M13 3v10L4 8z",
+  play: "M4 2v12l10-6z",
+  pause: "M3 2h4v12H3zM9 2h4v12H9z",
+  forward: "M3 3v10l9-5z",
+  last: "M12 3h2v10h-2zM2 3v10l9-5z",
+};
 const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
 
 /**
@@ -22,17 +30,18 @@ const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
  */
 export function transport(root, film) {
   const { count, place, words, go, last = "Last step", loops = false } = film;
-  const button = (name, sign, label, act) => {
+  const button = (name, label, act) => {
     const attributes = { type: "button", "aria-label": label, "data-name": name };
-    const made = element("button", `control ${name}`, sign, attributes);
+    const made = element("button", `control ${name}`, "", attributes);
+    if (name !== "play") made.append(icon(SIGNS[name]));
     made.onclick = act;
     return made;
   };
-  const first = button("first", "|◀", "First step", () => move(0));
-  const back = button("back", "◀", "Step back", () => move(place() - 1));
-  const play = button("play", "", "", () => (root.playing ? pause() : begin()));
-  const forward = button("forward", "▶", "Step forward", () => move(place() + 1));
-  const end = button("last", "▶|", last, () => move(count() - 1));
+  const first = button("first", "First step", () => move(0));
+  const back = button("back", "Step back", () => move(place() - 1));
+  const play = button("play", "", () => (root.playing ? pause() : begin()));
+  const forward = button("forward", "Step forward", () => move(place() + 1));
+  const end = button("last", last, () => move(count() - 1));
   const slider = element("input", "slider", "", {
     type: "range",
     min: 0,
@@ -82,8 +91,9 @@ export function transport(root, film) {
     root.clock = null;
   }
   function update() {
-    play.textContent = root.playing ? "⏸ Pause" : "▶ Play";
-    play.ariaLabel = root.playing ? "Pause" : "Play";
+    const [sign, name] = root.playing ? [SIGNS.pause, "Pause"] : [SIGNS.play, "Play"];
+    if (play.ariaLabel !== name) play.replaceChildren(icon(sign), ` ${name}`);
+    play.ariaLabel = name;
     first.disabled = back.disabled = place() === 0;
     forward.disabled = end.disabled = place() === count() - 1;
     slider.max = String(count() - 1);

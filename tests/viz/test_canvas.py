@@ -53,6 +53,7 @@ def test_every_part_has_an_element_a_style_and_draws(part):
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_no_part_loads_anything_or_reads_text_as_markup(part):
     text = part.markup() + part.stylesheet() + part.code()
+    text = text.replace("http://www.w3.org/2000/svg", "")  # a name alone
     assert not re.search(r"https?:|//cdn|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
 
 

@@ -16,6 +16,8 @@ from viz.numbers import (
     count,
     from_chart,
     largest,
+    number_text,
+    power_text,
     to_csv,
     to_npz,
     writable,
@@ -133,3 +135,20 @@ def test_the_largest_numbers_are_told_with_their_tokens():
     numbers = {"weight": Numbers(weights, {"query": ["a", "b"], "key": ["c", "d"]})}
     assert largest(numbers) == "Largest: 0.900 at query a, key d; 0.300 at query b, key d."
     assert largest({"all": Numbers(np.zeros(2), {"row": ["a", "b"]})}) == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(-0.683, "−0.683"), (-0.0001, "0.000"), (-0.0, "0.000"), (-np.inf, "−∞"), (2.0, "2.000")],
+)
+def test_a_number_has_a_true_minus_and_no_sign_at_zero(number, text):
+    assert number_text(number) == text
+
+
+def test_a_signed_number_has_a_plus():
+    assert number_text(0.25, 2, signed=True) == "+0.25"
+
+
+@pytest.mark.parametrize(("number", "text"), [(1.23e-7, "1.2·10⁻⁷"), (-4e9, "−4.0·10⁹"), (0, "0")])
+def test_a_tiny_number_has_a_true_power(number, text):
+    assert power_text(number) == text

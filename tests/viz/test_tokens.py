@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.tokens import check_sizes, plotly_labels, shorten
+from viz.tokens import aligned, and_written, check_sizes, plotly_labels, shorten
 
 
 def test_sizes_that_fit_pass():
@@ -34,3 +34,13 @@ def test_a_colour_code_is_not_left_for_streamlit_to_replace():
 def test_a_long_token_is_cut_with_a_mark():
     assert shorten("a" * 16) == "a" * 16
     assert shorten("a" * 17) == "a" * 15 + "…"
+
+
+def test_a_label_has_what_is_read_and_what_is_written_if_anything_is():
+    assert and_written(["elle", "→", "."], ["était", "x", ""]) == ["elle → était", "→ → x", "."]
+
+
+def test_queries_that_read_the_same_token_correspond_whatever_they_write():
+    first = and_written(["elle", "était", "trop"], ["était", "trop", "."])
+    second = and_written(["elle", "trop"], ["trop", "vite"])
+    assert aligned(first, second) == [(0, 0), (1, None), (2, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which all eyes can tell apart, without those too pale for white paper.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f8c8d", "#a6761d")
 MOST_LINES = len(COLORS)
+AROUND = 110  # pixels of height that a chart takes besides its plot and its legend
+LEGEND_ROW = 22
+SHORT = 14  # characters of a name, three of which stand side by side on a phone
 
 
 def position_lines(
@@ -24,12 +28,13 @@ def position_lines(
     limits: tuple[float, float] | None = None,
     bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
     logarithmic: bool = False,
-    height: int = 300,
+    height: int = 200,
 ) -> alt.Chart | alt.LayerChart:
     """A line for each name, over `places` (from 0 if none are given); NaN leaves a gap.
 
     `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the least and the
-    largest number around some of the lines. Raises ValueError for more lines than there are
+    largest number around some of the lines, `height` is the plot's in pixels. A single line has no
+    legend: the y axis says what it is. Raises ValueError for more lines than there are
     colours, and if a line does not fit the places.
     """
     import altair as alt
@@ -53,15 +58,24 @@ def position_lines(
     if logarithmic:  # goes on to 0, and would otherwise have a mark at its two ends alone
         values = [0, *(10**power for power in range(10))]
         vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
+    whole = all(float(place).is_integer() for place in places)
+    axis = alt.Axis(tickMinStep=1) if whole else alt.Axis()
+    columns = 3 if max(map(len, lines)) <= SHORT else 2
+    legend = alt.Legend(
+        orient="top",
+        title=None,
+        columns=columns,
+        labelLimit=0,
+        symbolType="stroke",
+        symbolOpacity=1,
+    )
     chart = alt.Chart(rows).encode(
-        x=alt.X("place:Q", title=x, scale=alt.Scale(nice=False)),
+        x=alt.X("place:Q", title=x, scale=alt.Scale(nice=False), axis=axis),
         color=alt.Color(
             "line:N",
             sort=list(lines),
             scale=alt.Scale(domain=list(lines), range=list(COLORS[: len(lines)])),
-            legend=alt.Legend(
-                orient="top", title=None, columns=2, symbolType="stroke", symbolOpacity=1
-            ),
+            legend=legend if len(lines) > 1 else None,
         ),
     )
     drawn = chart.mark_line(strokeWidth=1.8, clip=True).encode(
@@ -77,7 +91,8 @@ def position_lines(
             y=alt.Y("low:Q", title=y), y2="high:Q"
         )
         drawn = alt.layer(area, drawn)
-    return drawn.properties(height=height)
+    legend_height = LEGEND_ROW * math.ceil(len(lines) / columns) if len(lines) > 1 else 0
+    return drawn.properties(height=height + AROUND + legend_height)
 
 
 def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> alt.LayerChart:

@@ -1,4 +1,4 @@
-import { arrowOf, begin, element, fitCanvas, onWidth } from "../canvas.js";
+import { arrowOf, begin, element, fitCanvas, isSaved, onWidth } from "../canvas.js";
 
 /**
  * @typedef {object} Header
@@ -64,7 +64,7 @@ function makePanel(root) {
     root.step = step === null ? null : Math.max(0, Math.min(view.scale.last, step));
     root.render();
   };
-  canvas.onpointermove = (event) => {
+  canvas.onpointermove = canvas.onpointerdown = (event) => {
     const x = event.clientX - canvas.getBoundingClientRect().left;
     pointAt(((x - MARGIN.left) / view.scale.across) * view.scale.last);
   };
@@ -116,7 +116,7 @@ function drawPanel(root, view, { title, limits, lines, runs, colors, last }) {
     steps.forEach((step, at) => context.lineTo(x(step), y(values[at])));
     context.stroke();
     if (steps.length <= FEW) steps.forEach((step, at) => dot(context, x(step), y(values[at]), 2.5));
-    if (typeof root.step === "number") {
+    if (typeof root.step === "number" && !isSaved()) {
       const at = nearest(steps, root.step);
       dot(context, x(steps[at]), y(values[at]), 4);
       const name = runs.length > 1 ? `${runs[run]}: ` : "";

@@ -1,6 +1,7 @@
 import { begin, colorTable, element, moveFocus, onWidth } from "../canvas.js";
+import { written } from "../numbers.js";
 import { transport } from "../transport.js";
-import { LEAST, drawMap, fitMap, makeMap, written } from "./map.js";
+import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
  * @typedef {object} Header
@@ -13,7 +14,7 @@ import { LEAST, drawMap, fitMap, makeMap, written } from "./map.js";
  * @property {string} name another one begins anew
  * @property {number} levels a weight of 1, as it travels
  * @property {string[]} colors
- * @property {string[]} differences colours of differences
+ * @property {import("../canvas.js").Scale} differences colours of differences
  */
 
 /**
@@ -220,7 +221,7 @@ function makeFilm(root) {
 
   function read(now, then) {
     if (!cell) {
-      reading.textContent = "Queries run down, keys across. Point at a cell to read its weight.";
+      reading.replaceChildren(element("span", "hint", "Queries run down, keys across. Point at a cell to read its weight."));
       return;
     }
     const at = cell[0] * header.keys.length + cell[1];

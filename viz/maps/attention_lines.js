@@ -1,13 +1,17 @@
-import { begin, element, fitCanvas, onWidth, themeColor } from "../canvas.js";
+import { begin, element, fitCanvas, isSaved, onRoom, roomBelow, roomFor, themeColor } from "../canvas.js";
 
 /**
  * @typedef {object} Header
  * @property {string[]} queries
  * @property {string[]} keys
+ * @property {["query" | "key", number] | null} lit the token whose lines are kept, from 0
  * @property {string} words for those who cannot see the lines
  */
 
-const ROW = 26; // pixels of one token
+const ROW = 26; // pixels of one token, and the fewest if that lets all of them be seen
+const LOWEST_ROW = 18;
+const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows fill the height
+const AROUND = 48; // pixels of the page around the rows
 const FAINTEST = 0.004; // a thinner line could not be seen
 const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
 
@@ -16,8 +20,8 @@ const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
-  const { header, array, root } = begin(mount);
-  const { queries, keys } = header;
+  const { header, array, root, answer } = begin(mount);
+  const { queries, keys, lit } = header;
   const weights = new Float32Array(array.buffer);
   const canvas = element("canvas", "", "", { role: "img", "aria-label": header.words });
   // Where the lines are that can be seen, the strongest first.
@@ -26,8 +30,10 @@ export function draw(mount) {
     .sort((one, other) => weights[other] - weights[one]);
   const endsOf = (line) => [Math.floor(line / keys.length), line % keys.length];
   let pointed = null; // { side, index } under the pointer or the focus
-  let chosen = null; // the one clicked, which stays
+  const count = Math.max(queries.length, keys.length);
+  let chosen = lit && { side: lit[0], index: lit[1] }; // the one clicked, which stays
   let width = 0;
+  let row = ROW;
 
   const column = (tokens, side) =>
     tokens.map((text, index) => {
@@ -50,9 +56,11 @@ export function draw(mount) {
         chosen = chosen?.side === side && chosen.index === index ? null : { side, index };
         write();
         render();
+        answer(chosen && [side, index]);
       };
       return button;
     });
+  const shown = () => (isSaved() ? chosen : (pointed ?? chosen));
   const buttons = { query: column(queries, "query"), key: column(keys, "key") };
   const columns = Object.entries(buttons).map(([side, tokens]) => {
     const made = element("div", "column", "", {
@@ -63,7 +71,7 @@ export function draw(mount) {
   });
   const strip = element("div", "strip");
   strip.append(canvas);
-  const sheet = element("div", "sheet", "", { style: `--row: ${ROW}px` });
+  const sheet = element("div", "sheet");
   sheet.append(
     element("div", "heading left", "query: looking"),
     element("div", "heading"),
@@ -76,11 +84,11 @@ export function draw(mount) {
 
   /** Beside the other column write the weights of the token shown, and mark the chosen one. */
   function write() {
-    const shown = pointed ?? chosen;
+    const token = shown();
     for (const [side, tokens] of Object.entries(buttons)) {
-      const opposite = shown && shown.side !== side;
+      const opposite = token && token.side !== side;
       tokens.forEach((button, index) => {
-        const [query, key] = side === "query" ? [index, shown?.index] : [shown?.index, index];
+        const [query, key] = side === "query" ? [index, token?.index] : [token?.index, index];
         const text = opposite ? weights[query * keys.length + key].toFixed(3) : "";
         const weight = button.querySelector(".weight");
         if (weight.textContent !== text) weight.textContent = text;
@@ -92,12 +100,12 @@ export function draw(mount) {
 
   /** The lines to draw: of the token shown, else the strongest that begin or end in view. */
   function linesBetween(top, bottom) {
-    const shown = pointed ?? chosen;
-    const inView = (index) => ROW * (index + 1) > top && ROW * index < bottom;
+    const token = shown();
+    const inView = (index) => row * (index + 1) > top && row * index < bottom;
     const found = [];
     for (const line of lines) {
       const [query, key] = endsOf(line);
-      if (shown ? shown.index === (shown.side === "query" ? query : key) : inView(query) || inView(key))
+      if (token ? token.index === (token.side === "query" ? query : key) : inView(query) || inView(key))
         found.push(line);
       if (found.length === MOST_LINES) break;
     }
@@ -113,7 +121,7 @@ export function draw(mount) {
     context.translate(0, -top);
     context.strokeStyle = themeColor(root, "accent");
     for (const line of linesBetween(top, top + height)) {
-      const [from, to] = endsOf(line).map((index) => ROW * (index + 0.5));
+      const [from, to] = endsOf(line).map((index) => row * (index + 0.5));
       context.globalAlpha = Math.min(1, 0.06 + 0.94 * weights[line]);
       context.lineWidth = 0.5 + 7 * weights[line];
       context.beginPath();
@@ -124,11 +132,22 @@ export function draw(mount) {
   }
 
   root.onscroll = () => requestAnimationFrame(render);
-  return onWidth(root, () => {
+  return onRoom(root, () => {
+    const room = roomFor(root);
+    const view = roomBelow(root);
+    root.style.maxHeight = view ? `${view}px` : "";
+    note.textContent = canvas.style.height = ""; // which else would keep its old height
+    canvas.height = 0;
+    const above = root.scrollHeight - strip.clientHeight; // pixels for the words there
+    const fills = (height) => Math.floor(height / count);
+    if (room) row = Math.max(STAGED.lowest, Math.min(STAGED.highest, fills(room - above)));
+    else row = Math.max(LOWEST_ROW, Math.min(ROW, view ? fills(view - AROUND) : ROW));
+    sheet.style.setProperty("--row", `${row}px`);
     width = Math.max(60, Math.floor(sheet.clientWidth * (3 / 7)));
     const fits = strip.clientHeight <= root.clientHeight;
     const most = MOST_LINES.toLocaleString("en");
     note.textContent = fits ? "" : `Drawn: lines that begin or end in view, at most ${most}.`;
+    write();
     render();
   });
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -15,13 +16,18 @@ PART = Part.beside(__file__)
 
 
 def attention_lines(
-    weights: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str] | None = None
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    *,
+    lit: tuple[Literal["query", "key"], int] | None = None,
 ) -> CanvasPicture:
     """Weights [query, key] as lines from each query on the left to the keys on the right.
 
     A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
-    writes their weights beside the other column. Without `key_tokens` the queries look at each
-    other.
+    writes their weights beside the other column; a click keeps it so, and answers with the side and
+    the place of the token, from 0, or with none. It opens with the `lit` token kept. Without
+    `key_tokens` the queries look at each other.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -31,6 +37,7 @@ def attention_lines(
     header = {
         "queries": list(query_tokens),
         "keys": list(key_tokens),
+        "lit": list(lit) if lit else None,
         "words": largest(numbers),
     }
     return CanvasPicture.pack(PART, header, weights.astype("<f4"), height=height, numbers=numbers)

@@ -1,5 +1,6 @@
 import { begin, element, onWidth } from "../canvas.js";
-import { LEAST, SMALLEST, drawMap, fitMap, makeMap, written } from "./map.js";
+import { written } from "../numbers.js";
+import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
  * @typedef {object} Header
@@ -9,7 +10,7 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap, written } from "./map.js";
  * @property {[number | null, number | null][]} columns
  * @property {number} digits decimals of a weight as it is written
  * @property {string[]} colors
- * @property {string[]} differences colours of differences
+ * @property {import("../canvas.js").Scale} differences colours of differences
  */
 
 const GAP = 20; // pixels between two maps
@@ -40,7 +41,8 @@ function makePicture(root) {
   const reading = element("p", "reading", "", { role: "status" });
   const maps = element("div", "maps");
   maps.append(...views.map((view) => view.figure));
-  root.replaceChildren(reading, maps);
+  const note = element("p", "note", "Hatched cells have no counterpart in the other map.");
+  root.replaceChildren(reading, maps, note);
 
   function take(next, values) {
     const [first, second] = next.sides;
@@ -66,7 +68,8 @@ function makePicture(root) {
   /** A token of both, or of one of them, which is then said. */
   function named(first, second, one, other) {
     if (other === null) return `${first[one]} (A)`;
-    return one === null ? `${second[other]} (B)` : second[other];
+    if (one === null) return `${second[other]} (B)`;
+    return first[one] === second[other] ? first[one] : `${first[one]} / ${second[other]}`;
   }
   const titles = () => [...header.titles, "B − A: blue is less in B, red is more"];
 
@@ -92,6 +95,7 @@ function makePicture(root) {
       const values = numbers[which];
       drawMap(view, {
         title: titles()[which],
+        meaning: "",
         rows,
         columns,
         number: (at) => values[at],
@@ -102,7 +106,9 @@ function makePicture(root) {
       });
       view.figure.style.maxWidth = `${room(across)}px`;
     });
-    reading.textContent = words();
+    maps.style.gridTemplateColumns = `repeat(${across}, max-content)`;
+    reading.replaceChildren(cell ? words() : element("span", "hint", "Queries run down, keys across. Point at a cell to read it in both."));
+    note.hidden = !numbers[2].some(Number.isNaN);
   }
 
   const room = (across) => (root.clientWidth - GAP * (across - 1)) / across;
@@ -121,9 +127,6 @@ function makePicture(root) {
   }
 
   function words() {
-    if (!cell) {
-      return "Queries run down, keys across. Point at a cell to read it in both. Hatched cells have no counterpart in the other map.";
-    }
     const [row, column] = cell;
     const [query, key] = [tokens[2][0][row], tokens[2][1][column]];
     const weights = [0, 1].map((which) => {

@@ -15,7 +15,7 @@ from viz.tokens import Pair, aligned, check_sizes
 
 PART = Part.beside(__file__, "Two heads side by side, and their difference")
 
-DIGITS = 4  # decimals of a weight as it is written
+DIGITS = 3  # decimals of a weight as it is written
 Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of the keys
 
 
@@ -81,8 +81,11 @@ def compared_maps(
 
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
-    """The token of a pair of places, of which one can be missing."""
-    return second[pair[1]] if pair[0] is None else first[pair[0]]
+    """The token of a pair of places, of which one can be missing; both if they write another."""
+    one, other = pair
+    if one is None or other is None or first[one] == second[other]:
+        return second[other] if one is None else first[one]
+    return f"{first[one]} / {second[other]}"
 
 
 def largest_changes(
@@ -107,10 +110,11 @@ def largest_changes(
         change = float(changes[row, column])
         if round(sizes[row, column], DIGITS) > 0:
             (query, other_query), (key, other_key) = rows[row], columns[column]
+            row_tokens, column_tokens = zip(first_tokens, second_tokens, strict=True)
             found.append(
                 Change(
-                    first_tokens[0][query],
-                    first_tokens[1][key],
+                    name_of(rows[row], *row_tokens),
+                    name_of(columns[column], *column_tokens),
                     round(float(first[query, key]), DIGITS),
                     round(float(second[other_query, other_key]), DIGITS),
                     round(change, DIGITS),

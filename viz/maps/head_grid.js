@@ -1,4 +1,4 @@
-import { begin, colorTable, element, fitCanvas, moveFocus, onWidth } from "../canvas.js";
+import { begin, colorTable, element, fitCanvas, moveFocus, onWidth, roomFor } from "../canvas.js";
 
 /**
  * @typedef {object} Header
@@ -23,6 +23,8 @@ const MANY = 16;
 const NARROW = 30; // pixels below which "mean" has no room in the usual size
 const NARROWER = 20; // pixels below which it has none in any
 const SMALLEST = 13; // pixels of a map's side; where they have no room, the maps scroll
+const UNDER = 64; // pixels for the words under the maps, which fill the height of a slide
+const WIDEST = 2.2; // times as wide as high may a map be there
 const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 
 /**
@@ -40,12 +42,10 @@ export function draw(mount) {
     Object.assign(root, { words, array });
     build(root, rest, array);
   }
-  if (linked) {
-    selection.grids.add(root);
-    root.select(selection.place);
-  } else root.select(selected);
+  root.select(selected);
+  const leave = linked && follow(root);
   return () => {
-    selection.grids.delete(root);
+    if (leave) leave();
     root.observer.disconnect();
   };
 }
@@ -53,6 +53,13 @@ export function draw(mount) {
 // What a `selected_map` on the page says to its linked grids: the map that is selected, and how to
 // answer for the one that is clicked.
 const selection = { place: null, pick: null, grids: new Set() };
+
+/** Have something with a function `select` follow what a `selected_map` says; returns what ends that. */
+export function follow(follower) {
+  selection.grids.add(follower);
+  if (selection.pick) follower.select(selection.place);
+  return () => selection.grids.delete(follower);
+}
 
 /** Select a map in the linked grids, and answer for them; the same without arguments takes it back. */
 export function link(place = null, pick = null) {
@@ -69,6 +76,7 @@ function build(root, header, array) {
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
   const reading = element("p", "reading");
   const note = element("p", "note");
+  const corner = element("span", "label corner", "head");
   const rowLabels = rows.map((text) => element("span", "label", text.replace("layer ", "L")));
   const columnLabels = columns.map((text) =>
     element("span", "label column", text.replace("head ", "")),
@@ -94,7 +102,7 @@ function build(root, header, array) {
   const sheet = element("div", "sheet");
   sheet.append(whole);
   const frame = element("div", "frame");
-  frame.append(...rowLabels, sheet);
+  frame.append(corner, ...rowLabels, sheet);
   root.replaceChildren(frame, reading, note);
   if (focused !== undefined) buttons[focused]?.focus();
 
@@ -117,9 +125,12 @@ function build(root, header, array) {
     const room = (width - LEFT - gap * (columns.length - 1)) / columns.length;
     const scrolls = room < SMALLEST;
     sheet.classList.toggle("scrolls", scrolls);
-    const side = scrolls ? SMALLEST : room;
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
-    const tall = Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length));
+    const height = roomFor(root);
+    const fills = height ? (height - UNDER - TOP) / rows.length - gap : Infinity;
+    const most = Math.max(SMALLEST, fills); // pixels of a map's height
+    const side = scrolls ? SMALLEST : Math.min(room, WIDEST * most);
+    const tall = Math.min(most, Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length)));
     const upright = side < NARROWER;
     const top = upright ? UPRIGHT : TOP;
     const after = scrolls ? EDGE : 0;
@@ -150,6 +161,7 @@ function build(root, header, array) {
       });
     });
     const fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
+    corner.style.top = `${top - 16}px`;
     rowLabels.forEach((label, row) => {
       label.style.top = `${top + row * (tall + gap) + tall / 2 - 6}px`;
       label.style.fontSize = rows.length > 9 ? "0.7rem" : "";

@@ -1,5 +1,6 @@
-import { begin, element, onWidth, pointerIn } from "../canvas.js";
-import { drawMap, fitMap, makeMap, written } from "./map.js";
+import { begin, cross, element, onRoom, pointerIn, roomBelow, roomFor, WORDS } from "../canvas.js";
+import { written } from "../numbers.js";
+import { drawMap, fitMap, makeMap } from "./map.js";
 
 /**
  * @typedef {object} Header
@@ -12,12 +13,16 @@ import { drawMap, fitMap, makeMap, written } from "./map.js";
  * @property {number} digits decimals of a number that is read
  * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
- * @property {string[]} colors
+ * @property {import("../canvas.js").Scale} colors
+ * @property {string[] | null} behind what the numbers sum up, of which each cell has the largest
  */
 
 const CLICKABLE = 8; // pixels of a cell's side from which on a click finds it
 const AROUND = 12; // cells on each side of a click that zooms in instead
+const UNDER = 48; // pixels for the words under a map on a slide, unless they stand beside it
+const AROUND_MAP = 76; // pixels for what is written above and below a map on a page
 const DRAG = 6; // pixels from which on a press is a drag
+const TOUCHED = matchMedia("(hover: none)").matches;
 
 /**
  * Draw a map; pointing reads a cell, a drag zooms in, and a click answers with the cell.
@@ -27,12 +32,12 @@ export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
   root.picture ??= makePicture(root);
   root.picture.take(header, new Float32Array(array.buffer), answer);
-  return onWidth(root, root.picture.render);
+  return onRoom(root, root.picture.render);
 }
 
 function makePicture(root) {
   let header;
-  let numbers; // row by row, NaN if blocked
+  let numbers; // row by row, NaN if blocked; then the largest behind each, and which that is
   let pick;
   let cell = null; // the row and the column that are read out
   let part; // what is shown: first row and column, and those after the last
@@ -40,7 +45,7 @@ function makePicture(root) {
 
   const view = makeMap(false, pointAt, () => cell && [cell[0] - part.top, cell[1] - part.left]);
   const reading = element("p", "reading", "", { role: "status" });
-  const whole = element("button", "control whole", "Show all", { type: "button" });
+  const whole = element("button", "control whole-map", "Show all", { type: "button" });
   whole.onclick = () => zoom(all());
   const frameOfDrag = element("div", "drag");
   const { canvas } = view;
@@ -63,7 +68,13 @@ function makePicture(root) {
     if (!root.clientWidth) return;
     const { top, left, bottom, right } = part;
     const width = right - left;
+    const staged = roomFor(root);
+    const isBeside = root.classList.contains("beside");
+    const room = staged && staged - (isBeside ? 0 : UNDER);
+    const across = root.clientWidth - (isBeside ? WORDS : 0);
     const [rows, columns] = [header.rows.slice(top, bottom), header.columns.slice(left, right)];
+    const below = roomBelow(root);
+    const height = below && below - AROUND_MAP;
     drawMap(view, {
       title: isWhole() ? header.axes : `${header.axes}. Shown: ${span("rows", top, bottom)}, ${span("columns", left, right)}`,
       name: header.name,
@@ -74,25 +85,36 @@ function makePicture(root) {
       colors: header.colors,
       cell: cell && isShown(cell) ? [cell[0] - top, cell[1] - left] : null,
       without: cross,
-      ...fitMap(root, rows, columns, root.clientWidth, { largest: 44, smallest: 1 / devicePixelRatio }),
+      ...fitMap(root, rows, columns, across, { largest: 44, smallest: 1 / devicePixelRatio, room, height }),
     });
     canvas.classList.toggle("clickable", header.clickable);
     whole.hidden = isWhole();
-    reading.textContent = words();
+    reading.replaceChildren(cell ? words() : element("span", "hint", hint()));
   }
   const span = (name, from, to) => `${name} ${from + 1} to ${to} of ${header[name].length}`;
   /** @param {number[]} cell */
   const isShown = ([row, column]) => row >= part.top && row < part.bottom && column >= part.left && column < part.right;
 
+  function hint() {
+    if (TOUCHED) return `Tap a cell to read it.${header.clickable ? " Tap it again to take its weight apart." : ""}`;
+    const zooms = Math.max(header.rows.length, header.columns.length) > AROUND;
+    const clicks = header.clickable ? "; click it to take its weight apart" : "";
+    return `Point at a cell to read it${clicks}.${zooms ? " Drag over cells to zoom in." : ""}`;
+  }
   function words() {
-    if (!cell) {
-      const zooms = Math.max(header.rows.length, header.columns.length) > AROUND;
-      return `Point at a cell to read it.${zooms ? " Drag over cells to zoom in." : ""}`;
-    }
     const [row, column] = cell;
     const number = numbers[row * header.columns.length + column];
     const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging, header.digits)}`;
-    return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}`;
+    return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}${strongest(row, column)}`;
+  }
+  /** Which of those that the numbers sum up has the largest number in a cell. */
+  function strongest(row, column) {
+    if (!header.behind) return "";
+    const cells = header.rows.length * header.columns.length;
+    const at = row * header.columns.length + column;
+    const name = header.behind[numbers[2 * cells + at]];
+    const opens = header.clickable ? `; click opens ${name}` : "";
+    return `; strongest: ${name}, ${written(numbers[cells + at], false, header.digits)}${opens}`;
   }
 
   function pointAt(row, column) {
@@ -126,12 +148,13 @@ function makePicture(root) {
     zoom(between([row - down, column - across], [row + down, column + across]));
   }
   const placeOf = ({ x, y }) => [Math.floor((y - view.top) / view.side), Math.floor((x - view.left) / view.side)];
+  /** What a click does, or, once the cell is read, a tap: a finger points by its first one. */
   function choose(place) {
     const [row, column] = place;
     if (!isShown([row + part.top, column + part.left])) return;
     if (view.side < CLICKABLE) zoom(between([row - AROUND, column - AROUND], [row + AROUND, column + AROUND]));
     else if (header.clickable) pick([row + part.top, column + part.left]);
-    else pointAt(row, column); // a finger points by a tap
+    else pointAt(row, column);
   }
 
   canvas.onpointerdown = (event) => {
@@ -162,7 +185,11 @@ function makePicture(root) {
   };
   canvas.onpointercancel = endDrag;
   canvas.onclick = (event) => {
-    if (event.pointerType === "touch") choose(placeOf(pointerIn(canvas, event)));
+    if (event.pointerType !== "touch") return;
+    const place = placeOf(pointerIn(canvas, event));
+    const isRead = cell?.[0] === place[0] + part.top && cell[1] === place[1] + part.left;
+    if (isRead || view.side < CLICKABLE) choose(place);
+    else pointAt(...place);
   };
   canvas.onkeydown = (event) => {
     if (event.key === "Enter" && cell && header.clickable) pick(cell);
@@ -181,22 +208,4 @@ function makePicture(root) {
   endDrag();
 
   return { take, render };
-}
-
-/** Grey with a cross if there is room for one: what may not be looked at. */
-function cross(context, x, y, side, color) {
-  context.globalAlpha = 0.15;
-  context.fillStyle = color;
-  context.fillRect(x, y, side, side);
-  context.globalAlpha = 0.6;
-  context.strokeStyle = color;
-  context.lineWidth = 1;
-  const [from, to] = [side * 0.35, side * 0.65];
-  context.beginPath();
-  context.moveTo(x + from, y + from);
-  context.lineTo(x + to, y + to);
-  context.moveTo(x + to, y + from);
-  context.lineTo(x + from, y + to);
-  context.stroke();
-  context.globalAlpha = 1;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,16 @@ from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
 PART = Part.beside(__file__, "Heatmap")
+
+
+class Behind(NamedTuple):
+    """The largest number behind each cell of a map that sums up several, and which one it is of."""
+
+    largest: np.ndarray  # (Q, K)
+    which: np.ndarray  # (Q, K) places in `names`
+    names: Sequence[str]  # such as "head 3"
+
+
 DIGITS = 4  # decimals of a number that is read
 
 
@@ -26,13 +37,15 @@ def attention_heatmap(
     diverging: bool = False,
     blocked: np.ndarray | None = None,
     clickable: bool = False,
+    behind: Behind | None = None,
 ) -> CanvasPicture:
     """Weights, scores or differences [query, key] with queries down and keys across.
 
     The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
     largest value there is. Without `key_tokens` the queries look at each other. `blocked` cells
     are crossed out instead of coloured. A `clickable` map answers with the query and the key of the
-    cell that was clicked, counted from 0. Raises ValueError if the tokens do not fit the
+    cell that was clicked, counted from 0; if the weights sum up several, it says which of those
+    `behind` them a click opens. Raises ValueError if the tokens do not fit the
     weights.
     """
     weights = head_weights(weights)
@@ -45,6 +58,7 @@ def attention_heatmap(
         diverging=diverging,
         blocked=blocked,
         clickable=clickable,
+        behind=behind,
         axes="Queries (looking) down, keys (looked at) across",
         verb="looks at",
     )
@@ -73,6 +87,7 @@ def heatmap(
     diverging: bool = False,
     blocked: np.ndarray | None = None,
     clickable: bool = False,
+    behind: Behind | None = None,
 ) -> CanvasPicture:
     """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
 
@@ -95,8 +110,11 @@ def heatmap(
         "digits": DIGITS,
         "diverging": diverging,
         "clickable": clickable,
+        "behind": list(behind.names) if behind else None,
         "colors": DIVERGING if diverging else SEQUENTIAL,
     }
+    parts = [shown] if behind is None else [shown, behind.largest, behind.which]
+    array = np.stack(parts).astype("<f4")
     return CanvasPicture.pack(
-        PART, header, shown, height=560, numbers={name: Numbers(values, tokens)}
+        PART, header, array, height=560, numbers={name: Numbers(values, tokens)}
     )

@@ -1,13 +1,19 @@
-import { arrowOf, channels, colorTable, drawTokens, element, fitCanvas, pointerIn } from "../canvas.js";
+import { arrowOf, channels, colorTable, drawTokens, element, fitCanvas, isSaved, pointerIn, scaleOn } from "../canvas.js";
+import { written } from "../numbers.js";
 
 // One head's map in large, of weights or of differences, read cell by cell.
 
 const LARGEST = 32; // pixels of a cell's side
 export const SMALLEST = 8;
 const TALLEST = 460; // pixels of a map whose cells can be smaller
-const LABEL = 96; // most pixels for the tokens on either side
+const READABLE = 15; // pixels of a cell's side that height alone does not make smaller
+const LABEL = 96; // most pixels for the tokens above
+const BESIDE = 150; // and for those of the rows, which may name two
+const SHARE = 0.3; // of the width, at most for the same
 const SLANT = 28; // pixels that the last slanted token leans over the edge
 export const LEAST = 0.05; // the smallest difference that takes the full colour
+const LEGIBLE = 14; // pixels of a cell's side from which on tokens have their full size
+const MANY = 40; // tokens from which on cells may be smaller than that on a slide
 const APART = 6; // pixels of a cell's side from which on cells stand apart
 
 /** The elements of a map; `point(row, column)` is called where one points or goes by the arrows.
@@ -23,11 +29,13 @@ export function makeMap(diverging, point, place) {
   const quantity = element("span", "");
   const ends = [element("span", ""), element("span", "")];
   const ramp = element("span", "ramp");
+  const meaning = element("span", "");
   const scale = element("div", "scale", "", { "aria-hidden": "true" });
-  scale.append(quantity, ends[0], ramp, ends[1]);
+  scale.append(quantity, ends[0], ramp, ends[1], meaning);
   figure.append(caption, sheet, scale);
-  const map = { diverging, figure, caption, canvas, quantity, ends, ramp, left: 0, top: 0, side: 1 };
-  canvas.onpointermove = (event) => {
+  const map = { diverging, figure, caption, canvas, quantity, ends, ramp, meaning, left: 0, top: 0, side: 1 };
+  // A finger points by a tap.
+  canvas.onpointermove = canvas.onclick = (event) => {
     const { x, y } = pointerIn(canvas, event);
     point(Math.floor((y - map.top) / map.side), Math.floor((x - map.left) / map.side));
   };
@@ -47,15 +55,21 @@ const fontOf = (root, side) =>
 
 /** The room that the tokens take, and the side of a cell, in a map of some pixels of width.
  *
- * If cells may be smaller than tokens can be written, there is no room for tokens then.
+ * If cells may be smaller than tokens can be written, there is no room for tokens then. A `room`
+ * is the height that a slide leaves for the map, which fills it. With a `height` the tokens and the
+ * cells keep to it, as far as cells can still be read.
  */
-export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST } = {}) {
+export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST, room = 0, height = undefined } = {}) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = fontOf(root, LARGEST);
   const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
-  const left = Math.min(LABEL, widest(rows) + 14);
+  const left = Math.min(Math.max(LABEL, Math.min(BESIDE, SHARE * width)), widest(rows) + 14);
   const top = Math.min(LABEL, widest(columns) * 0.9 + 22);
-  const tallest = Math.max(TALLEST / rows.length, 16);
+  if (room && Math.max(rows.length, columns.length) <= MANY) {
+    const fills = Math.min((width - left - SLANT) / columns.length, (room - top) / rows.length);
+    return { left, top, side: Math.max(LEGIBLE, Math.floor(fills)) };
+  }
+  const tallest = Math.max((height ? height - top : room || TALLEST) / rows.length, room ? 0 : READABLE);
   const fits = Math.floor(Math.min((width - left - SLANT) / columns.length, tallest));
   if (fits >= SMALLEST || smallest === SMALLEST) return { left, top, side: Math.max(SMALLEST, Math.min(largest, fits)) };
   const bare = Math.min((width - SLANT) / columns.length, TALLEST / rows.length);
@@ -66,11 +80,12 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @typedef {object} Drawing
  * @property {string} title
  * @property {string} [name] of the numbers
+ * @property {string} [meaning] of the colours, if the title does not say it
  * @property {string[]} rows
  * @property {string[]} columns
  * @property {(at: number) => number} number of each cell, row by row: from 0, or minus, to the limit
  * @property {number} [limit]
- * @property {string[]} colors
+ * @property {import("../canvas.js").Scale} colors
  * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
  * @property {number} left pixels for the rows' tokens
  * @property {number} top pixels for the columns' tokens
@@ -85,14 +100,16 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @param {Drawing} drawing
  */
 export function drawMap(map, drawing) {
-  const { title, rows, columns, number, limit = 1, colors, cell, left, top, side } = drawing;
+  const { title, rows, columns, number, limit = 1, cell, left, top, side } = drawing;
   const { name = map.diverging ? "difference" : "weight", without = hatch } = drawing;
+  const { meaning = map.diverging ? "blue below 0, red above" : "" } = drawing;
   Object.assign(map, { left, top, side });
   Object.assign(map.canvas.dataset, { left, top, side });
   const context = fitCanvas(map.canvas, left + side * columns.length + SLANT, top + side * rows.length);
   const { color } = getComputedStyle(map.canvas);
   context.font = fontOf(map.canvas, side);
   if (side >= SMALLEST) drawTokens(context, { rows, columns, side, left, top, color });
+  const colors = scaleOn(map.canvas, drawing.colors);
   const table = colorTable(colors);
   const colorOf = (value) => {
     const part = map.diverging ? (value / limit + 1) / 2 : value / limit;
@@ -101,10 +118,11 @@ export function drawMap(map, drawing) {
   const cells = { rows: rows.length, columns: columns.length, number, colorOf, left, top, side };
   if (side < APART) drawDots(context, cells);
   else drawCells(context, { ...cells, without: (x, y) => without(context, x, y, side - 1, color) });
-  if (cell) frame(context, map, cell, rows.length, columns.length);
+  if (cell && !isSaved()) frame(context, map, cell, rows.length, columns.length);
   map.caption.textContent = title;
   map.canvas.ariaLabel = `${title}: ${extremeOf(map, { name, number, rows, columns })}`;
   map.quantity.textContent = name;
+  map.meaning.textContent = meaning;
   map.ends[0].textContent = map.diverging ? written(-limit, true) : "0";
   map.ends[1].textContent = map.diverging ? written(limit, true) : limit === 1 ? "1" : written(limit);
   map.ramp.style.background = `linear-gradient(to right, ${colors.join(",")})`;
@@ -177,11 +195,4 @@ function frame(context, { left, top, side }, cell, rows, columns) {
   context.strokeRect(x - 1.5, y - 1.5, width + 2, height + 2);
   context.strokeStyle = "#fff";
   context.strokeRect(x - 0.5, y - 0.5, width, height);
-}
-
-/** A number to some decimals, with its sign if it is to be signed. */
-export function written(number, signed = false, digits = 3) {
-  const text = Math.abs(number).toFixed(digits);
-  const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";
-  return sign + text;
 }

@@ -1,4 +1,4 @@
-import { arrowOf, begin, drawTokens, element, fitCanvas, onWidth, pointerIn, scrollable, themeColor } from "../canvas.js";
+import { arrowOf, begin, cross, drawTokens, element, fitCanvas, isSaved, onRoom, pointerIn, roomBelow, roomFor, scrollable, themeColor } from "../canvas.js";
 
 /**
  * @typedef {object} Header
@@ -11,7 +11,10 @@ import { arrowOf, begin, drawTokens, element, fitCanvas, onWidth, pointerIn, scr
 
 const LARGEST = 30; // pixels of a cell's side
 const SMALLEST = 13;
-const LABEL = 92; // pixels for the tokens on either side
+const STAGED = { smallest: 14, largest: 60, under: 26 }; // on a slide, with the words under it
+const BELOW = 30; // pixels for what is read of a cell
+const LABEL = 92; // pixels for the tokens above, and for those of the rows
+const BESIDE = 150; // pixels for the latter if they name two
 const SLANT = 28; // pixels that the last slanted token leans over the edge
 const OUTSIDE = { query: -1, key: -1 };
 const MOST_ROWS = 64; // that are shown whole; more scroll
@@ -54,6 +57,8 @@ export function draw(mount) {
   root.replaceChildren(sheet, reading);
 
   let side = LARGEST;
+  let above = LABEL; // pixels for the tokens of the columns
+  let beside = LABEL; // and for those of the rows
   let view = { width: 0, height: 0 }; // pixels of the canvas, which stays in view
   let cursor = root.cursor ?? { query: 0, key: 0 };
   const at = ({ query, key }) => query * keys.length + key;
@@ -87,10 +92,10 @@ export function draw(mount) {
   }
   function cellUnder(event) {
     const { x, y } = pointerIn(canvas, event);
-    if (x < LABEL || y < LABEL) return OUTSIDE;
+    if (x < beside || y < above) return OUTSIDE;
     return {
-      query: Math.floor((y - LABEL + sheet.scrollTop) / side),
-      key: Math.floor((x - LABEL + sheet.scrollLeft) / side),
+      query: Math.floor((y - above + sheet.scrollTop) / side),
+      key: Math.floor((x - beside + sheet.scrollLeft) / side),
     };
   }
 
@@ -144,8 +149,8 @@ export function draw(mount) {
 
   function bringIntoView({ query, key }) {
     const nearest = (now, from, room) => Math.max(from + side - room, Math.min(now, from));
-    sheet.scrollTop = nearest(sheet.scrollTop, side * query, view.height - LABEL);
-    sheet.scrollLeft = nearest(sheet.scrollLeft, side * key, view.width - LABEL);
+    sheet.scrollTop = nearest(sheet.scrollTop, side * query, view.height - above);
+    sheet.scrollLeft = nearest(sheet.scrollLeft, side * key, view.width - beside);
   }
 
   // The canvas is as large as the part in view and stays in it, since a canvas cannot be as large
@@ -158,29 +163,29 @@ export function draw(mount) {
     const { scrollTop, scrollLeft } = sheet;
     const context = fitCanvas(canvas, view.width, view.height);
     context.font = `${Math.min(13, side - 1)}px ${style.fontFamily}`;
-    const rows = inView(scrollTop, view.height - LABEL, queries.length);
-    const columns = inView(scrollLeft, view.width - LABEL, keys.length);
-    const left = LABEL - scrollLeft;
-    const top = LABEL - scrollTop;
+    const rows = inView(scrollTop, view.height - above, queries.length);
+    const columns = inView(scrollLeft, view.width - beside, keys.length);
+    const left = beside - scrollLeft;
+    const top = above - scrollTop;
     for (let query = rows.first; query < rows.end; query++) {
       for (let key = columns.first; key < columns.end; key++) {
         const [x, y] = [left + side * key + 1, top + side * query + 1];
         drawCell(context, states[at({ query, key })], x, y, side - 2, { text, accent, warning });
       }
     }
-    if (editable && canvas.matches(":focus")) {
+    if (editable && canvas.matches(":focus") && !isSaved()) {
       context.strokeStyle = text;
       context.lineWidth = 2;
       context.strokeRect(left + side * cursor.key, top + side * cursor.query, side, side);
     }
-    if (scrollLeft) context.clearRect(0, 0, LABEL, view.height);
-    if (scrollTop) context.clearRect(0, 0, view.width, LABEL);
+    if (scrollLeft) context.clearRect(0, 0, beside, view.height);
+    if (scrollTop) context.clearRect(0, 0, view.width, above);
     drawTokens(context, {
       rows: queries.slice(rows.firstMiddle, rows.end),
       columns: keys.slice(columns.firstMiddle, columns.end),
       side,
-      left: LABEL,
-      top: LABEL,
+      left: beside,
+      top: above,
       firstRow: top + side * rows.firstMiddle,
       firstColumn: left + side * columns.firstMiddle,
       color: text,
@@ -195,11 +200,31 @@ export function draw(mount) {
   if (cursor && !inside(cursor)) cursor = { query: 0, key: 0 };
   if (hadFocus) canvas.focus({ preventScroll: true });
   if (root.cursor) read(cursor);
+  function widest(tokens) {
+    const context = element("canvas").getContext("2d");
+    context.font = `13px ${getComputedStyle(root).fontFamily}`;
+    return Math.max(...tokens.map((token) => context.measureText(token).width));
+  }
   function fit(width) {
-    side = Math.max(SMALLEST, Math.min(LARGEST, Math.floor((width - LABEL - SLANT) / keys.length)));
-    const full = { width: LABEL + side * keys.length + SLANT, height: LABEL + side * queries.length };
+    const room = roomFor(root);
+    const named = widest(queries) + 14;
+    const most = Math.max(LABEL, Math.min(BESIDE, 0.3 * width));
+    beside = room ? Math.min(most, named) : Math.max(LABEL, Math.min(most, named));
+    const across = (cells) => (width - beside - SLANT) / cells;
+    if (room) {
+      const under = root.classList.contains("beside") ? 0 : STAGED.under;
+      above = Math.min(LABEL, widest(keys) + 14);
+      const fills = Math.min(across(keys.length), (room - under - above) / queries.length);
+      side = Math.max(STAGED.smallest, Math.min(STAGED.largest, Math.floor(fills)));
+    } else {
+      above = LABEL;
+      const tallest = ((roomBelow(root) ?? Infinity) - above - BELOW) / queries.length;
+      side = Math.max(SMALLEST, Math.min(LARGEST, Math.floor(Math.min(across(keys.length), tallest))));
+    }
+    const full = { width: beside + side * keys.length + SLANT, height: above + side * queries.length };
     whole.style.width = `${full.width}px`;
     whole.style.height = `${full.height}px`;
+    Object.assign(canvas.dataset, { left: beside, top: above, side });
     view = {
       width: Math.min(full.width, sheet.clientWidth, LARGEST_CANVAS),
       height: Math.min(full.height, sheet.clientHeight, LARGEST_CANVAS),
@@ -209,7 +234,7 @@ export function draw(mount) {
   }
   // At once, as the next of several quick clicks may come before the width is told.
   if (root.clientWidth) fit(Math.floor(root.clientWidth));
-  return onWidth(root, fit);
+  return onRoom(root, fit);
 }
 
 /** The cells after one up to another, in a line. */
@@ -222,22 +247,14 @@ function between(from, to) {
   }));
 }
 
-/** A visible cell is filled, a blocked one struck through; a changed one has a ring of its own. */
+/** A visible cell is filled, a blocked one crossed out; a changed one has a ring of its own. */
 function drawCell(context, state, x, y, size, { text, accent, warning }) {
-  const visible = isVisible(state);
-  context.globalAlpha = visible ? 0.85 : 0.08;
-  context.fillStyle = visible ? accent : text;
-  context.fillRect(x, y, size, size);
-  context.globalAlpha = visible ? 1 : 0.35;
-  if (!visible) {
-    context.strokeStyle = text;
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(x + size * 0.25, y + size * 0.75);
-    context.lineTo(x + size * 0.75, y + size * 0.25);
-    context.stroke();
-  }
-  context.globalAlpha = 1;
+  if (isVisible(state)) {
+    context.globalAlpha = 0.85;
+    context.fillStyle = accent;
+    context.fillRect(x, y, size, size);
+    context.globalAlpha = 1;
+  } else cross(context, x, y, size, text);
   if (!isChanged(state)) return;
   context.strokeStyle = warning;
   context.lineWidth = 3;

@@ -26,7 +26,7 @@ export function draw(mount) {
   const focused = root.querySelector(":focus")?.dataset.name;
 
   const canvas = element("canvas", "", "", { role: "img" });
-  const reading = element("p", "reading", "", { "aria-live": "polite" });
+  const now = element("p", "now", "", { "aria-live": "polite" });
   const player = transport(root, {
     count: () => positions,
     place: () => root.position,
@@ -40,7 +40,7 @@ export function draw(mount) {
     speed: PACE,
     loops: true,
   });
-  root.replaceChildren(canvas, player.controls, reading);
+  root.replaceChildren(canvas, player.controls, now);
   root.querySelector(`[data-name="${focused}"]`)?.focus();
 
   let width = 0;
@@ -69,8 +69,8 @@ export function draw(mount) {
       context.fillText(`pair ${pair}`, x, y + side / 2 + 8);
       context.fillText(`${degrees(turns[clock])}° ahead`, x, y + side / 2 + 24);
     });
-    reading.textContent = `Hands at position ${position}, and ${offset} later at ${position + offset}.`;
-    canvas.setAttribute("aria-label", `${pairs.length} clocks. ${reading.textContent}`);
+    now.textContent = `Hands at position ${position}, and ${offset} later at ${position + offset}.`;
+    canvas.setAttribute("aria-label", `${pairs.length} clocks. ${now.textContent}`);
   }
   player.resume();
   const forget = onWidth(root, (now) => {

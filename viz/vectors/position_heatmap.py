@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.colors import DIVERGING
+from viz.colors import DIVERGING, limit_of
 from viz.numbers import Numbers, counted
 from viz.tokens import plotly_labels
 
@@ -23,22 +23,25 @@ def position_heatmap(
     limit: float | None = None,
     height: int = 380,
 ) -> go.Figure:
-    """A table [row, column] counted from 0, such as position by dimension, or by position.
+    """A table [row, column], such as position by dimension, or by position.
 
-    The colours run from minus `limit` to plus it; None stands for the largest number there is.
-    `rows` and `columns` name the axes, `name` the numbers; `height` is in pixels.
+    Both axes count from 0, as in the paper's formula. The colours run from minus `limit` to plus
+    it; for None see `limit_of`. `rows` and `columns` name the axes, `name` the numbers; `height`
+    is in pixels.
     """
+    clipped = False
     if limit is None:
-        limit = float(np.abs(values).max(initial=1e-6))
+        limit, clipped = limit_of(np.asarray(values))
+    title = f"{name}, clipped" if clipped else name
     figure = go.Figure(
         go.Heatmap(
             z=np.asarray(values, dtype=np.float32),
-            colorscale=DIVERGING,
+            colorscale=DIVERGING["light"],
             zmin=-limit,
             zmax=limit,
-            colorbar={"title": {"text": name}, "thickness": 12, "outlinewidth": 0},
+            colorbar={"title": {"text": title}, "thickness": 12, "outlinewidth": 0},
             meta={"name": name, "axes": [rows, columns]},  # for `numbers_of`
-            hovertemplate=f"{rows} %{{y}}<br>{columns} %{{x}}<br>{name} %{{z:.4f}}<extra></extra>",
+            hovertemplate=f"{rows} %{{y}}<br>{columns} %{{x}}<br>{name} %{{z:.3f}}<extra></extra>",
         )
     )
     plain = {"showgrid": False, "zeroline": False}
@@ -64,6 +67,11 @@ def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
         automargin=True,
     )
     return figure
+
+
+def in_theme(figure: go.Figure, theme: str) -> go.Figure:
+    """The figure in the colours for `light` or `dark` paper."""
+    return figure.update_traces(colorscale=DIVERGING[theme])
 
 
 def numbers_of(figure: go.Figure) -> dict[str, Numbers]:

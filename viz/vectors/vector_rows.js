@@ -1,11 +1,12 @@
-import { begin, channels, colorTable, drawTokens, element, fitCanvas, inkOn, onWidth, themeColor } from "../canvas.js";
+import { begin, channels, colorTable, drawTokens, element, fitCanvas, inkOn, onWidth, scaleOn, themeColor } from "../canvas.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Row
  * @property {string} label
  * @property {string} note
  * @property {boolean} probabilities
- * @property {number} limit
+ * @property {number} limit where its colours end, below and above 0
  * @property {string[]} texts
  */
 
@@ -14,14 +15,21 @@ import { begin, channels, colorTable, drawTokens, element, fitCanvas, inkOn, onW
  * @property {Row[]} rows
  * @property {string[] | null} columns names of the cells; without them they are dimensions
  * @property {number[]} marked places that are framed
- * @property {string[]} diverging
+ * @property {boolean} own_scales whether each row has a limit of its own, which its note says
+ * @property {boolean} clipped whether there are numbers beyond the limit
+ * @property {import("../canvas.js").Scale} diverging
  * @property {string[]} sequential
  */
 
 const HEIGHT = 22; // pixels of a row
-const READABLE = 46; // pixels that a cell needs for its number
+const UPRIGHT = 36; // the same, if its numbers stand upright
+const SLIMMEST = 12; // pixels that a cell needs for a number that stands upright
+const BESIDE = 4; // pixels that a number needs beside it
+const SIZES = [12, 10]; // pixels of a number that has room across
+const EXACT = 5; // decimals of a number that is pointed at
 const NAMED = 15; // pixels that a cell needs for its slanted name
 const NAMES = 64; // pixels for the slanted names
+const SLANT = 20; // pixels that the last of them leans over the edge
 
 /**
  * Draw vectors as rows of cells; pointing at a cell reads its number.
@@ -32,8 +40,7 @@ export function draw(mount) {
   const { rows, columns, marked } = header;
   const values = new Float32Array(array.buffer);
   const count = values.length / rows.length;
-  const diverging = colorTable(header.diverging);
-  const sequential = colorTable(header.sequential);
+  const tables = { diverging: null, sequential: colorTable(header.sequential) };
   const runs = []; // of marked places that stand side by side, each framed as one
   for (const place of [...marked].sort((a, b) => a - b)) {
     if (runs.at(-1)?.[1] === place - 1) runs.at(-1)[1] = place;
@@ -50,42 +57,52 @@ export function draw(mount) {
       role: "img",
       "aria-label": `${row.label}: ${count} numbers, largest ${row.texts[largest]} at ${name(largest)}`,
     });
-    canvas.onpointermove = (event) => {
+    canvas.onpointermove = canvas.onpointerdown = (event) => {
       const box = canvas.getBoundingClientRect();
       const place = Math.floor(((event.clientX - box.left) / box.width) * count);
       if (place < 0 || place >= count) return;
-      reading.textContent = `${row.label}, ${name(place)}: ${row.texts[place]}`;
+      const value = values[index * count + place];
+      const exact = Number.isNaN(value) ? row.texts[place] : written(value, false, EXACT);
+      reading.textContent = `${row.label}, ${name(place)}: ${exact}`;
     };
     parts.push(element("span", "label", row.label), canvas, element("span", "note", row.note));
     return canvas;
   });
-  root.replaceChildren(element("div", "sheet"), reading);
+  const legend = element("div", "legend");
+  root.replaceChildren(element("div", "sheet"), legend, reading);
   root.firstChild.append(...parts);
 
   function name(place) {
-    return columns ? `“${columns[place]}”` : `dimension ${place}`;
+    return columns ? `“${columns[place]}”` : `dimension ${place + 1}`;
   }
   function colorOf(row, value) {
     const level = row.probabilities ? value : 0.5 + value / row.limit / 2;
-    const table = row.probabilities ? sequential : diverging;
+    const table = row.probabilities ? tables.sequential : tables.diverging;
     return channels(table[Math.round(255 * Math.max(0, Math.min(1, level)))]);
   }
 
   return onWidth(root, () => {
     const style = getComputedStyle(root);
-    const width = spaceFor(root);
+    const width = spaceFor(root) - (columns ? SLANT : 0);
     const side = width / count;
+    const colors = scaleOn(root, header.diverging);
+    tables.diverging = colorTable(colors);
+    legend.replaceChildren(...scalesOf(header, colors));
+    const fonts = SIZES.map((size) => `${size}px ${style.fontFamily}`);
+    const fitting = fonts.find((font) => widest(rows, font) + BESIDE <= side);
+    const upright = !fitting && side >= SLIMMEST;
+    const high = upright ? UPRIGHT : HEIGHT;
     if (columns) {
-      const context = fitCanvas(names, width, side >= NAMED ? NAMES : 0);
-      context.font = `12px ${style.fontFamily}`;
+      const context = fitCanvas(names, width + SLANT, side >= NAMED ? NAMES : 0);
+      context.font = fonts[0];
       if (side >= NAMED) {
         const axis = { rows: [], columns, side, left: 0, top: NAMES, color: style.color };
         drawTokens(context, axis);
       }
     }
     rows.forEach((row, index) => {
-      const context = fitCanvas(canvases[index], width, HEIGHT);
-      context.font = `12px ${style.fontFamily}`;
+      const context = fitCanvas(canvases[index], width, high);
+      context.font = fitting ?? fonts.at(-1);
       context.textAlign = "center";
       context.textBaseline = "middle";
       const gap = side > 6 ? 1 : 0;
@@ -95,20 +112,53 @@ export function draw(mount) {
         const [red, green, blue] = hidden ? [128, 128, 128] : colorOf(row, value);
         context.globalAlpha = hidden ? 0.25 : 1;
         context.fillStyle = `rgb(${red},${green},${blue})`;
-        context.fillRect(place * side, 0, side - gap, HEIGHT);
+        context.fillRect(place * side, 0, side - gap, high);
         context.globalAlpha = 1;
-        if (side < READABLE) continue;
+        if (!fitting && !upright) continue;
         context.fillStyle = hidden ? style.color : inkOn(red, green, blue);
-        context.fillText(row.texts[place], (place + 0.5) * side, HEIGHT / 2 + 1, side - 4);
+        context.save();
+        context.translate((place + 0.5) * side, high / 2 + 1);
+        if (upright) context.rotate(-Math.PI / 2);
+        context.fillText(row.texts[place], 0, 0, (upright ? high : side) - 4);
+        context.restore();
       }
       context.strokeStyle = themeColor(root, "warm");
       context.lineWidth = 2;
       for (const [first, last] of runs) {
         const wide = Math.max(4, (last - first + 1) * side - gap);
-        context.strokeRect(first * side + 1, 1, wide - 2, HEIGHT - 2);
+        context.strokeRect(first * side + 1, 1, wide - 2, high - 2);
       }
     });
   });
+}
+
+/** How wide the widest number of some rows is. */
+function widest(rows, font) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = font;
+  const longest = rows.flatMap((row) => row.texts).reduce((one, other) => (other.length > one.length ? other : one), "");
+  return context.measureText(longest).width;
+}
+
+/** What the colours of the rows mean, and where they end. */
+function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
+  const scales = [];
+  const signed = rows.find((row) => !row.probabilities);
+  const add = (from, colors, to, words) => {
+    const scale = element("span", "scale");
+    const ramp = element("span", "ramp");
+    ramp.style.background = `linear-gradient(to right, ${colors.join(",")})`;
+    scale.append(element("span", "", from), ramp, element("span", "", to), element("span", "", words));
+    scales.push(scale);
+  };
+  if (signed) {
+    const ends = own_scales ? ["−", "+"] : [written(-signed.limit), written(signed.limit, true)];
+    const clips = clipped ? (own_scales ? ", clipped for a few larger numbers" : `, clipped at ±${written(signed.limit)}`) : "";
+    const whose = own_scales ? ", each row on the scale that stands behind it" : "";
+    add(ends[0], diverging, ends[1], `blue below 0, red above${whose}${clips}`);
+  }
+  if (rows.some((row) => row.probabilities)) add("0", sequential, "1", "weights");
+  return scales;
 }
 
 /** The width left between the labels and the notes, or all of it if they stand above and below. */

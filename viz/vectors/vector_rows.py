@@ -8,19 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz.canvas import CanvasPicture, Part
-from viz.colors import DIVERGING, SEQUENTIAL
-from viz.numbers import Numbers, counted
+from viz.colors import DIVERGING, SEQUENTIAL, limit_of
+from viz.numbers import Numbers, counted, number_text
 
 PART = Part.beside(__file__)
 
-DECIMALS = 4
+DECIMALS = 3
 
 
 @dataclass(frozen=True)
 class Row:
     """One vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
 
-    Probabilities have a scale from 0 to 1; other numbers one from minus their largest to plus it.
+    Probabilities have a scale from 0 to 1; other numbers one from minus a limit to plus it, which
+    is the largest of them, or less if a few of many dimensions lie far beyond the others.
     """
 
     label: str
@@ -39,7 +40,8 @@ def vector_rows(
 ) -> CanvasPicture:
     """Rows of equal length, one under the other, on one scale of colours or on their own.
 
-    `columns` names the cells, such as tokens; without it they are dimensions, counted from 0.
+    `columns` names the cells, such as tokens; without it they are dimensions, counted from 1. A
+    legend says what the colours mean and where they end, or the notes do for scales of their own.
     Cells at the `marked` places are framed. Raises ValueError if lengths differ.
     """
     lengths = sorted({len(row.values) for row in rows})
@@ -47,19 +49,18 @@ def vector_rows(
         names = f" and {len(columns)} columns" if columns is not None else ""
         raise ValueError(f"The rows have lengths {lengths}{names}; they must be equal.")
     stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
-    limits = [_largest(row) for row in stacked]
-    shared = max(
-        (x for x, row in zip(limits, rows, strict=True) if not row.probabilities), default=1
-    )
+    signed = np.array([not row.probabilities for row in rows])
+    shared = _limit(stacked[signed], columns)
+    limits = [_limit(row, columns) if own_scales else shared for row in stacked]
     header = {
         "rows": [
             {
                 "label": row.label,
-                "note": _note(row),
+                "note": _note(row, f"±{number_text(limit)}" if own_scales else ""),
                 "probabilities": row.probabilities,
-                "limit": limit if own_scales else shared,
+                "limit": limit,
                 "texts": [
-                    _text(number)
+                    number_text(number, DECIMALS)
                     for number in (
                         row.values
                         if row.total is None
@@ -67,8 +68,10 @@ def vector_rows(
                     )
                 ],
             }
-            for row, limit in zip(rows, limits, strict=True)
+            for row, (limit, _) in zip(rows, limits, strict=True)
         ],
+        "own_scales": own_scales,
+        "clipped": any(clipped for _, clipped in limits),
         "columns": None if columns is None else list(columns),
         "marked": [int(place) for place in marked],
         "diverging": DIVERGING,
@@ -76,7 +79,7 @@ def vector_rows(
     }
     array = np.nan_to_num(stacked, nan=np.nan, neginf=np.nan).astype(np.float32)
     height = 40 + 30 * len(rows) + (60 if columns is not None else 0)
-    axis = {"dimension": counted(lengths[0], 0)} if columns is None else {"key": list(columns)}
+    axis = {"dimension": counted(lengths[0])} if columns is None else {"key": list(columns)}
     rows_of = {"vector": [row.label for row in rows]}
     numbers = {"value": Numbers(stacked.astype(np.float32), rows_of | axis)}
     return CanvasPicture.pack(PART, header, array, height=height, numbers=numbers)
@@ -95,15 +98,12 @@ def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray
     return steps / 10**decimals
 
 
-def _largest(values: np.ndarray) -> float:
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
+def _limit(values: np.ndarray, columns: Sequence[str] | None) -> tuple[float, bool]:
+    """Where the colours end; of named cells, such as tokens, the largest is never clipped."""
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
+    return limit_of(values) if columns is None else (largest, False)
 
 
-def _note(row: Row) -> str:
-    if row.total is None:
-        return row.note
-    return f"sum {_text(row.total)}{', ' if row.note else ''}{row.note}"
-
-
-def _text(number: float) -> str:
-    return "−∞" if np.isneginf(number) else f"{number:.{DECIMALS}f}".replace("-", "−")
+def _note(row: Row, scale: str) -> str:
+    total = "" if row.total is None else f"sum {number_text(row.total, DECIMALS)}"
+    return ", ".join(filter(None, [total, row.note, "" if row.probabilities else scale]))

@@ -1,4 +1,5 @@
-import { begin, element, fitCanvas, onWidth, scrollable, themeColor } from "../canvas.js";
+import { begin, element, fitCanvas, isStaged, onWidth, scrollable, themeColor } from "../canvas.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Leaf
@@ -18,10 +19,10 @@ import { begin, element, fitCanvas, onWidth, scrollable, themeColor } from "../c
  * @property {[number, number] | null} selected a step and a place in it, from 0
  */
 
-const WIDTH = 96; // pixels of a text's button
-const HEIGHT = 20;
-const ACROSS = 132; // pixels from one step to the next
-const DOWN = 25; // pixels from one text to the next
+// Pixels: the width and the height of a text's button, and from one step and text to the next.
+const ROW = { wide: 106, high: 20, across: 130, down: 25 };
+const STACKED = { wide: 68, high: 32, across: 84, down: 36 }; // with the number under its token
+const STAGE = 2.4; // the width of what a slide leaves for pictures, of its height
 const TOP = 22; // pixels for the numbers of the steps
 
 /**
@@ -33,31 +34,38 @@ export function draw(mount) {
   const { steps, selected } = header;
   const scrolled = root.querySelector(".sheet")?.scrollLeft ?? 0;
   const tallest = Math.max(...steps.map((leaves) => leaves.length));
-  const width = ACROSS * (steps.length - 1) + WIDTH;
-  const height = TOP + DOWN * tallest;
+  // A long tree is larger on a slide if it is narrower, as long as its width is what limits it.
+  const isLong = ROW.across * steps.length > STAGE * (TOP + STACKED.down * tallest);
+  const isStacked = isStaged(root) && isLong;
+  const { wide, high, across, down } = isStacked ? STACKED : ROW;
+  const width = across * (steps.length - 1) + wide;
+  const height = TOP + down * tallest;
 
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const sheet = element("div", "sheet");
   const plane = element("div", "plane", "", {
-    style: `width: ${width}px; height: ${height}px; --wide: ${WIDTH}px; --high: ${HEIGHT}px`,
+    style: `width: ${width}px; height: ${height}px; --wide: ${wide}px; --high: ${high}px`,
   });
+  plane.classList.toggle("stacked", isStacked);
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
   plane.append(canvas);
   sheet.append(plane);
   scrollable(sheet, "Texts of the beam");
 
   steps.forEach((leaves, step) => {
-    const x = ACROSS * step;
+    const x = across * step;
     plane.append(element("span", "step", `step ${step + 1}`, { style: `left: ${x}px` }));
     leaves.forEach((leaf, place) => {
       const chosen = selected?.[0] === step && selected[1] === place;
       const state = [leaf.kept && "kept", leaf.best && "best", leaf.ended && "ended"];
-      const button = element("button", ["leaf", ...state].filter(Boolean).join(" "), leaf.token, {
+      const button = element("button", ["leaf", ...state].filter(Boolean).join(" "), "", {
         type: "button",
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),
-        style: `left: ${x}px; top: ${TOP + DOWN * place}px`,
+        style: `left: ${x}px; top: ${TOP + down * place}px`,
       });
+      const number = element("span", "number", written(leaf.log_probability, false, 2));
+      button.append(element("span", "name", leaf.token), number);
       button.onclick = () => answer([step, place]);
       button.onpointerenter = button.onfocus = () => (reading.textContent = describe(leaf, step));
       plane.append(button);
@@ -65,7 +73,8 @@ export function draw(mount) {
   });
   const shown = selected && steps[selected[0]]?.[selected[1]];
   if (shown) reading.textContent = describe(shown, selected[0]);
-  root.replaceChildren(sheet, reading);
+  const note = element("p", "note", "Numbers: the log-probability of the whole text so far, in nats; the nearer to 0, the likelier.");
+  root.replaceChildren(sheet, note, reading);
   sheet.scrollLeft = scrolled;
 
   return onWidth(root, () => {
@@ -75,14 +84,14 @@ export function draw(mount) {
     steps.forEach((leaves, step) => {
       leaves.forEach((leaf, place) => {
         if (leaf.parent === null) return;
-        const [from, to] = [ACROSS * (step - 1) + WIDTH, ACROSS * step];
-        const [above, below] = [leaf.parent, place].map((at) => TOP + DOWN * at + HEIGHT / 2);
+        const [from, to] = [across * (step - 1) + wide, across * step];
+        const [above, below] = [leaf.parent, place].map((at) => TOP + down * at + high / 2);
         context.strokeStyle = leaf.best ? accent : style.color;
         context.globalAlpha = leaf.best ? 1 : leaf.kept ? 0.55 : 0.15;
         context.lineWidth = leaf.best ? 3 : 1.25;
         context.beginPath();
         context.moveTo(from, above);
-        context.bezierCurveTo(from + 18, above, to - 18, below, to, below);
+        context.bezierCurveTo(from + 12, above, to - 12, below, to, below);
         context.stroke();
       });
     });
@@ -95,6 +104,6 @@ function describe(leaf, step) {
     ? leaf.ended ? "returned" : "kept, on the way to what was returned"
     : leaf.kept ? (leaf.ended ? "kept and finished" : "kept") : "dropped";
   const text = `${leaf.text}${leaf.ended ? " <end>" : ""}`;
-  const score = leaf.ended ? `, score ${leaf.score.toFixed(3)}` : "";
-  return `Step ${step + 1}: “${text}”: log-probability ${leaf.log_probability.toFixed(3)}${score}; ${fate}`;
+  const score = leaf.ended ? `, score ${written(leaf.score)}` : "";
+  return `Step ${step + 1}: “${text}”: log-probability ${written(leaf.log_probability)}${score}; ${fate}`;
 }

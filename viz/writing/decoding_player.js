@@ -1,4 +1,4 @@
-import { begin, channels, colorTable, drawTokens, element, fitCanvas, inkOn, onWidth, pointerIn, scrollable, themeColor } from "../canvas.js";
+import { begin, channels, colorTable, drawTokens, element, fitCanvas, icon, inkOn, onWidth, pointerIn, scrollable, themeColor } from "../canvas.js";
 import { transport } from "../transport.js";
 
 /**
@@ -18,13 +18,17 @@ import { transport } from "../transport.js";
  * @property {Bar[][]} bars the candidates of each step
  * @property {number} start the step that it opens at, from 0
  * @property {string} ending why there are no more steps
+ * @property {boolean} tells whether it answers with the step that it rests at
  * @property {string[]} colors
  */
 
+const TICK = "M2 8.5 3.5 7l3 3 6-7L14 4.5 6.5 13z";
+const CROSS = "M4 5l1-1 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3z";
 const LABEL = 130; // pixels for the tokens beside the alignment
 const TOP = 84; // pixels for the tokens above it
 const LARGEST = 24; // pixels of a cell's side
 const SMALLEST = 9;
+const AT_REST = 500; // milliseconds after which the page is told of a step
 
 /**
  * Draw one step of a decoding at a time; buttons, a slider and a clock move between them.
@@ -41,9 +45,13 @@ export function draw(mount) {
   const visible = values.subarray(-steps * read.length);
   const colors = colorTable(header.colors);
 
-  // A new choice of head leaves the visitor at the step; another decoding begins at its start.
-  const identity = JSON.stringify([read, texts, header.start]);
-  if (root.identity !== identity) Object.assign(root, { identity, step: header.start });
+  // A new choice of head leaves the visitor at the step; another decoding begins at its start, and
+  // so does another start, but for one that comes back because the page was told of it.
+  const identity = JSON.stringify([read, texts]);
+  const echo = root.identity === identity ? [root.start, ...root.told].indexOf(header.start) : -1;
+  if (echo < 0) Object.assign(root, { identity, step: header.start, told: [] });
+  else root.told = root.told.slice(echo);
+  root.start = header.start;
   const focused = root.querySelector(":focus")?.dataset.name;
 
   const player = transport(root, {
@@ -53,7 +61,7 @@ export function draw(mount) {
     go,
   });
 
-  const typed = element("input", "typed", "", {
+  const typed = root.querySelector(".typed") ?? element("input", "typed", "", {
     placeholder: "or type what to write here, and press Enter",
     "aria-label": "Text to force at this step",
     maxlength: 60,
@@ -92,6 +100,15 @@ export function draw(mount) {
   function go(step) {
     root.step = step;
     render();
+    clearTimeout(root.resting);
+    if (header.tells) root.resting = setTimeout(tell, AT_REST);
+  }
+  /** Tell the page of the step, unless it moves on or the page knows. */
+  function tell() {
+    if (!root.isConnected || root.step === [root.start, ...root.told].at(-1)) return;
+    if (root.playing) return void (root.resting = setTimeout(tell, AT_REST));
+    root.told.push(root.step);
+    answer([root.step, null]);
   }
 
   function render() {
@@ -125,9 +142,13 @@ export function draw(mount) {
       tokens.scrollTop = tokens.scrollHeight;
     }
     const drawn = bars[step].some((bar) => bar.drawn !== null);
+    const heading = element("p", "heading", "The likeliest next tokens");
+    heading.append(element("span", "hint", "; click one to force it here"), ":");
+    const list = element("div", "bars");
+    list.append(...bars[step].map((bar, place) => barButton(bar, () => answer([step, place]))));
     candidates.replaceChildren(
-      element("p", "heading", "The likeliest next tokens; click one to force it here:"),
-      ...bars[step].map((bar, place) => barButton(bar, () => answer([step, place]))),
+      heading,
+      list,
       ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: what it was drawn with.")] : []),
     );
     if (source) drawAlignment();
@@ -247,7 +268,9 @@ function table(tokens, rows, last = tokens.length) {
 
 function maskCell(seen, tag = "td") {
   const words = seen ? "visible" : "blocked: not written yet, or closed";
-  return element(tag, seen ? "mask seen" : "mask", seen ? "✓" : "×", { title: words });
+  const cell = element(tag, seen ? "mask seen" : "mask", "", { title: words });
+  cell.append(icon(seen ? TICK : CROSS));
+  return cell;
 }
 
 function empty() {
@@ -258,7 +281,7 @@ function empty() {
 function barButton(bar, pick) {
   const button = element("button", bar.chosen ? "control bar chosen" : "control bar", "", {
     type: "button",
-    "aria-label": `Force “${bar.text}”, probability ${bar.probability.toFixed(4)}`,
+    "aria-label": `Force “${bar.text}”, probability ${bar.probability.toFixed(3)}`,
     "aria-pressed": String(bar.chosen),
   });
   const name = element("span", "name");

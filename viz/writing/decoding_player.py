@@ -48,7 +48,8 @@ def decoding_player(
     `texts` hold what stood there before the first step and after each, `bars` the candidates of
     each step. It opens at step `start`, counted from 0; `ending` says why there are no more. A
     click answers with its step and a bar's place, a typed text, or a weight's kind ("decoder" or
-    "cross") and key. Raises ValueError if sizes do not fit.
+    "cross") and key; at rest at another step it answers with that and None. Raises ValueError if
+    sizes do not fit.
     """
     steps = len(self_attention)
     looking = list(read_tokens[-steps:])
@@ -70,6 +71,7 @@ def decoding_player(
         "bars": [[asdict(bar) for bar in row] for row in bars],
         "start": start,
         "ending": ending,
+        "tells": True,
         "colors": SEQUENTIAL,
     }
     own, source = (

@@ -11,7 +11,7 @@ from viz.numbers import Numbers
 
 PART = Part.beside(__file__, "Probabilities")
 
-DIGITS = 4  # decimals of a probability
+DIGITS = 3  # decimals of a probability
 COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
 
 

@@ -1,4 +1,4 @@
-import { begin, element, scrollable } from "../canvas.js";
+import { begin, element, icon, scrollable } from "../canvas.js";
 
 /**
  * @typedef {object} Header
@@ -7,6 +7,8 @@ import { begin, element, scrollable } from "../canvas.js";
  * @property {string[]} favourites
  * @property {boolean[]} same whether the wanted token is the favourite
  */
+
+const ARROW = "M3 2l7 7V4h3v9H4v-3h5L2 3z"; // down to the right
 
 /**
  * Write the target, itself shifted right, and how likely the model finds each of its tokens.
@@ -31,7 +33,11 @@ export function draw(mount) {
     "read",
     read.map((token, place) => {
       const cell = element("td", "");
-      if (place > 0) cell.append(element("span", "arrow", "↘", { "aria-hidden": "true" }));
+      if (place > 0) {
+        const arrow = element("span", "arrow");
+        arrow.append(icon(ARROW));
+        cell.append(arrow);
+      }
       cell.append(element("span", "", token));
       return cell;
     }),

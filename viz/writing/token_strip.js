@@ -1,4 +1,4 @@
-import { begin, element, scrollable } from "../canvas.js";
+import { begin, element, moveFocus, scrollable } from "../canvas.js";
 
 /**
  * @typedef {object} Chip
@@ -7,6 +7,7 @@ import { begin, element, scrollable } from "../canvas.js";
  * @property {string} kind
  * @property {boolean} changed
  * @property {number | null} segment
+ * @property {number | null} probability
  */
 
 /**
@@ -16,6 +17,9 @@ import { begin, element, scrollable } from "../canvas.js";
  * @property {Chip[]} chips
  * @property {boolean} clickable
  */
+
+const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
+const HINT = "Point at one to read its probability.";
 
 /**
  * Write a text and its tokens; if they can be clicked, a click answers with a token's place.
@@ -27,7 +31,10 @@ export function draw(mount) {
   const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
   let word = null; // that the piece before is of
-  header.chips.forEach(({ text, joined, kind, changed, segment }, place) => {
+  const legend = element("p", "legend");
+  explain(legend);
+  const measured = [];
+  header.chips.forEach(({ text, joined, kind, changed, segment, probability }, place) => {
     // The pieces of one word stay together where a line breaks.
     if (!joined || !word) chips.append((word = element("span", "word")));
     const clickable = header.clickable && kind !== "special";
@@ -39,12 +46,40 @@ export function draw(mount) {
       chip.setAttribute("aria-pressed", String(kind === "mask"));
       chip.onclick = () => answer(place);
     }
+    if (probability !== null) {
+      shade(chip, text, probability, legend);
+      measured.push(chip);
+    }
     word.append(chip);
   });
   const parts = [element("div", "label", header.label)];
   if (header.text) parts.push(element("p", "text", header.text));
-  root.replaceChildren(...parts, chips);
+  parts.push(chips);
+  if (measured.length) {
+    measured[0].tabIndex = 0; // one stop for all: the arrow keys go on from there
+    chips.onkeydown = (event) => moveFocus(event, measured, measured.length);
+    parts.push(legend);
+  }
+  root.replaceChildren(...parts);
   chips.scrollTop = scrolled;
   scrollable(chips, "Tokens");
   if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
+}
+
+/** Shade a chip by how unlikely it is, and have the legend say its probability while it is read. */
+function shade(chip, text, probability, legend) {
+  const said = `${text}: probability ${probability.toFixed(3)}`;
+  chip.classList.add("measured");
+  chip.style.setProperty("--doubt", `${Math.round(45 * (1 - probability))}%`);
+  chip.setAttribute("role", "img");
+  chip.setAttribute("aria-label", said);
+  chip.tabIndex = -1;
+  const read = () => (legend.textContent = `${LEGEND} ${said}.`);
+  chip.onpointerenter = chip.onfocus = read;
+  chip.onpointerleave = chip.onblur = () => explain(legend);
+}
+
+/** Have the legend say what shades mean, and on a page how to read one. */
+function explain(legend) {
+  legend.replaceChildren(`${LEGEND} `, element("span", "hint", HINT));
 }

@@ -14,7 +14,8 @@ PART = Part.beside(__file__)
 @dataclass(frozen=True)
 class Chip:
     """One token: its text, whether it goes on the word before it, what kind it is, whether it
-    differs from an earlier version of the text, and the number of its sentence if that counts.
+    differs from an earlier version of the text, the number of its sentence if that counts, and how
+    likely the model found it when it wrote it.
     """
 
     text: str
@@ -22,6 +23,7 @@ class Chip:
     kind: Literal["piece", "special", "unknown", "mask"] = "piece"
     changed: bool = False
     segment: int | None = None
+    probability: float | None = None
 
 
 def token_strip(
@@ -29,7 +31,8 @@ def token_strip(
 ) -> CanvasPicture:
     """A label, the text in large letters, and its tokens as a row of chips.
 
-    A click on a `clickable` chip, special ones aside, answers with its place in the row.
+    A click on a `clickable` chip, special ones aside, answers with its place in the row. Chips with
+    a probability are shaded, the stronger the less likely, and tell it when they are pointed at.
     """
     header = {
         "text": text,

@@ -31,6 +31,22 @@ def test_places_axes_and_limits_are_those_asked_for():
     assert encoding["y"]["scale"]["domain"] == [-3, 3]
 
 
+def test_names_are_whole_and_so_are_marks_between_whole_places():
+    lines = {"sinusoidal, the shipped model": np.zeros(3), "learned": np.ones(3)}
+    encoding = position_lines(lines).to_dict()["encoding"]
+    assert encoding["color"]["legend"]["labelLimit"] == 0
+    assert encoding["x"]["axis"]["tickMinStep"] == 1
+    halves = position_lines(lines, [0, 0.5, 1]).to_dict()["encoding"]
+    assert "tickMinStep" not in halves["x"].get("axis", {})
+
+
+def test_a_legend_takes_no_room_from_the_plot_and_a_single_line_has_none():
+    one = position_lines({"a": np.zeros(2)}).to_dict()
+    assert one["encoding"]["color"]["legend"] is None
+    seven = position_lines({f"line {number}": np.zeros(2) for number in range(7)}).to_dict()
+    assert seven["height"] > one["height"] > 200
+
+
 def test_a_line_that_ends_is_not_drawn_on():
     chart = position_lines({"on": np.zeros(3), "ends": np.array([1.0, np.nan, np.nan])})
     assert [row["place"] for row in rows(chart) if row["line"] == "ends"] == [0]

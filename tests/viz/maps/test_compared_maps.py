@@ -113,9 +113,9 @@ def test_the_largest_changes_are_those_of_the_numbers_as_written():
     for change in changes:
         one, key = FIRST[0].index(change.query), FIRST[1].index(change.key)
         other, other_key = SECOND[0].index(change.query), SECOND[1].index(change.key)
-        assert f"{change.first:.4f}" == f"{maps[0][one, key]:.4f}"
-        assert f"{change.second:.4f}" == f"{maps[1][other, other_key]:.4f}"
-        assert change.difference == round(change.second - change.first, 4)
+        assert f"{change.first:.3f}" == f"{maps[0][one, key]:.3f}"
+        assert f"{change.second:.3f}" == f"{maps[1][other, other_key]:.3f}"
+        assert change.difference == round(change.second - change.first, 3)
 
 
 def test_two_texts_with_nothing_in_common_have_no_difference():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.unpacking import unpack
-from viz import attention_heatmap, word_heatmap
+from viz import Behind, attention_heatmap, word_heatmap
 
 WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
 
@@ -83,3 +83,17 @@ def test_words_are_compared_on_a_scale_of_both_signs():
     header, values = read(word_heatmap(np.array([[1, -0.5], [-0.5, 1]]), ["warm", "cold"]))
     assert (header["limit"], header["diverging"], header["name"]) == (1, True, "cosine")
     assert values[0, 1] == -0.5
+
+
+def test_what_is_behind_a_mean_travels_with_it():
+    heads = np.stack([WEIGHTS, WEIGHTS[::-1]])  # (H, Q, K)
+    behind = Behind(heads.max(axis=0), heads.argmax(axis=0), ["head 1", "head 2"])
+    tokens = ["q", "r"], ["a", "b", "c"]
+    picture = attention_heatmap(heads.mean(axis=0), *tokens, name="mean", behind=behind)
+    header, values = unpack(picture, "<f4")
+    mean, largest, which = values.reshape(3, 2, 3)
+    assert (header["name"], header["behind"]) == ("mean", ["head 1", "head 2"])
+    np.testing.assert_allclose(mean, heads.mean(axis=0))
+    np.testing.assert_allclose(largest, heads.max(axis=0))
+    np.testing.assert_array_equal(which, heads.argmax(axis=0))
+    assert picture.numbers["mean"].size == 6

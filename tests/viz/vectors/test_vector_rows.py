@@ -10,7 +10,7 @@ from viz.vectors.vector_rows import rounded_parts
 
 
 def shown(text):
-    return round(float(text.replace("−", "-")) * 10_000)
+    return round(float(text.replace("−", "-")) * 1_000)
 
 
 @given(arrays(np.float64, st.integers(1, 60), elements=st.floats(-50, 50)))
@@ -38,7 +38,7 @@ def test_rows_share_a_scale_but_probabilities_have_their_own():
 
 def test_what_is_blocked_is_shown_as_minus_infinity_and_has_no_colour():
     header, body = unpack(vector_rows([Row("masked", np.array([1.0, -np.inf]))]), "<f4")
-    assert header["rows"][0]["texts"] == ["1.0000", "−∞"]
+    assert header["rows"][0]["texts"] == ["1.000", "−∞"]
     assert np.isnan(body[1])
     assert header["rows"][0]["limit"] == 1.0
 
@@ -48,6 +48,26 @@ def test_rows_of_different_units_have_scales_of_their_own():
     for own, expected in ((False, [3.0, 3.0]), (True, [3.0, 0.5])):
         header, _ = unpack(vector_rows(rows, own_scales=own))
         assert [row["limit"] for row in header["rows"]] == expected
+
+
+def test_notes_say_where_scales_of_their_own_end():
+    rows = [
+        Row("a", np.array([-3.0, 1.0])),
+        Row("p", np.array([0.9]).repeat(2), probabilities=True),
+    ]
+    header, _ = unpack(vector_rows(rows, own_scales=True))
+    assert [row["note"] for row in header["rows"]] == ["±3.000", ""]
+
+
+def test_one_outlier_among_dimensions_takes_no_colour_from_the_others():
+    values = np.linspace(-1, 1, 64)
+    values[7] = 40.0
+    header, body = unpack(vector_rows([Row("stream", values)]), "<f4")
+    assert header["clipped"]
+    assert header["rows"][0]["limit"] <= 1
+    assert body[7] == 40.0
+    header, _ = unpack(vector_rows([Row("scores", values)], columns=[""] * 64))
+    assert (header["clipped"], header["rows"][0]["limit"]) == (False, 40.0)
 
 
 def test_lengths_that_differ_are_refused():

@@ -1,0 +1,43 @@
+"""A small drawing of a Transformer's stacks: where an attention block stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from viz.canvas import CanvasPicture, Part
+
+PART = Part.beside(__file__, "Where this is in the model")
+STACKS = {
+    "encoder": ("encoder",),
+    "decoder": ("decoder", "cross"),
+}  # the kinds of a layer, in order
+HEIGHT = 120  # pixels of a notebook's frame
+
+
+def architecture_map(
+    layers: Mapping[str, int],
+    *,
+    labels: Mapping[str, str],
+    kind: str,
+    layer: int | None = None,
+    linked: bool = False,
+) -> CanvasPicture:
+    """How many layers each kind of attention has, as the blocks of an encoder and a decoder.
+
+    The kinds are "encoder", "decoder" and "cross", and `labels` are their words. Marked is the
+    block of a `kind` and a `layer`, from 0, or without a layer all blocks of the kind; in a
+    `linked` drawing the layer is that of the page's `selected_map`. A click answers with the kind
+    and the layer of a block. Raises ValueError for another kind.
+    """
+    if kind not in layers:
+        raise ValueError(f"There is no attention of the kind {kind} among {', '.join(layers)}.")
+    stacks = [[one for one in kinds if one in layers] for kinds in STACKS.values()]
+    header = {
+        "stacks": [kinds for kinds in stacks if kinds],
+        "layers": dict(layers),
+        "labels": {one: labels[one] for one in layers},
+        "kind": kind,
+        "layer": layer,
+        "linked": linked,
+    }
+    return CanvasPicture.pack(PART, header, height=HEIGHT)

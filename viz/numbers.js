@@ -1,0 +1,6 @@
+/** A number to some decimals with a true minus, with a plus too if it is signed; 0 has no sign. */
+export function written(number, signed = false, digits = 3) {
+  const text = Math.abs(number).toFixed(digits);
+  const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";
+  return sign + text;
+}
