@@ -6,11 +6,12 @@ import { begin, element } from "../../viz/canvas.js";
  */
 
 /**
- * Listen for keys on the whole page, and click for them what is on it.
+ * Listen for keys on the whole page, and click for them what is on it. For a choice in a box that
+ * drops down it answers with the choice and the step.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
-  const { header, root } = begin(mount);
+  const { header, root, answer } = begin(mount);
   root.forget?.();
   const sheet = helpSheet(header.keys);
   const open = element("button", "", "Keys: ?", { type: "button", "aria-haspopup": "dialog" });
@@ -25,7 +26,13 @@ export function draw(mount) {
       return;
     }
     const key = header.keys.find((one) => one.key === event.key);
-    const control = key && (key.choices.length ? option(key) : all(key.selector)[0]);
+    if (!key) return;
+    const choice = drawn(key.choices);
+    const control = choice ? option(choice, key.step) : key.selector && all(key.selector)[0];
+    if (choice && !control && choice.querySelector("[role=combobox]")) {
+      event.preventDefault();
+      answer([key.choices.find((name) => choice.matches(`.st-key-${name}`)), key.step]);
+    }
     if (!control || control.disabled) return;
     event.preventDefault();
     control.click();
@@ -36,7 +43,7 @@ export function draw(mount) {
 }
 
 /** A dialog with all keys and what they do. */
-function helpSheet(keys) {
+export function helpSheet(keys) {
   const sheet = element("dialog", "", "", { "aria-label": "Keys" });
   const list = element("dl");
   for (const { name, words } of [...keys, { name: "?", words: "this sheet" }]) {
@@ -59,12 +66,15 @@ function types(event) {
   return event.key === " " && target.matches("button, a, summary, [role=radio], [role=tab]");
 }
 
-/** The option a step after the chosen one of the first of these choices that is on the page. */
-function option({ choices, step }) {
-  const drawn = choices.flatMap((name) => [...document.querySelectorAll(`.st-key-${name}`)]);
-  const options = [
-    ...(drawn.find((one) => one.checkVisibility())?.querySelectorAll("[role=radio]") ?? []),
-  ];
+/** The first of these choices that is on the page. */
+function drawn(choices) {
+  const there = choices.flatMap((name) => [...document.querySelectorAll(`.st-key-${name}`)]);
+  return there.find((one) => one.checkVisibility());
+}
+
+/** The option a step after the chosen one of a choice whose options stand side by side. */
+function option(choice, step) {
+  const options = [...choice.querySelectorAll("[role=radio]")];
   const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");
   return options[chosen + step];
 }

@@ -1,5 +1,7 @@
 // What keeps a page in order, whatever pictures are on it.
 
+import { turnFullScreen } from "./slide.js";
+
 const PHONE = 768; // pixels up to which Streamlit lays the sidebar over the page
 const PASSING = 1000; // milliseconds in which a page that was passed by may still come
 
@@ -7,6 +9,11 @@ const PASSING = 1000; // milliseconds in which a page that was passed by may sti
 export function tend() {
   addEventListener("input", mend, true);
   addEventListener("click", closeSidebar);
+  addEventListener("click", present);
+  let byTab = false; // whether the focus moves by the Tab key
+  addEventListener("keydown", ({ key }) => (byTab = key === "Tab"), true);
+  addEventListener("pointerdown", () => (byTab = false), true);
+  addEventListener("focusin", (event) => byTab && enterAtChosen(event));
   let passed = -Infinity; // when the browser last went back or forward by itself
   addEventListener("popstate", () => (passed = performance.now()), true);
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => (passed = -Infinity), true);
@@ -24,11 +31,23 @@ export function tend() {
   };
 }
 
+/** A talk fills the screen, if the click that begins it asks for that: nothing later may. */
+function present({ target }) {
+  if (target.closest("[class*=st-key-present] button, [class*=-Present] button")) turnFullScreen();
+}
+
 /** Half of a character in a box would make the server close the connection. */
 function mend({ target }) {
   if (target.value?.isWellFormed?.() ?? true) return;
   const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
   set.call(target, target.value.toWellFormed());
+}
+
+/** Enter a row of radio buttons at the chosen one, and not at its first. */
+function enterAtChosen({ target, relatedTarget }) {
+  const row = target.closest("[role=radiogroup]");
+  if (!row || row.contains(relatedTarget)) return;
+  row.querySelector("[role=radio][aria-checked=true]")?.focus();
 }
 
 /** Streamlit closes it for its own links alone, and on a phone it covers the page. */

@@ -1,8 +1,8 @@
-"""What a page has in the browser besides its pictures: keys, links, slides, kept texts, menus."""
+"""What a page has in the browser besides its pictures: keys, links, talks, kept texts, menus."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,9 +11,15 @@ import numpy as np
 
 from viz.canvas import CanvasPicture, Part
 
-BROWSER_TEXT, COPY_LINK, KEPT_TEXT, KEYBOARD, SAVE_MENU, SLIDE = (
+BROWSER_TEXT, CONTENTS, COPY_LINK, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE = (
     Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("browser_text", "copy_link", "kept_text", "keyboard", "save_menu", "slide")
+    for name in (
+        "browser_text", "contents", "copy_link", "kept_text", "keyboard", "reveal", "save_menu",
+        "slide",
+    )
+)  # fmt: skip
+SLIDE_LIST, THUMBNAIL = (
+    Part(Path(__file__).with_name(f"{name}.js")) for name in ("slide_list", "thumbnail")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json"]
 
@@ -22,8 +28,8 @@ Format = Literal["png", "svg", "html", "csv", "npz", "json"]
 class Key:
     """A key, what it does in words, and what it clicks.
 
-    It clicks the option `step` after the chosen one of the first of the `choices`, by key, that is
-    on the page, or else the first control that the CSS `selector` finds.
+    It chooses the option `step` after the chosen one of the first of the `choices`, by key, that is
+    on the page, or else clicks the first control that the CSS `selector` finds.
     """
 
     key: str
@@ -52,6 +58,15 @@ KEYS = (
     *PLAYER_KEYS,
 )
 NAMES = {" ": "Space"}
+TALK_KEYS = {  # what they do on a slide, besides those of a player
+    "→ PageDown Space": "next slide; Space plays instead where there is something to play",
+    "← PageUp": "previous slide",
+    "Home End": "first and last slide",
+    "b .": "black screen, and back",
+    "s": "speaker's window: notes, clock and the next slide",
+    "f": "full screen, and back",
+    "Esc": "leave the talk; where Esc is the browser's own key in full screen, press it twice",
+}
 
 
 def keyboard() -> CanvasPicture:
@@ -63,6 +78,17 @@ def keyboard() -> CanvasPicture:
 def copy_link() -> CanvasPicture:
     """Return a button that copies the address, with the theme if that is not the system's."""
     return CanvasPicture.pack(COPY_LINK, {}, height=48)
+
+
+def contents(entries: Mapping[str, str]) -> CanvasPicture:
+    """Return a list of what is on a long page, as CSS selectors by name; a click goes there."""
+    listed = [{"name": name, "of": of} for name, of in entries.items()]
+    return CanvasPicture.pack(CONTENTS, {"entries": listed}, height=40)
+
+
+def reveal(of: str, number: int) -> CanvasPicture:
+    """Return what scrolls to what the CSS selector `of` finds, once for each number."""
+    return CanvasPicture.pack(REVEAL, {"of": of, "number": number}, height=0)
 
 
 def kept_text(name: str, text: str | None) -> CanvasPicture:
@@ -85,19 +111,89 @@ def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> C
     return CanvasPicture.pack(BROWSER_TEXT, header, height=0)
 
 
-def slide(title: str, words: str, *, number: int, count: int) -> CanvasPicture:
-    """Return the words of slide `number` of `count`, counted from 1.
+def slide(
+    title: str,
+    words: str,
+    *,
+    number: int,
+    count: int,
+    alone: bool = False,
+    size: float = 1,
+    notes: str = "",
+    coming: Mapping[str, object] | None = None,
+) -> CanvasPicture:
+    """Return the words of slide `number` of `count`, counted from 1; `alone` without pictures.
 
-    The document's keys turn the slides: arrows, page keys, Home and End; B or a full stop blacks
-    the screen out and back; Escape leaves. If there is something to play on the slide, the space
-    bar, n and p play and step it; else the space bar turns to the next slide. It answers with the
-    number of the slide that was asked for, 0 for none. Raise ValueError if there is no such slide.
+    Its pictures have `size`, from 0 to 1, of the largest size at which they fit. The document's
+    keys turn the slides, see `TALK_KEYS`; if there is something to play on the slide, the space
+    bar, n and p play and step it. It answers with the number of the slide that was asked for, 0 for
+    none. A window for the speaker shows the `notes`, and title and pictures of the slide `coming`
+    next. Raise ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
-    header = {"title": title, "words": words, "number": number, "count": count}
-    header["players"] = {key.key: key.selector for key in PLAYER_KEYS}
+    keys = TALK_KEYS | {NAMES.get(key.key, key.key): key.words for key in PLAYER_KEYS}
+    header = {
+        "title": title,
+        "words": words,
+        "number": number,
+        "count": count,
+        "alone": alone,
+        "size": size,
+        "notes": notes,
+        "coming": coming and dict(coming),
+        "players": {key.key: key.selector for key in PLAYER_KEYS},
+        "keys": [{"name": name, "words": words} for name, words in keys.items()],
+    }
     return CanvasPicture.pack(SLIDE, header, height=160)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A slide as a list shows it: its page, its first picture in words, and its small picture.
+
+    `name` is its own in the list; one that `opens` has a scene.
+    """
+
+    name: str
+    title: str
+    of: str
+    picture: str
+    thumbnail: str
+    opens: bool
+
+
+def slide_list(
+    slides: Sequence[Row],
+    *,
+    edited: int | None,
+    opened: int | None,
+    kept: str,
+    known: Sequence[str],
+) -> CanvasPicture:
+    """Return the list of a talk's slides, counted from 0, of which one is edited and one opened.
+
+    It answers with what a slide, by name, `does`: "edit", "open", "present", "duplicate", "remove",
+    or "move" with the place `to` go to. The small pictures are those that `thumbnail` has `kept`;
+    those of slides that are not `known` are forgotten.
+    """
+    header = {"slides": [vars(row) for row in slides], "kept": kept, "known": list(known)}
+    places = {"edited": edited, "opened": opened}
+    header |= {name: -1 if place is None else place for name, place in places.items()}
+    return CanvasPicture.pack(SLIDE_LIST, header, height=600)
+
+
+def thumbnail(
+    name: str, of: str, pictures: Sequence[str], *, slides: Sequence[str], number: int
+) -> CanvasPicture:
+    """Return what keeps a small picture of a slide in the browser, under a `name` for all of them.
+
+    The `pictures` are CSS selectors of what holds them, which may come later. Those of other slides
+    than the given ones are forgotten. Each request has a `number` of its own.
+    """
+    header = {"name": name, "of": of, "pictures": list(pictures)}
+    header |= {"slides": list(slides), "number": number}
+    return CanvasPicture.pack(THUMBNAIL, header, height=0)
 
 
 def save_menu(

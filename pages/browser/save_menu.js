@@ -1,5 +1,4 @@
-import { answering, begin, element, unpack } from "../../viz/canvas.js";
-import { SVG } from "./svg_paint.js";
+import { answering, begin, element, icon, unpack } from "../../viz/canvas.js";
 import { toSvg } from "./to_svg.js";
 
 /**
@@ -22,6 +21,7 @@ const WORDS = {
   npz: "the numbers, for numpy",
   json: "the scene, which a talk can load",
 };
+const COLORS = ["ink", "paper", "accent", "warm", "red", "green", "blue"]; // of canvas.css
 const CHARTS = ".svg-container, .vega-embed"; // of Plotly, of Vega
 const ICON = "M8 1v9M4.5 7 8 10.5 11.5 7M2 11v3h12v-3";
 
@@ -46,7 +46,8 @@ export function drawMenuOf({ parentElement, setTriggerValue }, bytes, drawn) {
 function drawMenu(root, { header, array }, setTriggerValue, picture) {
   if (header.file && header.file.number !== root.number) {
     root.number = header.file.number;
-    download(new Blob([array]), `${header.name}.${header.file.format}`);
+    const { format } = header.file;
+    download(new Blob(format === "html" ? [array, colorsOf(root)] : [array]), `${header.name}.${format}`);
   }
   const words = JSON.stringify([header.name, header.caption, header.formats]);
   root.ask = answering(root, setTriggerValue, "wanted");
@@ -58,7 +59,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     "aria-label": `Save: ${header.what}`,
     "aria-expanded": "false",
   });
-  opener.append(icon(), "Save");
+  opener.append(icon(ICON), "Save");
   const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
   const formats = element("div", "formats");
   const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
@@ -102,12 +103,19 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     if (!header.made_here.includes(format)) return root.ask(format);
     const drawn = picture();
     if (!drawn) throw new Error("The picture is not on the page any more.");
-    const svg = toSvg(drawn, header.caption);
+    const svg = toSvg(drawn, header.what, header.caption);
     if (format === "png") return download(await dots(svg), `${header.name}.png`);
     const text = new XMLSerializer().serializeToString(svg);
     const [type, content] = format === "svg" ? ["image/svg+xml", text] : ["text/html", pageOf(text, header.what)];
     download(new Blob([content], { type }), `${header.name}.${format}`);
   }
+}
+
+/** The colours that the pictures of this page have, as a style of a page of its own. */
+function colorsOf(root) {
+  const style = getComputedStyle(root);
+  const colors = COLORS.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)};`);
+  return `<style>:root{${colors.join("")}}</style>`;
 }
 
 /** A page with an SVG. */
@@ -116,16 +124,10 @@ function pageOf(svg, title) {
   const charset = page.createElement("meta");
   charset.setAttribute("charset", "utf-8");
   page.head.prepend(charset);
+  const paper = getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;
+  page.body.style.cssText = `margin: 24px; background: ${paper}`;
   page.body.append(page.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
   return `<!doctype html>${page.documentElement.outerHTML}`;
-}
-
-function icon() {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  svg.appendChild(document.createElementNS(SVG, "path")).setAttribute("d", ICON);
-  return svg;
 }
 
 /** The dots of an SVG, with the fonts that the page has loaded. */

@@ -1,23 +1,27 @@
 import { begin, element } from "../../viz/canvas.js";
-import { all } from "./keyboard.js";
+import { fitToScreen } from "./fit.js";
+import { all, helpSheet } from "./keyboard.js";
+import { marked } from "./marked.js";
+import { speaker } from "./speaker.js";
 
 /**
  * @typedef {object} Header
  * @property {string} title
- * @property {string} words
+ * @property {string} words **bold**, *italic* and line breaks are read
  * @property {number} number of the slide, from 1
  * @property {number} count
+ * @property {boolean} alone whether there are no pictures
+ * @property {number} size share of the largest size at which its pictures fit
+ * @property {string} notes for the speaker alone
+ * @property {{ title: string, pictures: string[] } | null} coming what the speaker sees of the next slide
  * @property {Record<string, string>} players by the key that clicks it: what a control of a player is
+ * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
  */
 
-const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
-const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const OF_SLIDERS = /^(Arrow|Home$|End$)/; // keys
-const SETTLED = 300; // milliseconds after which pictures have taken their size
 const AGAIN = 3000; // milliseconds after which a slide is asked for again
-const SHRINK = 0.95;
-const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit at their own
+const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for this page, and press s again.";
 
 /**
  * Write a slide's words, turn slides by keys and buttons, and fit them to the screen.
@@ -25,7 +29,7 @@ const FITS = [1, 0.5]; // largest and smallest size of pictures that do not fit 
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
-  const { title, words, number, count, players } = header;
+  const { title, words, number, count, alone, players } = header;
   root.forget?.();
   // What was asked for last may be ahead of the slide that came.
   if (root.wanted === number) root.wanted = undefined;
@@ -33,24 +37,37 @@ export function draw(mount) {
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
   const on = turnButton("›", "Next slide", () => go(at + 1));
+  const notes = turnButton("✎", "Speaker's window", openNotes);
   const leave = turnButton("×", "Leave the talk", stop);
   const counter = element("span", "counter", "", { "aria-live": "polite" });
+  const notice = element("span", "notice", "", { role: "status" });
   const turn = element("div", "turn", "", { role: "group", "aria-label": "Slides" });
-  turn.append(back, counter, on, leave);
+  turn.append(notice, back, counter, on, notes, leave);
   const black = root.querySelector(".black") ?? element("div", "black", "", { hidden: "" });
   black.onclick = () => (black.hidden = true);
-  root.replaceChildren(element("h1", "", title), element("p", "words", words), turn, black);
+  const cover = element("div", "cover"); // takes the clicks when the talk is left
+  cover.hidden = root.wanted !== 0;
+  const text = element("p", "words");
+  text.append(...marked(words));
+  const page = element("div", alone ? "page alone" : "page");
+  page.append(element("h1", "", title), text);
+  const sheet = helpSheet(header.keys);
+  const help = element("div", "keyboard");
+  help.append(sheet);
+  root.replaceChildren(page, turn, black, cover, help);
   show();
 
   function go(to) {
     const next = Math.max(1, Math.min(count, to));
-    if (next === at) return;
+    if (next === at || root.wanted === 0) return;
     at = root.wanted = next;
     show();
     ask();
   }
   function stop() {
     root.wanted = 0;
+    cover.hidden = false;
+    if (document.fullscreenElement) document.exitFullscreen();
     ask();
   }
   /** Ask for the slide that is wanted, 0 for none, until it comes: an answer may be lost. */
@@ -65,25 +82,37 @@ export function draw(mount) {
     back.disabled = at === 1;
     on.disabled = at === count;
   }
+  function openNotes() {
+    notice.textContent = told.open() ? "" : BLOCKED;
+  }
+  /** Do what a key does on a slide; returns whether it does anything. */
+  function press(key) {
+    const control = key in players && all(players[key]).find((one) => one.checkVisibility());
+    if (control) control.click();
+    else if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
+    else if (key === "f" || key === "F") turnFullScreen();
+    else if (key === "s" || key === "S") openNotes();
+    else if (key === "?") sheet.showModal();
+    else if (key in STEPS) go(at + STEPS[key]);
+    else if (key === "Home") go(1);
+    else if (key === "End") go(count);
+    else return false;
+    return true;
+  }
   /** Before the pictures hear of it: they have keys of their own, for when they are on a page. */
   function onKey(event) {
     const { key } = event;
     const place = event.composedPath()[0];
     if (key === "Tab") root.points = false;
-    if (event.ctrlKey || event.metaKey || event.altKey || takesKey(place, key, root.points)) return;
-    const control = key in players && all(players[key]).find((one) => one.checkVisibility());
-    if (control) control.click();
-    else if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
-    else if (key in STEPS) go(at + STEPS[key]);
-    else if (key === "Home") go(1);
-    else if (key === "End") go(count);
-    else return;
+    if (event.ctrlKey || event.metaKey || event.altKey || sheet.open) return;
+    if (takesKey(place, key, root.points) || !press(key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
   /** After the pictures: one that shows a part of itself shows all first. */
   function onEscape(event) {
-    if (event.key !== "Escape" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key !== "Escape" || event.defaultPrevented || sheet.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (!black.hidden) black.hidden = true;
     else if (takesKey(event.composedPath()[0], "Escape", root.points)) return;
     else stop();
@@ -101,57 +130,27 @@ export function draw(mount) {
     ["input", onInput, false],
   ];
   for (const listener of listeners) document.addEventListener(...listener);
-  const stopFitting = fitToScreen(root.number !== number);
-  root.number = number;
+  const told = speaker(header, press);
+  const stopFitting = fitToScreen(root, header);
   root.forget = () => {
     for (const listener of listeners) document.removeEventListener(...listener);
+    told.end();
     stopFitting();
   };
-  return root.forget;
+  return () => {
+    root.forget();
+    told.leave();
+  };
 }
 
-/**
- * Scale the slide to the screen, and shrink pictures that are too tall for it.
- * @param {boolean} isNew whether the pictures begin at their own size
- * @returns {() => void} what ends it
- */
-function fitToScreen(isNew) {
-  const style = document.documentElement.style;
-  const main = document.querySelector("[data-testid=stMain]");
-  let waiting = 0;
-  let measured = -1; // height of the slide at the last look
-  function scale() {
-    const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
-    style.setProperty("--slide-scale", String(Math.max(SMALLEST, fitting)));
-    check();
-  }
-  function check() {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      const isComing = document.querySelector("[data-test-script-state=running]");
-      if (isComing || main.scrollHeight !== measured) {
-        measured = main.scrollHeight;
-        return check();
-      }
-      if (innerWidth < STAGE.width / 2) return;
-      // Anew each time: what was too tall while it came may fit now.
-      for (let fit = FITS[0]; fit >= FITS[1]; fit *= SHRINK) {
-        style.setProperty("--slide-fit", String(fit));
-        if (main.scrollHeight <= main.clientHeight + 1) break;
-      }
-      measured = main.scrollHeight;
-    }, SETTLED);
-  }
-  if (isNew) style.setProperty("--slide-fit", String(FITS[0]));
-  const observer = new ResizeObserver(check);
-  observer.observe(main.firstElementChild);
-  addEventListener("resize", scale);
-  scale();
-  return () => {
-    clearTimeout(waiting);
-    observer.disconnect();
-    removeEventListener("resize", scale);
-  };
+/** Fill the screen, with Escape for the talk where a browser lets it have that, or stop filling it. */
+export function turnFullScreen() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else
+    document.documentElement
+      .requestFullscreen?.()
+      .then(() => navigator["keyboard"]?.lock?.(["Escape"]))
+      .catch(() => {}); // a refusal leaves all as it is
 }
 
 function turnButton(text, name, onclick) {

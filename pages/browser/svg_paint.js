@@ -1,7 +1,5 @@
 // Numbers, texts and colours as an SVG holds them.
 
-export const SVG = "http://www.w3.org/2000/svg";
-
 /** A number in as few digits as show. */
 export const round = (number) => Math.round(number * 1000) / 1000;
 

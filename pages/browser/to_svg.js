@@ -1,14 +1,20 @@
 // A picture on the page as an SVG of its own: its texts as texts, its canvases as what was drawn.
 
+import { SVG } from "../../viz/canvas.js";
 import { listening } from "./canvas_recorder.js";
-import { SVG, bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
+import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
-const CONTROLS = ".transport, .controls, .compare, input, select, .modebar-container"; // not in files
+// Not in files: what changes the picture, what says how, and what is read of it by pointing.
+const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
+const SELECTED = ".small-map[aria-pressed=true]"; // of several maps, all of which are saved
 const MOST_TRIES = 12; // of a width that shows all
-const EDGE = 8; // pixels around the picture
+const EDGE = 16; // pixels around the picture
+const FILLED = 0.8; // of the width by the lines of a caption: other fonts are wider
+const NARROWEST = 420; // pixels of a caption
+const LETTERS = /\S{1,48}/gu; // a word, or a part of one that no line would hold
 
-/** The picture that `root` holds, whole, as an SVG element with a caption below. */
-export function toSvg(root, caption) {
+/** The picture that `root` holds, whole, as an SVG element under a caption that begins in bold. */
+export function toSvg(root, what, caption) {
   const restore = showWhole(root);
   try {
     const drawn = new Map(); // of canvases: what was drawn on them
@@ -22,20 +28,21 @@ export function toSvg(root, caption) {
     for (const part of [root, ...root.querySelectorAll("*")]) part.redraw?.(listener);
     const box = root.getBoundingClientRect();
     const pen = { make, drawn, left: box.left, top: box.top };
-    const width = Math.ceil(Math.max(box.width, root.scrollWidth));
+    const width = Math.ceil(Math.max(box.width, root.scrollWidth, NARROWEST));
     const height = Math.ceil(Math.max(box.height, root.scrollHeight));
     const content = make("g");
     describe(root, content, pen, 1);
-    const words = captionLines(caption, width);
-    const tall = height + (words.length ? 10 + 16 * words.length : 0);
-    const size = { width: width + 2 * EDGE, height: tall + 2 * EDGE };
-    const svg = make("svg", { ...size, viewBox: `${-EDGE} ${-EDGE} ${size.width} ${size.height}` });
+    const headline = headlineOf(what, caption, width, pen);
+    const top = headline.height + EDGE;
+    const size = { width: width + 2 * EDGE, height: top + height + 2 * EDGE };
+    const corner = { x: -EDGE, y: -top - EDGE };
+    const svg = make("svg", { ...size, viewBox: `${corner.x} ${corner.y} ${size.width} ${size.height}` });
     const paper = paintOf(getComputedStyle(page()).backgroundColor);
     svg.append(
       make("title", {}, written(caption)),
-      make("rect", { x: -EDGE, y: -EDGE, ...size, fill: paper.alpha ? paper.color : "#fff" }),
+      make("rect", { ...corner, ...size, fill: paper.alpha ? paper.color : "#fff" }),
+      make("g", { transform: `translate(0 ${-top})` }, ...headline.lines),
       content,
-      ...words.map((line, at) => captionText(line, height + 20 + 16 * at, pen)),
     );
     return svg;
   } finally {
@@ -56,6 +63,7 @@ function showWhole(root) {
     if (!(part instanceof HTMLElement)) continue;
     if (part.matches(CONTROLS)) set(part, { display: "none" });
     const { overflowX, overflowY, position } = getComputedStyle(part);
+    if (part.matches(SELECTED)) set(part, { outline: "none" });
     if (position === "sticky") set(part, { position: "static" }); // scrolled, it lies over others
     if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
       set(part, { overflow: "visible", maxHeight: "none" });
@@ -64,6 +72,7 @@ function showWhole(root) {
   }
   // What stood beside a scrolled part must not lie under it now.
   set(root, {});
+  root.style.setProperty("--saved", "none"); // also of what is drawn anew
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const missing = Math.max(0, ...opened.map((part) => part.scrollWidth - part.clientWidth));
     if (missing < 1) break;
@@ -206,27 +215,42 @@ function copyOf(svg, pen) {
   copy.setAttribute("x", round(left - pen.left));
   copy.setAttribute("y", round(top - pen.top));
   copy.querySelectorAll(".hoverlayer, .draglayer, .zoomlayer, .selectionlayer, script, foreignObject").forEach((part) => part.remove());
+  if (svg.matches(".icon")) {
+    const { width, height } = svg.getBoundingClientRect();
+    for (const [name, value] of Object.entries({ width, height, ...shade("fill", getComputedStyle(svg).color) })) copy.setAttribute(name, value);
+  }
   copy.style.background = "none";
   return copy;
 }
 
-/** A caption in lines that fit the width. */
-function captionLines(caption, width) {
-  const font = captionFont();
+const page = () => document.querySelector(".stApp") ?? document.body;
+
+/** A caption as lines of text that fit the width in any font, what it begins with in bold. */
+function headlineOf(what, caption, width, pen) {
+  const { fontFamily, color } = getComputedStyle(page());
+  const whole = written(caption);
+  const title = whole.startsWith(written(what)) ? written(what) : "";
   const lines = [];
-  for (const word of written(caption).split(/\s+/).filter(Boolean)) {
+  let height = 0;
+  const rest = whole.slice(title.length).replace(/^\.\s*/, "");
+  for (const [text, weight, size, opacity] of [[title, 600, 15, 1], [rest, 400, 12, 0.85]]) {
+    const font = `${weight} ${size}px ${fontFamily}`;
+    for (const line of wrapped(text, width * FILLED, font)) {
+      height += size + 5;
+      const at = { x: 0, y: height - 5, textLength: round(measure(line, font).width), lengthAdjust: "spacingAndGlyphs" };
+      lines.push(pen.make("text", { ...at, ...shade("fill", color), opacity, style: `font: ${font}` }, line));
+    }
+  }
+  return { lines, height };
+}
+
+/** A text in lines of at most some width; a word without an end is broken. */
+function wrapped(text, width, font) {
+  const lines = [];
+  for (const word of text.match(LETTERS) ?? []) {
     const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
     if (lines.length && measure(longer, font).width <= width) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
-}
-
-const page = () => document.querySelector(".stApp") ?? document.body;
-const captionFont = () => `12px ${getComputedStyle(page()).fontFamily}`;
-
-/** A line of a caption, with its base at a height. */
-function captionText(line, y, pen) {
-  const ink = shade("fill", getComputedStyle(page()).color);
-  return pen.make("text", { x: 0, y, ...ink, opacity: 0.8, style: `font: ${captionFont()}` }, line);
 }

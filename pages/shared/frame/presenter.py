@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -11,16 +12,30 @@ import streamlit as st
 from pages.browser import parts
 from pages.shared.frame import talk
 from pages.shared.link import address
+from pages.shared.link.slides import Slide
+from pages.shared.show.captions import names_site
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.stage import NOTE, drawn, place, staged
-from pages.shared.state.page import PAGES, enter, shown
-from pages.shared.state.slide import begins, begun_on, slide, turn_to
+from pages.shared.state import slide
+from pages.shared.state.page import PAGES, Page, enter, shown
+from viz.canvas import CanvasPicture
+from viz.numbers import writable
 
 PARAMETER = "talk"  # which slide, in an address
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
 NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
 
 STYLE = Path(__file__).with_name("presenter.css")
+
+
+def take_turn() -> None:
+    """Turn to the slide that was asked for, or leave the talk, before anything is drawn.
+
+    What still comes with a slide's address after the talk was left was chosen on that slide.
+    """
+    if slide.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
+        slide.turn_to(None)
+    slide.take_turn()
 
 
 def asked_for() -> int | None:
@@ -31,49 +46,85 @@ def asked_for() -> int | None:
         number = int(found[0]) if found else None
         if number:
             address.know(asked)
-        if number or slide():
-            turn_to(number)
-    if slide() and slide() > len(talk.in_force()):
-        turn_to(len(talk.in_force()))
-    return slide()
+        if number or slide.slide():
+            slide.turn(number)
+    if slide.slide() and slide.slide() > len(talk.in_force()):
+        slide.turn(len(talk.in_force()))
+    return slide.slide()
 
 
 def show_slide(number: int) -> None:
     """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
     slides = talk.in_force()
     scene = slides[number - 1]
-    page = PAGES[scene.page]
-    enter(page)
-    is_new = begins()
+    page = PAGES.get(scene.page)
+    enter(page or shown() or next(iter(PAGES.values())))
+    is_new = slide.begins()
     if is_new:
-        address.apply(scene.parameters, page)
+        if page:
+            address.apply(scene.parameters, page)
         address.write({PARAMETER: str(number)})
     st.html(STYLE)
-    st.html(f"<style>:root {{ --slide-size: {scene.size} }}</style>")
-    words = parts.slide(scene.title, scene.words, number=number, count=len(slides))
-    show(words, "slide-words", turn)
+    show(words_of(slides, number), "slide-words", turn)
+    if page:
+        draw_scene(page, scene.pictures)
+        if is_new:
+            talk.note_drawn(number, drawn())
+
+
+def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
+    """Return the words of a slide, and what its speaker alone sees."""
+    scene, *after = slides[number - 1 :]
+    page = PAGES.get(after[0].page) if after else None
+    coming = (
+        {
+            "title": after[0].title or (page.title if page else ""),
+            "pictures": [page.pictures[key] for key in after[0].pictures] if page else [],
+        }
+        if after
+        else None
+    )
+    return parts.slide(
+        scene.title,
+        scene.words,
+        number=number,
+        count=len(slides),
+        alone=not scene.pictures,
+        size=min(scene.size, 1),
+        notes=scene.notes,
+        coming=coming,
+    )
+
+
+def draw_scene(page: Page, pictures: Sequence[str]) -> None:
+    """Draw some pictures of a page, and below them what they are of."""
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
     address.keep_to_the_model(page)
-    with staged((NOTE, *scene.pictures)):
+    with staged((NOTE, *pictures)):
         page.body()
-        if scene.pictures and drawn().isdisjoint((NOTE, *scene.pictures)):
+        if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):
             with place(NOTE):
                 st.info(NOT_DRAWN)
-    if is_new:
-        talk.note_drawn(number, drawn())
+    with st.container(key="slide-footer"):
+        st.text(footer(pictures))
+
+
+def footer(pictures: Sequence[str]) -> str:
+    """Return which sentence and which site some pictures are of, and the changes in force."""
+    found = [drawn()[key] for key in pictures if drawn().get(key)]
+    sentences = [f"“{of.sentence}”" for of, _ in found if of.sentence.strip()]
+    sites = [words for of, what in found for words in (of.place, what) if names_site(words)]
+    changes = [f"Changed: {of.changes}" for of, _ in found if of.changes]
+    return writable(" · ".join(dict.fromkeys([*sentences[:1], *sites, *changes])))
 
 
 def turn() -> None:
-    """Show the slide that was asked for, or leave the talk if it is number 0; a callback."""
+    """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
     number = picked("slide-words")
-    if slide() is None:
-        return  # a second quick Esc, or a late click on a slide that was left
     # What comes with a key press is where the browser was, however late, not where it went to.
     address.know(dict(st.query_params), time.monotonic())
-    if number == 0:
-        page = begun_on() or shown()
-        turn_to(None)
-        st.session_state.left_for = page.file
+    if slide.slide() is None or number == 0:
+        slide.turn_to(None)  # perhaps again: a late click on a slide that was left
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
-        turn_to(number)
+        slide.turn_to(number)

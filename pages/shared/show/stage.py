@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -30,17 +30,30 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
         del st.session_state[STAGE]
 
 
+def staged_keys() -> set[str]:
+    """Return the keys of the pictures that the slide shows; none on a page."""
+    return set(st.session_state.get(STAGE, {}))
+
+
 def begin() -> None:
     """Begin a page on which nothing is drawn yet."""
-    st.session_state[DRAWN] = set()
+    st.session_state[DRAWN] = {}
 
 
-def drawn() -> set[str]:
-    """Return the keys of all that was drawn since the page began."""
-    return st.session_state.setdefault(DRAWN, set())
+def drawn() -> dict[str, Any]:
+    """Return what was drawn since the page began, by key: what `place` was told of it."""
+    return st.session_state.setdefault(DRAWN, {})
 
 
-def place(key: str) -> AbstractContextManager:
-    """Return where the picture with this key is to be drawn; use it in a `with` statement."""
-    drawn().add(key)
+def place(key: str, of: object = None) -> AbstractContextManager:
+    """Return where the picture with this key is to be drawn; use it in a `with` statement.
+
+    `of` is what the footer of a slide says of it; see `footer` in presenter.py.
+    """
+    drawn()[key] = of
     return st.session_state.get(STAGE, {}).get(key) or nullcontext()
+
+
+def is_staged(key: str) -> bool:
+    """Return whether a slide shows the picture with this key."""
+    return key in st.session_state.get(STAGE, {})

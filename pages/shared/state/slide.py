@@ -10,6 +10,8 @@ import streamlit as st
 from pages.shared.state import edit_history
 from pages.shared.state.page import PAGES, Page, shown
 
+MADE = ("branches", "node")  # on the page Decoding: texts that begin with forced tokens
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -18,6 +20,7 @@ class Origin:
     page: Page
     choices: dict[str, Any]  # by key, without those at their defaults
     histories: dict[str, list]
+    made: dict[str, Any]  # what else pages keep, by key
 
 
 def slide() -> int | None:
@@ -26,16 +29,42 @@ def slide() -> int | None:
 
 
 def turn_to(number: int | None) -> None:
-    """Show a slide, from 1, or leave the talk; call it in a callback, or before the page.
+    """Have a slide shown, from 1, or the talk left, by `take_turn`; a callback.
+
+    Not at once: of clicks that come together, Streamlit may call the last one's callback first,
+    and what was clicked on a slide would then be chosen on the page that the talk was left for.
+    """
+    st.session_state.turning = number
+
+
+def take_turn() -> None:
+    """Turn to what was asked for, after all callbacks and before anything is drawn.
+
+    A talk that was left may be left again: what a browser sends that still shows a slide is late.
+    """
+    if "turning" in st.session_state:
+        number = st.session_state.pop("turning")
+        turn(number)
+        if number is None:
+            st.session_state.left_for = begun_on() or shown()
+
+
+def turn(number: int | None) -> None:
+    """Show a slide, from 1, or leave the talk.
 
     Slides put their own choices in force; those from before the talk come back when it is left.
     """
-    if slide() is None and number is not None:
-        st.session_state.origin = _here()
-    elif number is None:
+    if number is None:
         _go_back()
+    elif slide() is None:
+        st.session_state.origin = _here()
     st.session_state.slide = number
     draw_anew()
+
+
+def was_left() -> bool:
+    """Return whether a talk was begun on a page, and left."""
+    return slide() is None and begun_on() is not None
 
 
 def begun_on() -> Page | None:
@@ -66,17 +95,18 @@ def _here() -> Origin | None:
         return None
     state = st.session_state
     choices = {key: state[key] for key in _keys() if key in state}
-    return Origin(shown(), choices, edit_history.copied())
+    made = {key: state[key] for key in MADE if key in state}
+    return Origin(shown(), choices, edit_history.copied(), made)
 
 
 def _go_back() -> None:
-    origin = st.session_state.pop("origin", None)
+    origin = st.session_state.get("origin")
     if origin is None:
         return
-    for key in _keys() - origin.choices.keys():
+    for key in {*_keys(), *MADE} - origin.choices.keys():
         st.session_state.pop(key, None)
-    st.session_state.update(origin.choices)
-    edit_history.put_back(origin.histories)
+    st.session_state.update(origin.choices | origin.made)
+    edit_history.put_back({key: list(history) for key, history in origin.histories.items()})
 
 
 def _keys() -> set[str]:

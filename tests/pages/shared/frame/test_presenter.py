@@ -1,6 +1,7 @@
 """Presenting: slides drawn in place, turned, left, and gone back to."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import streamlit
@@ -9,9 +10,12 @@ from pages.parts.pages import PAGES
 from pages.shared.frame import presenter
 from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import Slide, read_talk
+from pages.shared.state.choices import HEAD, put
 from pages.shared.state.workshop import Workshop
 from tests.pages.apps import (
     address,
+    below,
+    blocks_below,
     button,
     drawn,
     edited,
@@ -28,7 +32,7 @@ TALK, _ = read_talk(SHIPPED.read_bytes())
 OWN_TALK = (
     Slide("masks", {"sentence": "We sing.", "edits": "look-ahead.off"}, pictures=("matrix",)),
     Slide("attention", {"layer": "3", "head": "5"}, "Title", "Words", pictures=("grid", "source")),
-    Slide("attention", {"picture": "lines", "layer": "1"}, pictures=("lines",), size=2.0),
+    Slide("attention", {"picture": "lines", "layer": "1"}, pictures=("lines",), size=0.5),
 )
 
 
@@ -70,7 +74,7 @@ def test_every_slide_opens_by_its_link_with_its_pictures_alone(number):
     assert not app.exception
     assert not app.error
     assert on_stage(app) == list(slide.pictures)
-    assert app.session_state["page"] is PAGES[slide.page]
+    assert app.session_state["page"] is PAGES[slide.page or "attention"]
     assert address(app) == {"talk": str(number)}
     assert words_of(app)["title"] == slide.title
 
@@ -91,7 +95,7 @@ def test_the_link_of_a_slide_opens_it_on_any_page(page):
     app = with_talk(page=page, talk="2")
     assert not app.exception
     assert on_stage(app) == ["grid", "source"]
-    assert app.segmented_control(key="head").value == 4
+    assert app.selectbox(key="head").value == 4
     assert words_of(app) == words_of(app) | {"title": "Title", "words": "Words", "number": 2}
 
 
@@ -104,9 +108,122 @@ def test_all_else_of_the_page_is_off_stage():
 
 def test_a_slide_has_the_size_that_it_says():
     app = with_talk(talk="3")
+    assert words_of(app)["size"] == 0.5
     styles = " ".join(part.proto.body for part in app.get("html"))
-    assert "--slide-size: 2.0" in styles
     assert ".st-key-offstage { display: none; }" in styles
+
+
+def footer(app):
+    """What stands below the pictures of a slide."""
+    (block,) = (block for block in blocks_below(app.main) if key_of(block) == "slide-footer")
+    return [one.value for one in below(block)]
+
+
+@pytest.mark.parametrize(
+    ("scene", "expected"),
+    [
+        (
+            Slide("attention", {"kind": "encoder", "layer": "1", "head": "4"}, pictures=("lines",)),
+            "“The animal didn't cross the street because it was too tired.” · Encoder, layer 1, "
+            "head 4, as lines",
+        ),
+        (
+            Slide(
+                "heads",
+                {"sentence": "<b>We</b> sing.", "edits": "gate.cross.1.5.0"},
+                pictures=("trained", "changed"),
+            ),
+            "“<b>We</b> sing.” · Changed: Cross-attention, layer 1, head 5 off",
+        ),
+    ],
+)
+def test_the_footer_says_which_sentence_which_site_and_what_is_changed(scene, expected):
+    scene = replace(scene, parameters={"picture": "lines", **scene.parameters})
+    app = with_talk(scene, talk="1")
+    assert footer(app) == [expected]
+
+
+def test_a_slide_of_words_alone_leaves_the_choices_and_needs_no_page(asked):
+    title = Slide(title="Attention", words="A **talk**", notes="Welcome")
+    app = with_talk(title, OWN_TALK[1], title, talk="1")
+    assert not app.exception
+    assert words_of(app)["alone"]
+    assert drawn(app)[-1] == "slide-words"
+    asked(app, 2)
+    assert not words_of(app)["alone"]
+    asked(app, 3)
+    assert app.session_state["head"] == 4
+    asked(app, 0)
+    assert not app.exception
+    assert app.title[0].value == "Attention"
+
+
+def test_the_speaker_hears_of_the_notes_and_the_next_slide(asked):
+    slides = (Slide(title="One", notes="Say <b>hello</b>"), OWN_TALK[0], OWN_TALK[1])
+    app = with_talk(*slides, talk="1")
+    told = words_of(app)
+    assert told["notes"] == "Say <b>hello</b>"
+    assert told["coming"] == {"title": "Masks", "pictures": [PAGES["masks"].pictures["matrix"]]}
+    asked(app, 3)
+    assert words_of(app)["coming"] is None
+
+
+def test_what_was_clicked_on_a_slide_just_before_it_was_left_is_not_chosen_on_the_page(monkeypatch):
+    app = open_page("attention", head="2")
+    app.session_state["talk"] = OWN_TALK[1:]
+    app.button(key="present").click().run()
+
+    def begin(**options):  # of clicks that come together, the later callback is called first
+        if left:
+            left.pop()()
+            put(HEAD, 6)
+
+    left = [presenter.turn]
+    with monkeypatch.context() as patch:
+        patch.setattr(presenter, "picked", lambda key: 0)
+        patch.setattr(streamlit, "set_page_config", begin)
+        app.run()
+    assert app.title[0].value == "Attention"
+    assert app.selectbox(key="head").value == 1
+
+
+@pytest.mark.parametrize("presses_again", [True, False])
+def test_what_a_browser_sends_that_still_shows_the_slide_is_not_chosen_on_the_page(
+    asked, presses_again
+):
+    app = open_page("attention", head="2")
+    app.session_state["talk"] = OWN_TALK[1:]
+    app.button(key="present").click().run()
+    app.selectbox(key="head").set_value(6)
+    on_slide = app._tree  # with its choices, which the browser sends until the page has come
+    asked(app, 0)
+    assert app.selectbox(key="head").value == 1
+    app._tree = on_slide
+    app.query_params.clear()
+    app.query_params.update(talk="1")
+    if presses_again:
+        asked(app, 0)
+    else:
+        app.run()
+    assert app.title[0].value == "Attention"
+    assert app.selectbox(key="head").value == 1
+    assert address(app) == {"v": "2", "head": "2"}
+
+
+def test_leaving_goes_back_to_the_texts_that_were_forced(asked, shipped):
+    first, *_ = shipped.write("We sing.", forced=(40,))
+    app = open_page("decoding", sentence="We sing.", branch=f"1:40:{first.token.text}")
+    _, _, branches = app.session_state["branches"]
+    assert len(branches.kept) == 2
+    app.session_state["talk"] = (
+        Slide("decoding", {"sentence": "We leave."}, pictures=("player",)),
+    )
+    app.button(key="present").click().run()
+    assert app.session_state["branches"][-1] is not branches
+    asked(app, 0)
+    assert app.session_state["branches"][-1] is branches
+    assert app.session_state["branch"] == branches.kept[1]
+    assert any(branches.kept[1].name in text.value for text in app.text)
 
 
 def test_turning_shows_another_slide_with_its_own_choices(asked):
@@ -114,7 +231,7 @@ def test_turning_shows_another_slide_with_its_own_choices(asked):
     asked(app, 3)
     assert on_stage(app) == ["lines"]
     assert app.segmented_control(key="layer").value == 0
-    assert app.segmented_control(key="head").value == "mean"  # the slide does not name one
+    assert app.selectbox(key="head").value == "mean"  # the slide does not name one
     assert address(app) == {"talk": "3"}
     asked(app, 1)
     assert on_stage(app) == ["matrix"]
@@ -206,7 +323,7 @@ def test_a_number_beyond_the_end_is_the_last_slide():
 
 def test_changes_on_a_slide_are_allowed_and_forgotten(asked):
     app = with_talk(talk="2")
-    app.segmented_control(key="head").set_value(6).run()
+    app.selectbox(key="head").set_value(6).run()
     assert app.session_state["head"] == 6
     assert address(app) == {"talk": "2"}
     for number in (3, 2):

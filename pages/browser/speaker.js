@@ -1,0 +1,151 @@
+// The speaker's window: a page of its own, which goes on whatever becomes of the talk's tab. The two
+// speak over a channel that only they know.
+
+const ID = "headlight-speaker"; // the name under which a tab keeps that of its channel
+const CLOCK = 500; // milliseconds
+
+/**
+ * What the speaker sees of a slide.
+ * @typedef {object} Told
+ * @property {string} title
+ * @property {string} notes
+ * @property {number} number
+ * @property {number} count
+ * @property {{ title: string, pictures: string[] } | null} coming
+ */
+
+/**
+ * Tell the speaker's window, if there is one, of a slide, and hear the keys pressed there.
+ * @param {Told} told
+ * @param {(key: string) => void} press
+ */
+export function speaker(told, press) {
+  const id = idOfTab();
+  const channel = new BroadcastChannel(id);
+  channel.onmessage = ({ data }) => {
+    if (data.key) press(data.key);
+    else if (data.asks) channel.postMessage({ told });
+  };
+  channel.postMessage({ told });
+  return {
+    /** Open the window, or bring it to the front; returns whether the browser lets it open. */
+    open() {
+      const opened = window.open("", id, "popup,width=900,height=620");
+      if (!opened) return false;
+      if (!opened.document.querySelector("main")) write(opened.document, id);
+      opened.focus();
+      return true;
+    },
+    end: () => channel.close(),
+    /** Tell the window that no slide is shown any more. */
+    leave() {
+      const last = new BroadcastChannel(id);
+      last.postMessage({ told: null });
+      last.close();
+    },
+  };
+}
+
+/** The name of this tab's channel, which a reload keeps. */
+function idOfTab() {
+  try {
+    const id = sessionStorage.getItem(ID) ?? `${ID}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
+    sessionStorage.setItem(ID, id);
+    return id;
+  } catch {
+    return ID;
+  }
+}
+
+/** Fill an empty document, which runs a script of its own, for the talk's tab may be reloaded. */
+function write(page, id) {
+  page.title = "Speaker: Headlight";
+  page.documentElement.lang = "en";
+  const style = page.createElement("style");
+  style.textContent = STYLE;
+  page.head.append(style);
+  const script = page.createElement("script");
+  script.textContent = `(${run})(${JSON.stringify(id)}, ${CLOCK});`;
+  page.body.append(script);
+}
+
+/** What runs in the speaker's window; it can use nothing from outside of it. */
+function run(id, every) {
+  const channel = new BroadcastChannel(id);
+  const make = (tag, className, text = "") => {
+    const made = document.createElement(tag);
+    made.className = className;
+    made.textContent = text;
+    return made;
+  };
+  const button = (text, name, onclick) => {
+    const made = make("button", "", text);
+    made.title = made.ariaLabel = name;
+    made.onclick = onclick;
+    return made;
+  };
+  const press = (key) => channel.postMessage({ key });
+  let start = Date.now();
+
+  const clock = make("span", "clock");
+  const passed = make("span", "passed");
+  const number = make("span", "number");
+  const bar = make("header", "");
+  bar.append(
+    clock,
+    passed,
+    button("Reset", "Begin to count anew", () => tick((start = Date.now()))),
+    number,
+    button("‹", "Previous slide", () => press("ArrowLeft")),
+    button("›", "Next slide", () => press("ArrowRight")),
+  );
+  const title = make("h1", "");
+  const notes = make("p", "notes");
+  const coming = make("p", "coming");
+  const main = make("main", "");
+  main.append(bar, title, notes, coming);
+  document.body.append(main);
+
+  const two = (value) => String(value).padStart(2, "0");
+  function tick() {
+    const now = new Date();
+    const seconds = Math.floor((now.getTime() - start) / 1000);
+    clock.textContent = `${two(now.getHours())}:${two(now.getMinutes())}`;
+    passed.textContent = `${two(Math.floor(seconds / 60))}:${two(seconds % 60)} since the start`;
+  }
+  channel.onmessage = ({ data }) => {
+    if (!("told" in data)) return;
+    const { told } = data;
+    number.textContent = told ? `${told.number} of ${told.count}` : "";
+    title.textContent = told ? told.title : "No slide is shown";
+    notes.textContent = told ? told.notes || "No notes for this slide." : "";
+    const next = told?.coming;
+    const pictures = next?.pictures.length ? ` (${next.pictures.join(", ")})` : "";
+    coming.textContent = !told ? "" : next ? `Next: ${next.title}${pictures}` : "This is the last slide.";
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && event.target instanceof HTMLButtonElement) return;
+    const keys = ["ArrowRight", "ArrowLeft", "PageDown", "PageUp", "Home", "End", " ", "b", ".", "n", "p"];
+    if (!keys.includes(event.key)) return;
+    event.preventDefault();
+    press(event.key);
+  });
+  setInterval(tick, every);
+  tick();
+  channel.postMessage({ asks: true });
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font: 18px system-ui, sans-serif; }
+body { margin: 0; }
+main { display: flex; flex-direction: column; min-height: 100vh; box-sizing: border-box; padding: 16px 24px; }
+header { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; font-variant-numeric: tabular-nums; }
+.clock, .passed { font-size: 26px; }
+.clock { font-weight: 700; }
+.number { margin-left: auto; }
+button { min-width: 40px; min-height: 34px; font: inherit; }
+h1 { margin: 18px 0 8px; font-size: 22px; overflow-wrap: anywhere; }
+.notes { flex: 1; margin: 0; font-size: 24px; line-height: 1.4; white-space: pre-wrap; overflow-wrap: anywhere; }
+.coming { margin: 16px 0 0; padding-top: 10px; border-top: 1px solid; opacity: 0.75; overflow-wrap: anywhere; }
+`;

@@ -1,0 +1,78 @@
+"""Talks of a visitor's own, and what every slide holds."""
+
+from playwright.sync_api import expect
+
+from pages.shared.frame.talk import KEPT
+from pages.shared.link.slides import write_talk
+from pages.shared.show.pictures import css_class
+
+SMALLEST = 20  # pixels of a token that the last row can read, at 1280 by 720
+TOKENS = {  # where each picture writes tokens as text
+    "source": ".chip",
+    "target-tokens": ".chip",
+    "trained": ".chip",
+    "changed": ".chip",
+    "lines": ".token .name",
+    "player": ".cells th",
+    "tree": ".leaf",
+    "story-dot": ".label",
+    "story-softmax": ".label",
+    "story-values": ".label",
+}
+ON_CANVAS = {"heatmap": "canvas.map", "matrix": "canvas"}  # where each one draws them
+# The slide has been fitted, and nothing of it is coming any more.
+FITTED = """() => !("fitting" in document.documentElement.dataset)
+  && document.documentElement.style.getPropertyValue("--slide-zoom")
+  && !document.querySelector("[data-test-script-state=running], [data-stale=true]")"""
+ONE_SCREEN = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollHeight <= main.clientHeight && main.scrollWidth <= main.clientWidth;
+}"""
+# What of a picture is cut off or scrolls.
+CUT_OFF = """picture => {
+  const all = (root) => [...root.querySelectorAll("*")]
+    .flatMap((node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
+  const over = (node) =>
+    node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1;
+  return all(picture)
+    .filter(over)
+    .filter((node) => /auto|scroll/.test(getComputedStyle(node).overflow))
+    .map((node) => node.className);
+}"""
+FONT = "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
+SIDE = "node => Math.min(13, node.dataset.side - 1) * node.currentCSSZoom"
+
+
+def with_talk(page, server, slides, path):
+    """Open a page in a browser that has kept a talk."""
+    page.goto(f"{server}/_stcore/health")
+    page.evaluate("kept => localStorage.setItem(...kept)", [KEPT, write_talk(slides)])
+    page.goto(f"{server}/{path}")
+
+
+def see_title(page, title):
+    """Wait for a slide by its title."""
+    expect(page.locator(".slide h1")).to_have_text(title)
+    page.wait_for_function("() => !document.querySelector('[data-stale=true]')")
+
+
+def expect_fitted(page, pictures, smallest=SMALLEST):
+    """Expect that pictures are whole on one screen, and that their tokens can be read."""
+    page.wait_for_function(FITTED)
+    assert page.evaluate(ONE_SCREEN)
+    if not pictures:
+        return  # a slide of words alone, which has no footer
+    width, height = page.viewport_size["width"], page.viewport_size["height"]
+    footer = page.locator(".st-key-slide-footer").bounding_box()
+    scale = min(width / 1280, height / 720)
+    for key in pictures:
+        picture = page.locator(css_class(key))
+        assert picture.evaluate(CUT_OFF) == []
+        box = picture.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= footer["y"] + 1
+        if key in TOKENS:
+            assert picture.locator(TOKENS[key]).first.evaluate(FONT) >= smallest * scale
+        if key in ON_CANVAS:
+            assert picture.locator(ON_CANVAS[key]).evaluate(SIDE) >= smallest * scale

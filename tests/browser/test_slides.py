@@ -1,0 +1,166 @@
+"""What a slide shows: pictures that fill the stage, a footer, words, and no hints."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared.link.slides import Slide
+from pages.shared.show.pictures import css_class
+from tests.browser.heatmaps import READING, point_of
+from tests.browser.rest import box_at_rest
+from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, with_talk
+
+HERO = "The animal didn't cross the street because it was too tired."
+LONG = "The old man who lives near the river sold his small boat to a young doctor last week."
+MAP = Slide("attention", {"sentence": LONG, "kind": "cross"}, "Map", "Words.", ("heatmap",))
+MASK = Slide("masks", {"sentence": LONG}, "Mask", "Words.", ("matrix",))
+PLAYER = Slide("decoding", {"sentence": HERO}, "Steps", "Words.", ("player",))
+BOTH = Slide("attention", {"sentence": HERO}, "Both", "Words.", ("target-tokens", "heatmap"))
+TREE = Slide(
+    "decoding", {"sentence": "You are tired.", "strategy": "beam"}, "Tree", "Words.", ("tree",)
+)
+TALK = (MAP, MASK, PLAYER, BOTH, TREE)
+LEAST = {"Map": 18, "Mask": 18, "Both": 19}  # pixels of tokens: of 23 rows, or beside a strip
+WORDS = Slide(title="Attention, seen", words="A **bold** and\nan *odd* <b>line</b> of 2 * 3 * 4")
+
+
+@pytest.mark.parametrize("slide", TALK, ids=lambda slide: slide.title)
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (1024, 768)])
+def test_pictures_fill_the_stage_and_are_readable_at_any_size(page, server, slide, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    with_talk(page, server, [slide], "?talk=1")
+    see_title(page, slide.title)
+    expect_fitted(page, slide.pictures, smallest=LEAST.get(slide.title, SMALLEST))
+
+
+def test_pictures_are_fitted_again_when_the_window_is_resized(page, server):
+    with_talk(page, server, [MAP], "?talk=1")
+    see_title(page, "Map")
+    expect_fitted(page, MAP.pictures, smallest=LEAST["Map"])
+    before = box_at_rest(page.locator("canvas.map"))
+    page.set_viewport_size({"width": 1280, "height": 480})
+    page.wait_for_function("document.documentElement.dataset.fitting === ''")
+    expect_fitted(page, MAP.pictures, smallest=10)
+    assert box_at_rest(page.locator("canvas.map"))["height"] < before["height"] - 100
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_function("document.documentElement.dataset.fitting === ''")
+    expect_fitted(page, MAP.pictures, smallest=LEAST["Map"])
+    assert box_at_rest(page.locator("canvas.map"))["height"] == before["height"]
+
+
+def test_pictures_stand_in_the_middle(page, server):
+    with_talk(page, server, [MAP, MASK], "?talk=1")
+    for slide, canvas in ((MAP, "canvas.map"), (MASK, f"{css_class('matrix')} canvas")):
+        see_title(page, slide.title)
+        page.wait_for_function(FITTED)
+        box = box_at_rest(page.locator(canvas))
+        assert abs(box["x"] + box["width"] / 2 - 640) < 200  # a map has its words beside it
+        assert box["height"] > 400
+        page.keyboard.press("PageDown")
+
+
+def test_a_size_below_1_is_a_share_of_what_fits(page, server):
+    halved = Slide("decoding", PLAYER.parameters, "Half", "Words.", ("player",), size=0.5)
+    with_talk(page, server, [PLAYER, halved], "?talk=1")
+    zooms = []
+    for slide in (PLAYER, halved):
+        see_title(page, slide.title)
+        page.wait_for_function(FITTED)
+        zooms.append(page.locator(".decoding-player").evaluate("node => node.currentCSSZoom"))
+        page.keyboard.press("PageDown")
+    assert zooms[1] == pytest.approx(zooms[0] / 2, rel=0.02)
+
+
+def test_a_player_stays_whole_while_it_plays(page, server):
+    with_talk(page, server, [PLAYER], "?talk=1")
+    see_title(page, "Steps")
+    expect_fitted(page, PLAYER.pictures)
+    for _ in range(10):
+        page.keyboard.press("n")
+    expect(page.locator(".decoding-player .counter")).to_contain_text("step 11")
+    expect_fitted(page, PLAYER.pictures, smallest=18)
+
+
+def test_the_footer_is_data_and_there_are_no_hints(page, server):
+    hostile = "<img src=x onerror=window.hit=1> **We** sing."
+    scene = {"sentence": hostile, "layer": "1", "head": "4", "edits": "gate.cross.2.5.0"}
+    slide = Slide("attention", scene, "Map", "", ("heatmap",))
+    with_talk(page, server, [slide, PLAYER, TREE], "?talk=1")
+    footer = page.locator(".st-key-slide-footer")
+    expect(footer).to_contain_text(f"“{hostile}”")
+    expect(footer).to_contain_text("layer 1, head 4")
+    expect(footer).to_contain_text("Changed: Cross-attention, layer 2, head 5 off")
+    assert page.evaluate("window.hit ?? null") is None
+    heatmap = page.locator(css_class("heatmap"))
+    page.wait_for_function(FITTED)
+    reading = heatmap.locator(".reading")
+    expect(reading).to_be_hidden()
+    page.mouse.click(*point_of(heatmap, 2, 1))
+    expect(reading).to_be_visible()
+    expect(reading).to_have_text(READING)
+    page.keyboard.press("PageDown")
+    see_title(page, "Steps")
+    expect(page.locator(".decoding-player .hint")).to_be_hidden()
+    page.keyboard.press("PageDown")
+    see_title(page, "Tree")
+    number = page.locator(".beam-tree .leaf.best .number").first
+    expect(number).to_have_text(re.compile(r"^\u2212\d\.\d\d$"))
+
+
+def test_a_slide_of_words_alone_is_large_and_reads_two_marks(page, server):
+    with_talk(page, server, [WORDS, MAP], "?talk=1")
+    see_title(page, WORDS.title)
+    words = page.locator(".slide .words")
+    expect(words).to_have_text("A bold and\nan odd <b>line</b> of 2 * 3 * 4")
+    assert words.locator("strong").all_text_contents() == ["bold"]
+    assert words.locator("em").all_text_contents() == ["odd"]
+    assert words.locator("b").count() == 0
+    box = page.locator(".slide .alone").bounding_box()
+    title = page.locator(".slide h1")
+    assert title.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") > 60
+    assert box["height"] > 600
+    expect(words).to_have_css("text-align", "center")
+    page.keyboard.press("Space")
+    see_title(page, "Map")
+
+
+def test_present_asks_for_full_screen_and_a_refusal_is_silent(page, server):
+    page.add_init_script(
+        "window.asked = 0; Element.prototype.requestFullscreen = function () {"
+        " window.asked += navigator.userActivation.isActive ? 1 : 100;"
+        " return Promise.reject(new TypeError('denied')); };"
+    )
+    with_talk(page, server, [WORDS], "masks")
+    page.get_by_role("button", name="Present", exact=True).click()
+    see_title(page, WORDS.title)
+    assert page.evaluate("window.asked") == 1
+    page.keyboard.press("f")
+    assert page.evaluate("window.asked") == 2
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys")
+    expect(sheet).to_contain_text("leave the talk; where Esc is the browser's own key")
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    expect(page.locator(".slide h1")).to_be_visible()
+    assert not any("404" not in error for error in page.errors)
+
+
+def test_on_a_phone_slides_scroll_and_nothing_overlaps(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    with_talk(page, server, [BOTH], "?talk=1")
+    see_title(page, "Both")
+    words = box_at_rest(page.locator(".slide .page"))
+    strip = box_at_rest(page.locator(css_class("target-tokens")))
+    heatmap = box_at_rest(page.locator(css_class("heatmap")))
+    footer = box_at_rest(page.locator(".st-key-slide-footer"))
+    boxes = [words, strip, heatmap, footer]
+    for above, below in pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"] + 1
+    footer = page.locator(".st-key-slide-footer")
+    footer.scroll_into_view_if_needed()
+    page.locator("[data-testid=stMain]").evaluate("node => node.scrollTo(0, node.scrollHeight)")
+    turn = page.locator(".slide .turn").bounding_box()
+    last = footer.bounding_box()
+    assert last["y"] + last["height"] <= turn["y"] + 1

@@ -1,0 +1,87 @@
+"""The speaker's window: notes, clock and the next slide, beside the talk."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared.link.slides import Slide
+from tests.browser.talks import see_title, with_talk
+
+HOSTILE = "<img src=x onerror=window.hit=1>"
+TALK = (
+    Slide(title="One", words="Begin", notes=f"Say hello.\n{HOSTILE}"),
+    Slide("attention", {}, "Two", "", ("grid",)),
+    Slide(title="Three", notes="Thank you."),
+)
+
+
+@pytest.fixture
+def speaker(page, server):
+    """The window, opened from the first slide."""
+    with_talk(page, server, TALK, "?talk=1")
+    see_title(page, "One")
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    return opened.value
+
+
+def test_the_speaker_sees_notes_clock_and_what_comes_next(page, speaker):
+    expect(speaker.locator("h1")).to_have_text("One")
+    expect(speaker.locator(".notes")).to_have_text(f"Say hello.\n{HOSTILE}")
+    expect(speaker.locator(".number")).to_have_text("1 of 3")
+    expect(speaker.locator(".coming")).to_have_text("Next: Two (all heads)")
+    expect(speaker.locator(".clock")).to_have_text(re.compile(r"^\d\d:\d\d$"))
+    passed = speaker.locator(".passed")
+    expect(passed).to_have_text("00:02 since the start")
+    speaker.get_by_role("button", name="Begin to count anew").click()
+    expect(passed).to_have_text("00:00 since the start")
+    page.keyboard.press("End")
+    see_title(page, "Three")
+    expect(speaker.locator(".notes")).to_have_text("Thank you.")
+    expect(speaker.locator(".coming")).to_have_text("This is the last slide.")
+    assert speaker.evaluate("window.hit ?? null") is None
+
+
+def test_the_keys_of_the_window_turn_the_slides_of_the_talk(page, speaker):
+    expect(speaker.locator("h1")).to_have_text("One")
+    for key, title in (("PageDown", "Two"), ("ArrowRight", "Three"), ("ArrowLeft", "Two")):
+        speaker.keyboard.press(key)
+        see_title(page, title)
+        expect(speaker.locator("h1")).to_have_text(title)
+    speaker.get_by_role("button", name="Previous slide").click()
+    see_title(page, "One")
+    speaker.keyboard.press("b")
+    expect(page.locator(".slide .black")).to_be_visible()
+
+
+def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
+    page.reload()
+    see_title(page, "One")
+    page.keyboard.press("ArrowRight")
+    see_title(page, "Two")
+    expect(speaker.locator("h1")).to_have_text("Two")
+    speaker.keyboard.press("ArrowRight")
+    see_title(page, "Three")
+    page.keyboard.press("s")  # brings the same window to the front
+    page.keyboard.press("ArrowLeft")
+    see_title(page, "Two")
+    assert len([one for one in page.context.pages if "talk" not in one.url]) == 1
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect(speaker.locator("h1")).to_have_text("No slide is shown")
+    page.get_by_role("button", name="Present", exact=True).click()
+    see_title(page, "One")
+    expect(speaker.locator("h1")).to_have_text("One")
+    speaker.close()
+    page.keyboard.press("ArrowRight")
+    see_title(page, "Two")
+    assert page.errors == []
+
+
+def test_a_blocked_window_is_told(page, server):
+    page.add_init_script("window.open = () => null")
+    with_talk(page, server, TALK, "?talk=1")
+    see_title(page, "One")
+    page.get_by_role("button", name="Speaker's window").click()
+    expect(page.locator(".slide .notice")).to_contain_text("allow pop-ups for this page")
