@@ -1,36 +1,20 @@
-"""Making, presenting and keeping a talk, and the link of a scene."""
+"""Presenting a talk, and the link of a scene; for the page Talk see test_talk_page.py."""
 
-import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import KEPT, SHIPPED
-from pages.shared.link.slides import Slide, read_talk, write_talk
+from pages.shared.frame.talk import SHIPPED
+from pages.shared.link.slides import Slide, read_talk
 from pages.shared.show.pictures import css_class
+from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import RUNNING, box_at_rest
+from tests.browser.talks import FITTED, expect_fitted, with_talk
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
-SMALLEST = 20  # pixels of a token that the last row can read
-TOKENS = {  # where each picture writes tokens as text
-    "source": ".chip",
-    "target-tokens": ".chip",
-    "trained": ".chip",
-    "changed": ".chip",
-    "lines": ".token .name",
-    "player": ".cells th",
-    "tree": ".leaf",
-    "story-dot": ".label",
-    "story-softmax": ".label",
-    "story-values": ".label",
-}
-ONE_SCREEN = """() => {
-  const main = document.querySelector("[data-testid=stMain]");
-  return main.scrollHeight <= main.clientHeight && main.scrollWidth <= main.clientWidth;
-}"""
 SHARP = """canvas => {
   const shown = canvas.getBoundingClientRect().width * devicePixelRatio;
   return Math.abs(canvas.width - shown) <= 2;
@@ -58,13 +42,6 @@ MAPS = (
 )
 
 
-def with_talk(page, server, slides, path):
-    """Open a page in a browser that has kept a talk."""
-    page.goto(f"{server}/_stcore/health")
-    page.evaluate("kept => localStorage.setItem(...kept)", [KEPT, write_talk(slides)])
-    page.goto(f"{server}/{path}")
-
-
 def see_own(page, number):
     """Wait for a slide of the visitor's own, with its picture."""
     expect(page.locator(".slide h1")).to_have_text(MAPS[number - 1].title)
@@ -75,27 +52,13 @@ def see_own(page, number):
 
 @pytest.mark.parametrize("number", range(1, len(TALK) + 1))
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
-def test_every_slide_fits_the_screen_and_is_readable(page, server, number, size):
+def test_every_slide_of_the_ready_talk_fits_the_screen_and_is_readable(page, server, number, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_slide(page, server, number)
-    page.wait_for_function(ONE_SCREEN)
-    page.wait_for_timeout(700)  # in which too tall pictures would shrink
-    assert page.evaluate(ONE_SCREEN)
-    scale = min(size[0] / 1280, size[1] / 720)
-    fit = "document.documentElement.style.getPropertyValue('--slide-fit')"
-    assert page.evaluate(fit) == "1"
+    expect_fitted(page, TALK[number - 1].pictures)
     for key in TALK[number - 1].pictures:
-        picture = page.locator(css_class(key))
-        for canvas in picture.locator("canvas:visible").all():
+        for canvas in page.locator(css_class(key)).locator("canvas:visible").all():
             assert canvas.evaluate(SHARP)
-        box = box_at_rest(picture)
-        assert box["y"] + box["height"] <= size[1]
-        if key in TOKENS:
-            token = picture.locator(TOKENS[key]).first
-            pixels = token.evaluate(
-                "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
-            )
-            assert pixels >= SMALLEST * scale
 
 
 def test_keys_go_through_the_slides_and_back_stays_in_the_talk(page, server):
@@ -165,15 +128,15 @@ def test_the_screen_goes_black_and_comes_back(page, server):
 
 
 def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
-    open_slide(page, server, 6)
+    open_slide(page, server, 9)
     page.keyboard.press("Escape")
     box = page.get_by_label("English sentence")
-    expect(box).to_have_value(TALK[5].parameters["sentence"])
+    expect(box).to_have_value(TALK[8].parameters["sentence"])
     expect(page).to_have_url(re.compile("head=4"))
     box.press("End")
     box.press("ArrowLeft")
     box.type("b.")
-    expect(box).to_have_value(TALK[5].parameters["sentence"][:-1] + "b..")
+    expect(box).to_have_value(TALK[8].parameters["sentence"][:-1] + "b..")
 
 
 def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
@@ -229,7 +192,7 @@ def test_a_tap_in_a_map_on_a_slide_reads_its_cell(browser, server):
     with_talk(page, server, MAPS, "?talk=1")
     see_own(page, 1)
     heatmap = page.locator(css_class("heatmap"))
-    expect(heatmap.locator(".reading")).to_contain_text("Point at a cell")
+    expect(heatmap.locator(".reading")).to_be_hidden()  # a hint
     page.touchscreen.tap(*point_of(heatmap, 2, 1))
     expect(heatmap.locator(".reading")).to_have_text(READING)
     expect(page.locator(".slide h1")).to_have_text("A map")
@@ -298,97 +261,15 @@ def test_pictures_stay_alive_on_a_slide(page, server):
 def test_the_pointer_finds_its_cell_on_an_enlarged_mask(page, server):
     number = 1 + next(place for place, slide in enumerate(TALK) if "matrix" in slide.pictures)
     open_slide(page, server, number)
+    page.wait_for_function(FITTED)
     canvas = page.locator(f"{css_class('matrix')} canvas")
-    zoom = canvas.evaluate("node => node.currentCSSZoom")
+    left, top, side = canvas.evaluate(
+        "node => ['left', 'top', 'side'].map((name) => node.dataset[name] * node.currentCSSZoom)"
+    )
     box = box_at_rest(canvas)
-    page.mouse.move(box["x"] + (92 + 30 * 1.5) * zoom, box["y"] + (92 + 30 * 2.5) * zoom)
+    page.mouse.move(box["x"] + left + side * 1.5, box["y"] + top + side * 2.5)
     reading = page.locator(f"{css_class('matrix')} .reading")
-    expect(reading).to_have_text("“chien” looking at “Le”: visible")
-
-
-def test_a_talk_is_made_presented_saved_loaded_and_kept(page, server):
-    page.goto(f"{server}/?sentence=We sing.&head=3")
-    page.get_by_role("button", name="Add to talk").click()
-    page.get_by_text("Added as slide 1").wait_for()
-    page.get_by_role("link", name="Decoding").click()
-    page.locator(".decoding-player").wait_for()
-    page.get_by_role("button", name="Add to talk").click()
-    page.get_by_text("Added as slide 2").wait_for()
-    page.get_by_role("link", name="Talk", exact=True).click()
-    title = page.get_by_label("Title").nth(1)
-    title.fill("<i>How</i> it is written")
-    title.press("Enter")
-    page.get_by_role("button", name="Up", exact=True).nth(1).click()
-    expect(page.get_by_label("Title").first).to_have_value("<i>How</i> it is written")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save as a file").click()
-    saved = download.value.path().read_bytes()
-    assert [slide["page"] for slide in json.loads(saved)["slides"]] == ["decoding", "attention"]
-    page.get_by_role("button", name="Present", exact=True).last.click()
-    expect(page.locator(".slide h1")).to_have_text("<i>How</i> it is written")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".slide h1")).to_have_text("Attention")
-    page.reload()
-    expect(page.locator(".slide .counter")).to_have_text("2 / 2")
-    expect(page.locator(".slide h1")).to_have_text("Attention")
-    page.goto(f"{server}/talk")
-    page.get_by_role("button", name="Remove all slides").click()
-    page.get_by_text("You have no slides of your own yet.").wait_for()
-    page.get_by_text("Load a talk from a file").click()
-    file = {"name": "talk.json", "mimeType": "application/json", "buffer": saved}
-    page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_label("Title")).to_have_count(2)
-    expect(page.get_by_label("Title").first).to_have_value("<i>How</i> it is written")
-
-
-def add(page, number):
-    page.get_by_role("button", name="Add to talk").click()
-    page.get_by_text(f"Added as slide {number}.").wait_for()
-
-
-def test_a_talk_outlives_reloads_typed_addresses_and_tabs_without_the_page_talk(page, server):
-    page.goto(f"{server}/?sentence=We sing.")
-    add(page, 1)
-    page.reload()
-    add(page, 2)
-    page.goto(f"{server}/masks")
-    add(page, 3)
-    other = page.context.new_page()
-    other.goto(f"{server}/talk")
-    titles = other.get_by_label("Title")
-    expect(titles).to_have_count(3)
-    add(page, 4)
-    expect(titles).to_have_count(4)
-    expect(titles.last).to_have_value("Masks")
-    other.get_by_role("button", name="Remove", exact=True).first.click()
-    expect(titles).to_have_count(3)
-    page.get_by_role("link", name="Talk", exact=True).click()
-    expect(page.get_by_label("Title")).to_have_count(3)
-    page.get_by_role("button", name="Remove all slides").click()
-    page.get_by_text("You have no slides of your own yet.").wait_for()
-    expect(titles).to_have_count(0)
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_label("Title")).to_have_count(3)
-    expect(titles).to_have_count(3)
-    page.reload()
-    expect(page.get_by_label("Title")).to_have_count(3)
-
-
-def test_what_the_browser_kept_is_data(page, server):
-    hostile = "<img src=x onerror=window.hit=1>"
-    slides = [Slide("attention", {"sentence": hostile}, hostile, hostile, ("grid",))]
-    with_talk(page, server, slides, "talk")
-    expect(page.get_by_label("Title")).to_have_value(hostile)
-    page.get_by_role("button", name="Present from here").click()
-    expect(page.locator(".slide h1")).to_have_text(hostile)
-    page.evaluate("name => localStorage.setItem(name, '<script>window.hit=1</script>')", KEPT)
-    page.goto(f"{server}/talk")
-    page.get_by_text("You have no slides of your own yet.").wait_for()
-    page.get_by_role("button", name="Edit a copy of the ready talk").click()
-    expect(page.get_by_label("Title")).to_have_count(len(TALK))
-    assert page.evaluate("window.hit ?? null") is None
-    page.reload()
-    expect(page.get_by_label("Title")).to_have_count(len(TALK))
+    expect(reading).to_have_text("“chien → voit” looking at “Le”: visible")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -396,7 +277,7 @@ def test_the_copied_link_restores_the_scene_elsewhere(page, browser, server, sch
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{server}/?sentence=We sing.&head=3&embed_options=dark_theme")
-    page.get_by_role("radio", name="5", exact=True).click()
+    choose_in(page, "Head", "5")
     expect(page).to_have_url(re.compile("head=5"))
     page.get_by_role("button", name="Copy link").click()
     page.get_by_role("button", name="Copied").wait_for()
@@ -405,7 +286,7 @@ def test_the_copied_link_restores_the_scene_elsewhere(page, browser, server, sch
     other = browser.new_context(color_scheme="light").new_page()
     other.goto(link)
     expect(other.get_by_label("English sentence")).to_have_value("We sing.")
-    expect(other.get_by_role("radio", name="5", exact=True)).to_be_checked()
+    expect(box(other, "Head")).to_have_value("5")
     other.context.close()
 
 

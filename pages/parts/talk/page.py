@@ -2,59 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
+from pages.parts.talk.boxes import boxes
+from pages.parts.talk.rows import edit, edited, rows
 from pages.shared.frame import talk
-from pages.shared.link.slides import (
-    LARGEST_FILE,
-    LONGEST_TITLE,
-    LONGEST_WORDS,
-    SIZES,
-    Slide,
-    read_talk,
-    write_talk,
-)
-from pages.shared.state.page import PAGES, Page
+from pages.shared.link.slides import LARGEST_FILE, Slide, read_talk, write_talk
+from pages.shared.state.page import Page
 from pages.shared.state.slide import turn_to
-from pages.shared.widgets.choose import Widget, editor
 
 HOW = (
     "A talk is a list of scenes. On any page, choose what to show and press **Add to talk** in the "
-    "sidebar; here a slide gets its words, its pictures and its place. While presenting, → and ← "
-    "or a clicker turn the slides, B blacks the screen out and back, Esc leads back to where you "
-    "began. The space bar plays what can be played on a slide, n and p step it; on other slides "
-    "it turns to the next. Your talk is kept in this browser and nowhere else, until you remove it."
+    "sidebar; here a slide gets its words, its pictures and its place. Drag a slide to move it, or "
+    "press Alt with ↑ or ↓. **Open** leads to the scene on its page, where **Update slide** in the "
+    "sidebar puts what you change into the slide. While presenting, → and ← or a clicker turn the "
+    "slides, B blacks the screen out and back, Esc leads back to where you began. The space bar "
+    "plays what can be played on a slide, n and p step it; on other slides it turns to the next. "
+    "Your talk is kept in this browser and nowhere else, until you remove it."
 )
 NONE_YET = (
-    "You have no slides of your own yet. **Present** shows the talk that comes with Headlight: "
-    "{count} scenes from tokens to beam search."
+    "You have no slides of your own yet: press **Add to talk** on any page. **Present** shows the "
+    "talk that comes with Headlight: {count} slides from tokens to beam search."
 )
-
-NOT_DRAWN = (
-    "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
-    "open the page, choose it there and press **Add to talk** again."
-)
-
-
-def move(place: int, to: int) -> None:
-    """Move a slide to another place."""
-    slides = list(talk.own())
-    slides.insert(to, slides.pop(place))
-    talk.change(tuple(slides))
-
-
-def remove(place: int) -> None:
-    """Take a slide out."""
-    talk.change(talk.own()[:place] + talk.own()[place + 1 :])
-
-
-def edit(place: int, **changes: object) -> None:
-    """Change something of a slide."""
-    slides = list(talk.own())
-    slides[place] = replace(slides[place], **changes)
-    talk.change(tuple(slides))
+REMOVED = "All slides are removed. Undo brings them back."
+TITLE = Slide(title="Title of the talk", words="Who speaks, where and when")
+CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
 
 
 def load() -> None:
@@ -69,82 +41,63 @@ def load() -> None:
     st.session_state.talk_notes = notes
 
 
+def remove_all() -> None:
+    """Remove all slides, and say that this can be undone."""
+    talk.change(())
+    st.toast(REMOVED)
+
+
+def add_words(slide: Slide, place: int) -> None:
+    """Put a slide of words alone in at a place, and open its boxes."""
+    if talk.add(slide, place):
+        edit(place)
+
+
 def tools() -> None:
     """Draw what is done with the whole list."""
     slides = talk.own()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Present", key="present-all", on_click=turn_to, args=[1])
+        st.button("Present", key="present-all", on_click=turn_to, args=[1], type="primary")
+        if slides:
+            end = len(slides)
+            for label, slide, place in (("title", TITLE, 0), ("closing", CLOSING, end)):
+                add = {"on_click": add_words, "args": [slide, place], "key": f"add-{label}"}
+                st.button(f"Add a {label} slide", **add)
+        else:
+            st.button("Edit a copy of the ready talk", on_click=talk.change, args=[talk.shipped()])
         file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         if slides:
-            st.button("Remove all slides", on_click=talk.change, args=[()])
-        else:
-            st.button("Edit a copy of the ready talk", on_click=talk.change, args=[talk.shipped()])
+            st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
-    with st.expander("Load a talk from a file"):
+    how, file = st.columns(2)
+    with how, st.expander("How a talk is made"):
+        st.markdown(HOW)
+    with file, st.expander("Load a talk from a file"):
         label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
         st.file_uploader(label, type="json", key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
 
 
-def offered(page: Page, slide: Slide) -> dict[str, str]:
-    """Return the pictures that can be chosen for a slide, in words by key: those it draws."""
-    there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
-    return {key: words for key, words in page.pictures.items() if key in there}
-
-
-def row(place: int, slide: Slide, count: int) -> None:
-    """Draw one slide with its boxes and buttons."""
-    page = PAGES[slide.page]
-
-    def box(widget: Widget, label: str, name: str, **more: object) -> None:
-        def changed(value: object) -> None:
-            edit(place, **{name: tuple(value) if name == "pictures" else value})
-
-        value = getattr(slide, name)
-        value = list(value) if name == "pictures" else value
-        editor(widget, label, value, changed, f"slide-{place}-{name}", **more)
-
-    st.markdown(f"**{place + 1}** · {page.title}")
-    words, shown = st.columns([3, 2], gap="medium")
-    with words:
-        box(st.text_input, "Title", "title", max_chars=LONGEST_TITLE)
-        box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=90)
-    with shown:
-        names = offered(page, slide)
-        box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
-        lowest, highest = SIZES
-        size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
-        box(st.slider, "Size", "size", **size)
-    if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
-        st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))
-    with st.container(horizontal=True):
-        actions = (
-            ("Up", move, [place, place - 1], place == 0),
-            ("Down", move, [place, place + 1], place == count - 1),
-            ("Remove", remove, [place], False),
-            ("Present from here", turn_to, [place + 1], False),
-        )
-        for label, action, args, disabled in actions:
-            key = f"slide-{place}-{label}"
-            st.button(label, key=key, on_click=action, args=args, disabled=disabled)
-
-
 def make_talk() -> None:
     """Draw the page."""
-    st.markdown(HOW)
+    talk.follow()
     tools()
     if not talk.own():
         st.info(NONE_YET.format(count=len(talk.shipped())))
-    for place, slide in enumerate(talk.own()):
-        with st.container(border=True):
-            row(place, slide, len(talk.own()))
+    listed, shown = st.columns([6, 5], gap="medium")
+    with listed:
+        rows()
+    with shown:
+        if (place := edited()) is not None:
+            boxes(place, talk.own()[place])
 
 
 TALK = Page(
     key="talk",
     title="Talk",
+    group="Present",
     purpose="Make a list of scenes, and present it",
     body=make_talk,
 )

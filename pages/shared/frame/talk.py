@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,8 @@ from secrets import token_urlsafe
 import streamlit as st
 
 from pages.browser.parts import browser_text
+from pages.shared.frame import thumbnails
+from pages.shared.frame.titles import title_now, title_of
 from pages.shared.link import address
 from pages.shared.link.slides import (
     LARGEST_FILE,
@@ -29,9 +31,10 @@ SHIPPED = Path(__file__).parents[3] / "talks" / "attention.json"
 KEPT = "headlight-talk"  # the name under which the browser keeps it
 LONGEST = 50  # changes that can be undone
 ADDED = "Added as slide {number}. Give it words on the page Talk."
+UPDATED = "Slide {number} shows this scene now."
 NOTHING_DRAWN = (
-    "Not added: nothing that this page shows now can stand on a slide. Choose something else to "
-    "be shown, and press again."
+    "The talk stays as it was: nothing that this page shows now can stand on a slide. Choose "
+    "something else to be shown, and press again."
 )
 TOO_LARGE = f"Not added: a talk has at most {MOST_SLIDES} slides and {LARGEST_FILE // 1000} kB."
 NOT_KEPT = (
@@ -70,57 +73,135 @@ def can_undo() -> bool:
     return bool(st.session_state.get("earlier_talks"))
 
 
+def before() -> tuple[Slide, ...]:
+    """Return the slides before the last change."""
+    return st.session_state.earlier_talks[-1] if can_undo() else ()
+
+
 def undo() -> None:
     """Bring the slides before the last change back."""
     if can_undo():
         st.session_state.talk = st.session_state.earlier_talks.pop()
 
 
+def add(slide: Slide, place: int | None = None) -> bool:
+    """Put a slide in at a place, or at the end; say so if there is no room, and return whether."""
+    slides = list(own())
+    slides.insert(len(slides) if place is None else place, slide)
+    if len(slides) > MOST_SLIDES or len(write_talk(slides).encode()) > LARGEST_FILE:
+        st.toast(TOO_LARGE)
+        return False
+    change(tuple(slides))
+    return True
+
+
+def rearrange(order: Sequence[int]) -> None:
+    """Leave only the slides at these places, in this order."""
+    change(tuple(own()[place] for place in order))
+
+
+def put_at(place: int, slide: Slide) -> None:
+    """Put a slide in place of another one."""
+    slides, at = list(own()), opened()
+    slides[place] = slide
+    change(tuple(slides))
+    if at == place:
+        st.session_state.opened_slide = slide
+
+
+def open_slide(place: int) -> None:
+    """Put the scene of a slide in force, ready to be changed on its page; a callback.
+
+    `follow` goes there: callbacks cannot change the page.
+    """
+    scene = own()[place]
+    address.apply(scene.parameters, PAGES[scene.page])
+    st.session_state.opened_slide = st.session_state.to_scene = scene
+
+
+def follow() -> None:
+    """Go to the page of a slide that was just opened."""
+    if scene := st.session_state.pop("to_scene", None):
+        st.switch_page(PAGES[scene.page].file)
+
+
+def opened() -> int | None:
+    """Return the place of the slide whose scene was opened, from 0; None if none was."""
+    scene = st.session_state.get("opened_slide")
+    return next((place for place, one in enumerate(own()) if one is scene), None)
+
+
 def add_scene(page: Page) -> None:
     """Add what a page shows as a new slide, which `finish` completes; a callback."""
     parameters = address.parameters(page, whole=True)
-    scene = Slide(page.key, parameters, page.title, "", first_pictures(page))
-    slides = (*own(), scene)
-    if len(slides) > MOST_SLIDES or len(write_talk(slides).encode()) > LARGEST_FILE:
-        st.toast(TOO_LARGE)
+    scene = Slide(page.key, parameters, title_now(page), "", first_pictures(page))
+    if add(scene):
+        st.session_state.added = scene, ADDED
+
+
+def update_scene(page: Page) -> None:
+    """Put what a page shows into the slide that was opened, which `finish` completes; a callback.
+
+    A title that somebody gave it stays, and so do the pictures if they are of the same page.
+    """
+    if (place := opened()) is None:
         return
-    change(slides)
-    st.session_state.added = scene
+    before, parameters = own()[place], address.parameters(page, whole=True)
+    named = before.title != title_of(before)
+    scene = replace(
+        before,
+        page=page.key,
+        parameters=parameters,
+        title=before.title if named else title_now(page),
+        pictures=before.pictures if before.page == page.key else first_pictures(page),
+        drawn=(),
+    )
+    put_at(place, scene)
+    st.session_state.added = scene, UPDATED
 
 
 def finish(page: Page) -> None:
     """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
-    scene = st.session_state.pop("added", None)
-    if scene is None or own()[-1:] != (scene,):
+    scene, words = st.session_state.pop("added", (None, ""))
+    place = next((place for place, one in enumerate(own()) if one is scene), None)
+    if place is None:
+        thumbnails.take(own())
         return
     found = _drawn_of(page, drawn())
-    if PAGES[scene.page] is not page:
-        st.session_state.told = ADDED.format(number=len(own()))
-    elif found:
-        pictures = tuple(key for key in scene.pictures if key in found) or found[:1]
-        _complete(len(own()), pictures=pictures, drawn=found)
-        st.session_state.told = ADDED.format(number=len(own()))
+    if found or PAGES[scene.page] is not page:
+        st.session_state.told = words.format(number=place + 1)
     else:
         undo()
         st.session_state.told = NOTHING_DRAWN
+        if words == UPDATED:
+            st.session_state.opened_slide = own()[place]
+    if found and PAGES[scene.page] is page:
+        pictures = tuple(key for key in scene.pictures if key in found) or found[:1]
+        thumbnails.ask_for(_complete(place + 1, pictures=pictures, drawn=found))
     st.rerun()
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:
-    """Note which pictures the scene of a slide of the visitor's own draws."""
-    if own() and (found := _drawn_of(PAGES[own()[number - 1].page], keys)):
-        _complete(number, drawn=found)
+    """Note which pictures the scene of a slide of the visitor's own draws, and have them taken."""
+    if own() and own()[number - 1].page:
+        found = _drawn_of(PAGES[own()[number - 1].page], keys)
+        if found:
+            thumbnails.ask_for(_complete(number, drawn=found))
+            thumbnails.take(own())
 
 
 def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:
     return tuple(key for key in page.pictures if key in keys)
 
 
-def _complete(number: int, **changes: object) -> None:
-    """Change what the visitor has not chosen of a slide, which is nothing to undo."""
-    slides = list(own())
-    slides[number - 1] = replace(slides[number - 1], **changes)
+def _complete(number: int, **changes: object) -> Slide:
+    """Change what the visitor has not chosen of a slide, which is nothing to undo; return it."""
+    slides, at = list(own()), opened()
+    slides[number - 1] = completed = replace(slides[number - 1], **changes)
     st.session_state.talk = tuple(slides)
+    if at == number - 1:
+        st.session_state.opened_slide = completed
+    return completed
 
 
 def keep() -> None:

@@ -81,6 +81,19 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
     elif edit_history.edits() == Edits():  # else they are those of this session
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
+    st.session_state.applied = applied() + 1
+
+
+def applied() -> int:
+    """Return how often choices were taken from an address or a slide in this session."""
+    return st.session_state.get("applied", 0)
+
+
+def refuse(choice: Choice) -> None:
+    """Put the default of a choice in force, whose value turned out to make no sense, and say so."""
+    put(choice, choice.default)
+    st.session_state.refused_parameters = (choice.key,)
+    note()
 
 
 def shape_for(parameters: Mapping[str, str]) -> Shape:

@@ -20,7 +20,8 @@ MOST_SLIDES = 60
 LONGEST_TITLE = 80  # characters
 LONGEST_WORDS = 400
 LONGEST_NOTES = 2_000
-SIZES = (0.5, 4.0)  # how much larger than on its page a picture may be shown
+SIZES = (0.3, 1.0)  # of pictures: the share of the largest size at which they fit
+LARGEST_SIZE = 4.0  # in older files, where 1 was the size on the page; read as all that fits
 FORMAT = "headlight_talk"  # what a file names its slides' format by
 VERSION = 2
 # What files of version 1 call the pages, and older files pictures that have another key now.
@@ -54,7 +55,7 @@ class Slide:
     title: str = ""
     words: str = ""
     pictures: tuple[str, ...] = ()
-    size: float = 1.5
+    size: float = 1.0
     drawn: tuple[str, ...] = ()
     notes: str = ""
 
@@ -78,7 +79,7 @@ class Entry(BaseModel):
     title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
     words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
     pictures: list[Text] = []
-    size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
+    size: Annotated[float, Field(gt=0, le=LARGEST_SIZE)] = Slide.size
     drawn: list[Text] = []
     notes: Annotated[Text, Field(max_length=LONGEST_NOTES)] = ""
 
@@ -178,7 +179,7 @@ def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
         entry.title,
         entry.words,
         tuple(dict.fromkeys(key for key in entry.pictures if key not in missing)),
-        entry.size,
+        min(max(entry.size, SIZES[0]), SIZES[1]),
         tuple(key for key in page.pictures if key in entry.drawn),
         entry.notes,
     )

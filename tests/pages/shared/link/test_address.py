@@ -20,13 +20,13 @@ def go_back(app, **parameters):
 
 
 def test_a_choice_is_written_into_the_address():
-    app = open_page()
+    app = open_page(kind="cross")
     app.segmented_control(key="layer").set_value(2).run()
     assert address(app) == {"v": "2", "layer": "3"}
 
 
 def test_an_address_is_never_empty_for_that_is_a_click_on_another_page():
-    assert address(open_page()) == {"model": "en-fr"}
+    assert address(open_page("masks")) == {"model": "en-fr"}
 
 
 def test_an_address_of_version_1_is_written_anew():
@@ -36,13 +36,13 @@ def test_an_address_of_version_1_is_written_anew():
 
 
 def test_back_and_forward_restore_the_choices():
-    app = open_page()
+    app = open_page(kind="cross")
     app.segmented_control(key="layer").set_value(2).run()
     go_back(app, v="2", head="5")
-    assert app.segmented_control(key="head").value == 4
+    assert app.selectbox(key="head").value == 4
     assert app.segmented_control(key="layer").value == 1
     go_back(app, v="2", layer="3")
-    assert app.segmented_control(key="head").value == "mean"
+    assert app.selectbox(key="head").value == "mean"
     assert app.segmented_control(key="layer").value == 2
 
 
@@ -52,16 +52,16 @@ def test_a_choice_after_going_back_is_kept():
     app.segmented_control(key="layer").set_value(0).run()
     app.run()
     assert app.segmented_control(key="layer").value == 0
-    assert app.segmented_control(key="head").value == 4
+    assert app.selectbox(key="head").value == 4
 
 
 def test_an_address_the_browser_had_not_received_yet_changes_nothing():
     app = open_page(head="5")
-    app.segmented_control(key="head").set_value(5).run()
+    app.selectbox(key="head").set_value(5).run()
     app.query_params.clear()
     app.query_params.update({"head": "5"})
     app.segmented_control(key="layer").set_value(0).run()
-    assert app.segmented_control(key="head").value == 5
+    assert app.selectbox(key="head").value == 5
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -77,7 +77,7 @@ def test_a_click_on_another_page_keeps_the_choices(page):
 def test_choices_of_a_page_are_kept_while_others_are_shown():
     app = open_page("masks")
     app.segmented_control(key="mask_kind").set_value("cross").run()
-    app.segmented_control(key="scope").set_value("head").run()
+    app.selectbox(key="scope").set_value("head").run()
     for page in ("attention", "masks"):
         app.query_params.clear()
         go_to(app, page)

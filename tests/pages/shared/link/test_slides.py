@@ -102,13 +102,14 @@ def test_what_version_1_called_pages_and_pictures_is_there_now():
 
 
 def test_a_talk_written_is_the_talk_read(old_talk):
-    odd = replace(old_talk[0], title="</script>\x00 # *é*", words="漢", size=4.0)
+    odd = replace(old_talk[0], title="</script>\x00 # *é*", words="漢", size=0.5)
     assert read_talk(write_talk([odd]).encode()) == ((odd,), ())
 
 
-def test_a_size_may_be_a_whole_number():
-    (slide,), _ = read_talk(file_of(GOOD | {"size": 2}))
-    assert slide.size == 2
+@pytest.mark.parametrize(("written", "read"), [(0.1, 0.3), (0.5, 0.5), (1, 1), (1.5, 1), (4, 1)])
+def test_a_size_is_a_share_of_what_fits_and_a_larger_one_of_older_files_is_all_of_it(written, read):
+    (slide,), _ = read_talk(file_of(GOOD | {"size": written}))
+    assert slide.size == read
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""The boxes in which one slide is edited: its words, its notes, its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.shared.frame import talk
+from pages.shared.link.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide
+from pages.shared.state.page import PAGES, Page
+from pages.shared.widgets.choose import Widget, editor
+
+WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
+NOTES_HELP = "Seen by the speaker alone, in a window of their own."
+NOT_DRAWN = (
+    "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
+    "open the scene, choose it there and press **Update slide**."
+)
+
+
+def change(place: int, **changes: object) -> None:
+    """Change something of a slide."""
+    talk.put_at(place, replace(talk.own()[place], **changes))
+
+
+def offered(page: Page, slide: Slide) -> dict[str, str]:
+    """Return the pictures that can be chosen for a slide, in words by key: those it draws."""
+    there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
+    return {key: words for key, words in page.pictures.items() if key in there}
+
+
+def boxes(place: int, slide: Slide) -> None:
+    """Draw the boxes of a slide, by its place from 0."""
+
+    def box(widget: Widget, label: str, name: str, **more: object) -> None:
+        def changed(value: object) -> None:
+            change(place, **{name: tuple(value) if name == "pictures" else value})
+
+        value = getattr(slide, name)
+        value = list(value) if name == "pictures" else value
+        editor(widget, label, value, changed, f"slide-{place}-{name}", **more)
+
+    st.subheader(f"Slide {place + 1}")
+    box(st.text_input, "Title", "title", max_chars=LONGEST_TITLE)
+    box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
+    st.caption(WORDS_HELP.replace("*", r"\*"))
+    if slide.page:
+        pictures(slide, box)
+    notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
+    box(st.text_area, "Speaker notes", "notes", **notes)
+
+
+def pictures(slide: Slide, box: Callable[..., None]) -> None:
+    """Draw the choice of a slide's pictures and of their size."""
+    page = PAGES[slide.page]
+    names = offered(page, slide)
+    box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
+    lowest, highest = SIZES
+    size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
+    box(st.slider, "Size", "size", **size)
+    if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
+        st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))

@@ -1,0 +1,95 @@
+"""The slides of a talk as rows, and what is done with one of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from hashlib import sha256
+
+import streamlit as st
+
+from pages.browser.parts import Row, slide_list
+from pages.shared.frame import talk, thumbnails
+from pages.shared.link.slides import Slide, write_talk
+from pages.shared.show.pictures import all_picked, show
+from pages.shared.state.page import PAGES
+from pages.shared.state.slide import turn_to
+
+LIST = "slides"  # the key that it is drawn with
+
+
+def edited() -> int | None:
+    """Return the place of the slide whose boxes are open, from 0; None if there is no slide."""
+    last = len(talk.own()) - 1
+    return min(st.session_state.get("edited_slide", 0), last) if last >= 0 else None
+
+
+def edit(place: int) -> None:
+    """Open the boxes of a slide."""
+    st.session_state.edited_slide = place
+
+
+def names(slides: tuple[Slide, ...]) -> list[str]:
+    """Return a name for each slide: what it holds, and which one it is of those that are alike.
+
+    What is asked of a slide too late, when it has changed or gone, is so asked of no other.
+    """
+    seen, found = Counter(), []
+    for slide in slides:
+        content = sha256(write_talk([slide]).encode()).hexdigest()[:16]
+        seen[content] += 1
+        found.append(f"{content}-{seen[content]}")
+    return found
+
+
+def row_of(name: str, slide: Slide) -> Row:
+    """Return a slide as the list shows it."""
+    page = PAGES.get(slide.page)
+    of = page.title if page else "Words alone"
+    shown = [page.pictures[key] for key in slide.pictures] if page else []
+    picture = shown[0] if shown else "words"
+    return Row(name, slide.title, of, picture, thumbnails.key_of(slide), opens=page is not None)
+
+
+def rows() -> None:
+    """Draw the list of the visitor's own slides."""
+    slides = talk.own()
+    if slides or talk.can_undo():
+        found = [row_of(*named) for named in zip(names(slides), slides, strict=True)]
+        known = [thumbnails.key_of(slide) for slide in (*slides, *talk.before())]
+        places = {"edited": edited(), "opened": talk.opened()}
+        show(slide_list(found, kept=thumbnails.KEPT, known=known, **places), LIST, take)
+
+
+def take() -> None:
+    """Do what was asked in the list; a callback."""
+    for asked in all_picked(LIST):
+        match asked:
+            case {"does": str(what), "slide": str(name), **more}:
+                places = {name: place for place, name in enumerate(names(talk.own()))}
+                if name in places:
+                    do(what, places[name], more.get("to"))
+
+
+def do(what: str, place: int, to: object = None) -> None:
+    """Do something with a slide; what makes no sense is left alone."""
+    slide, at, order = talk.own()[place], edited(), list(range(len(talk.own())))
+    match what:
+        case "edit":
+            edit(place)
+        case "open" if slide.page:
+            edit(place)
+            talk.open_slide(place)
+        case "present":
+            turn_to(place + 1)
+        case "duplicate":
+            if talk.add(replace(slide), place + 1):
+                edit(place + 1)
+        case "remove":
+            order.remove(place)
+            talk.rearrange(order)
+            edit(at - (place < at))
+        case "move" if isinstance(to, int) and 0 <= to < len(order):
+            order.insert(to, order.pop(place))
+            talk.rearrange(order)
+            edit(order.index(at))

@@ -1,0 +1,223 @@
+"""The Talk page: the list of slides, its small pictures, and how a talk is kept."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import pages.parts.pages  # noqa: F401, what slides are of
+from pages.shared.frame.talk import KEPT, SHIPPED
+from pages.shared.frame.thumbnails import KEPT as PICTURES_KEPT
+from pages.shared.frame.thumbnails import key_of
+from pages.shared.link.slides import MOST_SLIDES, Slide, read_talk
+from tests.browser.rest import RUNNING
+from tests.browser.talks import with_talk
+
+TALK, _ = read_talk(SHIPPED.read_bytes())
+THREE = tuple(Slide("attention", title=name, pictures=("grid",)) for name in ("a", "b", "c"))
+
+
+def add(page, number):
+    page.get_by_role("button", name="Add to talk").click()
+    page.get_by_text(f"Added as slide {number}.").wait_for()
+
+
+def titles(page):
+    return page.locator(".slide-list .title")
+
+
+def press(page, what, number):
+    """Press a button of a slide in the list, by its number from 1."""
+    page.get_by_role("button", name=f"{what}: slide {number}", exact=True).click()
+
+
+def test_a_talk_is_made_presented_saved_loaded_and_kept(page, server):
+    page.goto(f"{server}/?sentence=We sing.&head=3")
+    add(page, 1)
+    page.get_by_role("link", name="Decoding").click()
+    page.locator(".decoding-player").wait_for()
+    add(page, 2)
+    page.get_by_role("link", name="Talk", exact=True).click()
+    first = "Cross-attention, layer 2, head 3: “We sing.”"
+    expect(titles(page)).to_have_text([first, "Decoding: “We sing.”"])
+    titles(page).nth(1).click()
+    page.get_by_text("Slide 2", exact=True).wait_for()
+    title = page.get_by_label("Title", exact=True)
+    title.fill("<i>How</i> it is written")
+    title.press("Enter")
+    expect(titles(page)).to_have_text([first, "<i>How</i> it is written"])
+    press(page, "Move up", 2)
+    expect(titles(page)).to_have_text(["<i>How</i> it is written", first])
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    saved = download.value.path().read_bytes()
+    assert [slide["page"] for slide in json.loads(saved)["slides"]] == ["decoding", "attention"]
+    page.get_by_role("button", name="Present", exact=True).last.click()
+    expect(page.locator(".slide h1")).to_have_text("<i>How</i> it is written")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".slide h1")).to_have_text(first)
+    page.reload()
+    expect(page.locator(".slide .counter")).to_have_text("2 / 2")
+    expect(page.locator(".slide h1")).to_have_text(first)
+    page.goto(f"{server}/talk")
+    page.get_by_role("button", name="Remove all slides").click()
+    page.get_by_text("You have no slides of your own yet").wait_for()
+    page.get_by_text("Load a talk from a file").click()
+    file = {"name": "talk.json", "mimeType": "application/json", "buffer": saved}
+    page.locator("input[type=file]").set_input_files(file)
+    expect(titles(page)).to_have_text(["<i>How</i> it is written", first])
+
+
+def test_a_talk_outlives_reloads_typed_addresses_and_tabs_without_the_page_talk(page, server):
+    page.goto(f"{server}/?sentence=We sing.")
+    add(page, 1)
+    page.reload()
+    add(page, 2)
+    page.goto(f"{server}/masks")
+    add(page, 3)
+    other = page.context.new_page()
+    other.goto(f"{server}/talk")
+    expect(titles(other)).to_have_count(3)
+    add(page, 4)
+    expect(titles(other)).to_have_count(4)
+    expect(titles(other).last).to_contain_text("Decoder, masked")
+    press(other, "Remove", 1)
+    expect(titles(other)).to_have_count(3)
+    page.get_by_role("link", name="Talk", exact=True).click()
+    expect(titles(page)).to_have_count(3)
+    page.get_by_role("button", name="Remove all slides").click()
+    page.get_by_text("You have no slides of your own yet").wait_for()
+    expect(titles(other)).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(titles(page)).to_have_count(3)
+    expect(titles(other)).to_have_count(3)
+    page.reload()
+    expect(titles(page)).to_have_count(3)
+
+
+def test_what_the_browser_kept_is_data(page, server):
+    hostile = "<img src=x onerror=window.hit=1>"
+    slide = Slide("attention", {"sentence": hostile}, hostile, hostile, ("grid",))
+    page.goto(f"{server}/_stcore/health")
+    pictures = json.dumps({key_of(slide): "javascript:window.hit=1", "x": 7})
+    page.evaluate("kept => localStorage.setItem(...kept)", [PICTURES_KEPT, pictures])
+    with_talk(page, server, [slide], "talk")
+    expect(titles(page)).to_have_text([hostile])
+    expect(page.locator(".slide-list .name")).to_have_text("all heads")
+    press(page, "Present from here", 1)
+    expect(page.locator(".slide h1")).to_have_text(hostile)
+    for name in (KEPT, PICTURES_KEPT):
+        page.evaluate("name => localStorage.setItem(name, '<script>window.hit=1</script>')", name)
+    page.goto(f"{server}/talk")
+    page.get_by_text("You have no slides of your own yet").wait_for()
+    page.get_by_role("button", name="Edit a copy of the ready talk").click()
+    expect(titles(page)).to_have_count(len(TALK))
+    assert page.evaluate("window.hit ?? null") is None
+    page.reload()
+    expect(titles(page)).to_have_count(len(TALK))
+
+
+def test_slides_are_moved_by_dragging_and_by_keys(page, server):
+    with_talk(page, server, THREE, "talk")
+    rows = page.locator(".slide-list li")
+    expect(titles(page)).to_have_text(["a", "b", "c"])
+    height = rows.nth(2).bounding_box()["height"]
+    rows.nth(0).drag_to(rows.nth(2), target_position={"x": 60, "y": height - 6})
+    expect(titles(page)).to_have_text(["b", "c", "a"])
+    rows.nth(2).drag_to(rows.nth(1), target_position={"x": 60, "y": 6})
+    expect(titles(page)).to_have_text(["b", "a", "c"])
+    page.get_by_role("button", name="Open its scene, to change it: slide 3").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(titles(page)).to_have_text(["b", "c", "a"])
+    page.keyboard.press("Alt+ArrowUp")  # the focus has gone with it
+    expect(titles(page)).to_have_text(["c", "b", "a"])
+    page.get_by_role("button", name="Undo").click()
+    expect(titles(page)).to_have_text(["b", "c", "a"])
+
+
+def test_two_quick_presses_do_not_reach_another_slide(page, server):
+    with_talk(page, server, THREE, "talk")
+    remove = page.get_by_role("button", name="Remove: slide 1", exact=True)
+    remove.evaluate("button => { button.click(); button.click(); }")
+    expect(titles(page)).to_have_text(["b", "c"])
+    page.wait_for_function(f"!({RUNNING})")
+    expect(titles(page)).to_have_text(["b", "c"])
+
+
+def test_a_small_picture_is_taken_and_stays_in_the_browser_until_its_slide_is_gone(page, server):
+    sent = []
+    page.on("websocket", lambda opened: opened.on("framesent", lambda data: sent.append(data)))
+    page.goto(f"{server}/?sentence=We sing.&head=3")
+    add(page, 1)
+    page.wait_for_function("name => localStorage.getItem(name)", arg=PICTURES_KEPT)
+    page.goto(f"{server}/talk")
+    image = page.locator(".slide-list img")
+    expect(image).to_have_attribute("src", re.compile("^data:image/"))
+    assert image.evaluate("image => image.complete && image.naturalWidth") == 320
+    assert not any(b"data:image/" in bytes(frame) for frame in sent if isinstance(frame, bytes))
+    with_talk(page, server, THREE, "?talk=2")
+    stored = "([name, key]) => key in JSON.parse(localStorage.getItem(name) ?? '{}')"
+    page.wait_for_function(stored, arg=[PICTURES_KEPT, key_of(THREE[1])])
+    assert (
+        page.evaluate("name => Object.keys(JSON.parse(localStorage[name])).length", PICTURES_KEPT)
+        == 1
+    )
+    page.goto(f"{server}/talk")
+    expect(image).to_have_count(3)  # all are of one scene
+    page.get_by_role("button", name="Remove all slides").click()
+    page.get_by_text("You have no slides of your own yet").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    expect(image).to_have_count(3)
+
+
+def test_a_slide_is_opened_changed_and_updated(page, server):
+    slide = Slide("decoding", {"sentence": "I love my cat."}, "Steps", pictures=("player",))
+    with_talk(page, server, [slide], "talk")
+    press(page, "Open its scene, to change it", 1)
+    page.locator(".decoding-player").wait_for()
+    page.get_by_role("button", name="Step forward").click()
+    expect(page).to_have_url(re.compile(r"step=2"))
+    page.locator(".bar").nth(1).click()
+    expect(page).to_have_url(re.compile(r"branch=2"))
+    text = page.locator(".decoding-player .text").inner_text()
+    page.get_by_role("button", name="Update slide 1").click()
+    page.get_by_text("Slide 1 shows this scene now.").wait_for()
+    page.get_by_role("button", name="Present", exact=True).click()
+    expect(page.locator(".slide")).to_be_visible()
+    expect(page.locator(".decoding-player .text")).to_have_text(text)
+    expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 2 of"))
+
+
+def test_sixty_slides_are_quick(page, server):
+    slides = [Slide("attention", title=str(number)) for number in range(MOST_SLIDES)]
+    with_talk(page, server, slides, "talk")
+    expect(titles(page)).to_have_count(MOST_SLIDES)
+    page.wait_for_function(f"!({RUNNING})")
+    begun = page.evaluate("performance.now()")
+    press(page, "Move down", 1)
+    expect(titles(page).first).to_have_text("1")
+    assert page.evaluate("performance.now()") - begun < 5_000  # on a machine that does much else
+
+
+@pytest.mark.parametrize("begun", ["step", "branch"])
+def test_the_step_and_the_branch_of_a_decoding_come_back_by_its_address(page, server, begun):
+    page.goto(f"{server}/decoding?sentence=I+love+my+cat.")
+    page.locator(".decoding-player").wait_for()
+    if begun == "branch":
+        box = page.get_by_label("Text to force at this step")
+        box.fill("Mon")
+        box.press("Enter")
+        expect(page).to_have_url(re.compile(r"branch=1"))
+    page.get_by_role("button", name="Step forward").click()
+    page.get_by_role("button", name="Step forward").click()
+    expect(page).to_have_url(re.compile(r"step=3"))
+    text = page.locator(".decoding-player .text").inner_text()
+    page.reload()
+    expect(page.locator(".decoding-player .text")).to_have_text(text)
+    expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 3 of"))
+    page.get_by_role("button", name="Step back").click()
+    expect(page).to_have_url(re.compile(r"step=2"))
+    page.wait_for_timeout(1_100)  # as long as an address may still be on its way
+    page.go_back()
+    expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 3 of"))

@@ -1,0 +1,180 @@
+"""What the ready talk claims, slide by slide: computed from the model that is shipped.
+
+Each function says, of the slide with its title, which words must stand on it or in its notes. With
+another model, a failing test names the words to change, or the head to choose anew.
+"""
+
+import pytest
+
+from model import PositionEdit
+from model.decoding.strategies import Strategy
+from model.edits import read_edits
+from model.trace import Site
+from pages.parts.pages import PAGES
+from pages.shared.frame.talk import SHIPPED
+from pages.shared.link import link
+from pages.shared.link.slides import read_talk
+
+TALK, _ = read_talk(SHIPPED.read_bytes())
+CLAIMS = {}  # by title
+
+
+def claim(title):
+    """Have a function say which words must stand on the slide with a title."""
+    return lambda function: CLAIMS.setdefault(title, function)
+
+
+class Scene:
+    """A slide of the talk, and what the shipped model computes for its scene."""
+
+    def __init__(self, slide, shipped):
+        self.shipped, self.shape = shipped, shipped.shape
+        self.values, _ = link.read(slide.parameters, PAGES[slide.page].linked, self.shape)
+        self.sentence = self.values["sentence"]
+        self.trace = shipped.trace(self.sentence)
+        self.site = Site(self.values["kind"], self.values["layer"])
+        self.record = self.trace.attention[self.site]
+        self.queries, self.keys = (
+            [token.text for token in tokens]
+            for tokens in (self.trace.query_tokens(self.site), self.trace.key_tokens(self.site))
+        )
+
+    @property
+    def weights(self):
+        """Of the head: (Q, K)."""
+        return self.record.weights[0, self.values["head"]]
+
+    @property
+    def scores(self):
+        """Of the head: (Q, K)."""
+        return self.record.scores[0, self.values["head"]]
+
+    @property
+    def head(self):
+        return f"layer {self.values['layer'] + 1}, head {self.values['head'] + 1}"
+
+
+@claim("A sentence becomes tokens")
+def a_written_word_is_in_two_pieces(scene):
+    first, second = (
+        token.text for token in scene.shipped.translate(scene.sentence).target_tokens[-4:-2]
+    )
+    return scene.sentence, f"wrote “{first}{second}” in two pieces, “{first}” and “{second}”"
+
+
+@claim("Each token is told its place")
+def without_positions_two_words_change_places(scene):
+    whole = scene.shipped.translate(scene.sentence).text
+    lost = scene.shipped.translate(scene.sentence, edits={"encoder": PositionEdit(off=True)}).text
+    assert (whole, lost) == ("Le garçon voit la fille.", "La fille voit le garçon.")
+    return scene.sentence, "the girl sees the boy"
+
+
+@claim("A query meets a key")
+def one_key_scores_more_than_another(scene):
+    query, key = scene.values["query"], scene.values["key"]
+    other = scene.keys.index("meat")
+    assert (scene.queries[query], scene.keys[key]) == ("it", "dog")
+    assert scene.scores[query].argmax() == key
+    high, low = (f"**{scene.scores[query, place]:.1f}**" for place in (key, other))
+    width = scene.shipped.model.config.head_width
+    return (
+        f"{width} numbers each",
+        f"square root of {width}",
+        f"{high} for “dog”, and {low} for “meat”",
+    )
+
+
+@claim("Scores become weights")
+def it_gives_dog_more_than_half(scene):
+    found = scene.weights[scene.values["query"], scene.values["key"]]
+    assert found > 0.5
+    return (f"“it” gives “dog” **{found:.2f}**, more than half of its weight",)
+
+
+@claim("The head's answer: values, mixed")
+def dog_weighs_most_by_far(scene):
+    most, second = scene.weights[scene.values["query"]].topk(2).values
+    assert most > 3 * second
+    return ("The value of “dog” has the largest weight by far",)
+
+
+@claim("One head: who looks at whom")
+def the_strongest_line_of_it_leads_to_dog(scene):
+    assert scene.keys[scene.weights[scene.queries.index("it")].argmax()] == "dog"
+    return scene.head, "“it”", "the strongest leads to “dog”"
+
+
+@claim("Many heads, each in its own way")
+def a_head_looks_one_token_back(scene):
+    places = range(len(scene.queries) - 1)
+    assert sum(scene.weights.argmax(-1)[1:] == scene.weights.new_tensor(places)) >= 8
+    assert scene.weights.diagonal(-1).mean() > 0.6
+    layers, heads = scene.shape.kinds["encoder"]
+    number = scene.values["head"] + 1, scene.values["layer"] + 1
+    return f"{layers * heads} heads", "Head {} of layer {} looks one token back".format(*number)
+
+
+@claim("The decoder looks back at the source")
+def a_head_looks_at_the_word_that_is_written_next(scene):
+    read = scene.queries.index("voiture")
+    seen, written = scene.keys[scene.weights[read].argmax()], scene.queries[read + 1]
+    assert (seen, written) == ("red", "rouge")
+    return scene.head, f"read “voiture”, it looks at “{seen}”, and “{written}” is written next"
+
+
+@claim("What if one head is missing?")
+def without_one_head_half_a_sentence_is_missing(scene):
+    def without(head):
+        edits = read_edits(f"gate.{head}.0", scene.shape).at_sites(scene.shape, 100)
+        return scene.shipped.translate(scene.sentence, edits=edits).text
+
+    kinds = scene.shape.kinds.items()
+    names = [
+        f"{kind}.{layer + 1}.{head + 1}"
+        for kind, (layers, heads) in kinds
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+    off = f"cross.{scene.values['layer'] + 1}.{scene.values['head'] + 1}"
+    assert scene.values["edits"] == f"gate.{off}.0"
+    whole = scene.shipped.translate(scene.sentence).text
+    assert sum(without(name) == whole for name in names) > len(names) / 2
+    return (
+        scene.sentence,
+        f"head {scene.values['head'] + 1} of the first cross-attention",
+        f"“{without(off)}”",
+        f"One head of {len(names)}",
+        "most often the translation stays",
+    )
+
+
+@claim("Beam search keeps several texts")
+def the_beam_finds_a_likelier_text(scene):
+    beam = Strategy("beam", beam_size=scene.values["beam_size"])
+    found = [scene.shipped.write(scene.sentence, way).writing for way in (Strategy(), beam)]
+    greedy, best = (one.score for one in found)
+    assert best > greedy
+    texts = [f"“{one.text}”" for one in found]
+    return *texts, f"**−{-greedy:.2f}**", f"**−{-best:.2f}**: more likely as a whole"
+
+
+NO_CLAIM = {
+    "What a Transformer looks at",
+    "Why attention?",
+    "No peeking ahead",
+    "One token at a time",
+    "What to take home",
+}
+
+
+def test_every_slide_is_known_to_claim_something_or_nothing():
+    assert {slide.title for slide in TALK} == CLAIMS.keys() | NO_CLAIM
+
+
+@pytest.mark.parametrize("title", CLAIMS)
+def test_a_slide_says_what_the_model_does(title, shipped):
+    (slide,) = (slide for slide in TALK if slide.title == title)
+    said = " ".join(f"{slide.words} {slide.notes}".split()).lower()
+    missing = [words for words in CLAIMS[title](Scene(slide, shipped)) if words.lower() not in said]
+    assert missing == [], f"The slide “{title}” should say so, or another example be chosen."
