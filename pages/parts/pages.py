@@ -21,15 +21,15 @@ from pages.shared.state.page import PAGES, list_pages
 
 list_pages(
     ATTENTION,
+    INSIDE,
+    POSITIONS,
     MASKS,
     HEADS,
     COMPARE,
-    INSIDE,
-    POSITIONS,
     DECODING,
     TRAINING,
-    MODELS,
     TALK,
+    MODELS,
     MODEL_PAGE,
 )
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Error
 
 from tests.browser.rest import box_at_rest
+from viz.tokens import WRITES
 
 PLACE = ("left", "top", "side")  # pixels: of the first cell, and of a cell
 READING = re.compile("“(.*)” looks at “(.*)”: (.*)")
@@ -16,7 +17,8 @@ def point_of(heatmap, row, column):
     """Where on the screen a cell of a heatmap is, from its sides as the canvas tells them."""
     canvas = heatmap.locator("canvas.map")
     box = box_at_rest(canvas)
-    left, top, side = (float(canvas.get_attribute(f"data-{name}")) for name in PLACE)
+    zoom = canvas.evaluate("node => node.currentCSSZoom")
+    left, top, side = (zoom * float(canvas.get_attribute(f"data-{name}")) for name in PLACE)
     return box["x"] + left + side * (column + 0.5), box["y"] + top + side * (row + 0.5)
 
 
@@ -36,14 +38,17 @@ def expect_weight(page, heatmap, trace, site, head, row, column):
 
 
 def expect_cell(page, heatmap, weights, queries, keys, row, column):
-    """Point at a cell until it shows its tokens and its weight, or for long enough."""
+    """Point at a cell until it shows its tokens and its weight, or for long enough.
+
+    Of a decoder's query the token that it read counts, whatever it writes.
+    """
     expected = queries[row], keys[column], pytest.approx(float(weights[row, column]), abs=6e-5)
     shown = None
     for _ in range(30):
         with contextlib.suppress(Error, AttributeError):  # a map may be redrawn under the pointer
             query, key, said = hover_cell(page, heatmap, row, column)
             weight = float(said.removeprefix("weight ")) if said.startswith("weight ") else said
-            shown = query, key, weight
+            shown = query.partition(WRITES)[0], key, weight
         if shown == expected:
             return
         page.wait_for_timeout(500)

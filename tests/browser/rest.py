@@ -8,8 +8,11 @@ STILL = 150  # milliseconds
 RUNNING = "document.querySelector('.stApp')?.dataset.testScriptState === 'running'"
 
 
-def box_at_rest(locator):
-    """The box of an element in view, once the server is done and the element keeps its place."""
+def box_at_rest(locator, scroll=True):
+    """The box of an element in view, once the server is done and the element keeps its place.
+
+    Without `scroll` it is where the page shows it.
+    """
     page = locator.page
     before, box = None, {}
     while not box or box != before:
@@ -17,6 +20,7 @@ def box_at_rest(locator):
         page.wait_for_function(f"!({RUNNING})")
         page.wait_for_timeout(STILL)
         with contextlib.suppress(Error):  # the page puts a new element in place of the old one
-            locator.scroll_into_view_if_needed(timeout=3_000)
+            if scroll:
+                locator.scroll_into_view_if_needed(timeout=3_000)
             box = locator.bounding_box() or {}
     return box

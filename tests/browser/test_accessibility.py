@@ -19,8 +19,8 @@ PAGES = {
     "training": "Experiments",
     "models": "Your models",
     "talk": "Present",
-    "?talk=6": "who looks at whom",
-    "decoding?talk=11": "One token at a time",
+    "?talk=8": "who looks at whom",
+    "decoding?talk=13": "One token at a time",
     "model": "How it learned",
 }
 

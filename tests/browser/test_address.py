@@ -4,22 +4,17 @@ import re
 
 from playwright.sync_api import expect
 
-
-def head(page, name):
-    group = (
-        page.get_by_test_id("stButtonGroup").filter(has_text="mean").last
-    )  # the first are the layers
-    return group.get_by_role("radio", name=name, exact=True)
+from tests.browser.boxes import box, choose_in
 
 
 def open_attention(page, server, query=""):
     page.goto(f"{server}/{query}")
     page.get_by_text("All heads", exact=True).wait_for()
-    expect(head(page, "mean")).to_be_visible()
+    expect(box(page, "Head")).to_be_visible()
 
 
 def choose(page, name):
-    head(page, name).click()
+    choose_in(page, "Head", name)
     expect(page).to_have_url(re.compile(f"head={name}"))
     page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
 
@@ -29,9 +24,9 @@ def test_back_and_forward_go_through_what_was_chosen(page, server):
     choose(page, "4")
     choose(page, "6")
     page.go_back()
-    expect(head(page, "4")).to_be_checked()
+    expect(box(page, "Head")).to_have_value("4")
     page.go_forward()
-    expect(head(page, "6")).to_be_checked()
+    expect(box(page, "Head")).to_have_value("6")
 
 
 def test_one_press_of_back_leads_to_the_page_before(page, server):
@@ -46,7 +41,7 @@ def test_one_press_of_back_leads_to_the_page_before(page, server):
     expect(page).to_have_url(re.compile(r"/masks\?.*head=4"))
     page.wait_for_timeout(1_200)
     page.go_back()
-    expect(head(page, "4")).to_be_checked()
+    expect(box(page, "Head")).to_have_value("4")
     page.wait_for_timeout(1_200)
     page.go_forward()
     expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
@@ -89,7 +84,7 @@ def test_a_damaged_link_shows_the_defaults_and_a_note(page, server):
     open_attention(page, server, "?head=99&edits=gate.cross.9.9.9&layer=3")
     expect(page.get_by_text("too old, damaged or too long")).to_be_visible()
     expect(page.get_by_text("edits, head").or_(page.get_by_text("head, edits"))).to_be_visible()
-    expect(head(page, "mean")).to_be_checked()
+    expect(box(page, "Head")).to_have_value("mean")
     expect(page).to_have_url(re.compile("layer=3"))
 
 
@@ -108,4 +103,4 @@ def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     page.get_by_role("link", name="Decoding").click()
     page.get_by_text("The beam", exact=True).wait_for()
     expect(page.get_by_role("radio", name="Beam")).to_be_checked()
-    expect(head(page, "7")).to_be_checked()
+    expect(box(page, "Head")).to_have_value("7")

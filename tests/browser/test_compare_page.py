@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from model import Site
 from model.edits import Edits
 from tests.browser.rest import box_at_rest
+from viz.tokens import WRITES
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."
@@ -53,13 +54,13 @@ def expect_reading(page, words):
 
 
 def in_words(query, key, first, second):
-    change = f"{round(second, 4) - round(first, 4):+.4f}".replace("-", "\u2212")
-    return f"“{query}” looks at “{key}”: A {first:.4f}, B {second:.4f}, difference {change}."
+    change = f"{round(second, 3) - round(first, 3):+.3f}".replace("-", "\u2212")
+    return f"“{query}” looks at “{key}”: A {first:.3f}, B {second:.3f}, difference {change}."
 
 
 def test_one_cursor_reads_both_maps_and_their_difference(compare, translator):
-    first, queries, keys = head(translator, TIRED, "encoder", 3, 3)
-    second, *_ = head(translator, WIDE, "encoder", 3, 3)
+    first, queries, keys = head(translator, TIRED, "encoder", 2, 2)
+    second, *_ = head(translator, WIDE, "encoder", 2, 2)
     it, street = queries.index("it"), keys.index("street")
     expected = in_words("it", "street", first[it, street].item(), second[it, street].item())
     for which in (0, 1, 2):  # up to here the places are the same in all three
@@ -67,14 +68,14 @@ def test_one_cursor_reads_both_maps_and_their_difference(compare, translator):
         expect_reading(compare, expected)
     read_at(compare, 0, it, keys.index("tired"))
     weight = first[it, keys.index("tired")].item()
-    missing = f"A {weight:.4f}, B has no such cell, nothing to compare."
+    missing = f"A {weight:.3f}, B has no such cell, nothing to compare."
     expect_reading(compare, f"“it” looks at “tired (A)”: {missing}")
 
 
 def test_the_pointer_finds_the_counterpart_behind_a_longer_word(compare, translator):
-    """“wide” is two pieces: what comes after it stands elsewhere in either map."""
-    first, queries, keys = head(translator, TIRED, "encoder", 3, 3)
-    second, others, other_keys = head(translator, WIDE, "encoder", 3, 3)
+    """What comes after “wide” corresponds to what comes after “tired”."""
+    first, queries, keys = head(translator, TIRED, "encoder", 2, 2)
+    second, others, other_keys = head(translator, WIDE, "encoder", 2, 2)
     read_at(compare, 1, others.index("it"), other_keys.index("."))
     weights = (
         first[queries.index("it"), keys.index(".")].item(),
@@ -100,12 +101,13 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
     first, queries, keys = head(translator, TIRED, "cross", 2, 1)
     second, *_ = head(translator, TIRED, "cross", 2, 2)
     read_at(compare, 0, 0, 0)
-    expect_reading(compare, in_words(queries[0], keys[0], first[0, 0].item(), second[0, 0].item()))
+    query = f"{queries[0]}{WRITES}{queries[1]}"
+    expect_reading(compare, in_words(query, keys[0], first[0, 0].item(), second[0, 0].item()))
     preset(compare, "Two models")
     expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
     preset(compare, "Two snapshots")
     expect(captions.nth(0)).to_have_text(re.compile("during its training, step 1,000"))
-    expect(captions.nth(1)).to_have_text(re.compile("during its training, step 8,800"))
+    expect(captions.nth(1)).to_have_text(re.compile("during its training, step 10,000"))
     compare.wait_for_timeout(1_500)  # an address this new is taken for one still underway
     compare.go_back()
     expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
@@ -116,23 +118,23 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
 def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     page.goto(f"{server}/heads?sentence={TIRED}&head=2&edits=gate.cross.2.2.0")
     page.get_by_text("Which heads matter").wait_for()
-    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_text("Translation of B").first.wait_for()
-    preset(page, "Before and after my changes")
     captions = page.locator(".compared-maps figcaption")
+    # A removed head looks where it looked, so that another one shows what the change does.
     expect(captions.nth(1)).to_have_text(
-        re.compile("with changes. Cross-attention, layer 2, head 2")
+        re.compile("with changes. Decoder, masked, layer 3, head 8")
     )
     sites = Edits(gates={("cross", 1, 1): 0.0}).at_sites(translator.model.config.shape, 70)
     original = translator.translate(TIRED)
     page.get_by_text("Both decoders read").wait_for()
     texts = page.locator(".token-strip .text")
     expect(texts).to_have_text([original.text, translator.translate(TIRED, edits=sites).text])
-    # A removed head looks where it looked: its gate closes what it hands on.
-    first, queries, keys = head(translator, TIRED, "cross", 2, 2)
+    first, queries, keys = head(translator, TIRED, "decoder", 3, 8, target=original)
+    second, *_ = head(translator, TIRED, "decoder", 3, 8, target=original, edits=sites)
     read_at(page, 2, 1, 1)
-    weight = first[1, 1].item()
-    expect_reading(page, in_words(queries[1], keys[1], weight, weight).replace("+0.0000", "0.0000"))
+    query = f"{queries[1]}{WRITES}{queries[2]}"
+    expect_reading(page, in_words(query, keys[1], first[1, 1].item(), second[1, 1].item()))
 
 
 def test_a_scene_is_taken_from_a_pasted_link(compare, translator):

@@ -11,6 +11,7 @@ from model.insight.effects import log_probabilities
 from tests.browser.heatmaps import expect_weight, hover_cell, point_of
 from tests.browser.test_masks_page import center
 from tests.model.library.conftest import transformers_folders
+from viz.numbers import number_text
 
 __all__ = ["transformers_folders"]
 
@@ -64,7 +65,7 @@ def test_a_folder_that_is_typed_is_shown_and_a_cell_is_taken_apart(page, server,
     page.mouse.click(*point_of(heatmap(page), 3, 2))
     page.get_by_text("1. Query, key and value").wait_for()
     weight = trace.attention[site].weights[0, HEAD, 3, 2]
-    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.4f}")
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.3f}")
 
 
 def test_a_head_that_is_switched_off_changes_the_numbers(visit, tiny):
@@ -77,7 +78,9 @@ def test_a_head_that_is_switched_off_changes_the_numbers(visit, tiny):
 
     def expect_score(trace):
         score = log_probabilities(trace.logits, objective).sum()
-        expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{score:.3f} nats")
+        expect(page.get_by_test_id("stMetricValue").first).to_have_text(
+            f"{number_text(score)} nats"
+        )
 
     expect_score(before)
     of_head = {"decoder": "Decoder, masked", "cross": "Cross-attention"}[site.kind]
@@ -98,7 +101,7 @@ def test_a_mask_cell_closed_by_mouse_has_no_weight(visit, tiny):
     canvas = page.locator("canvas.editable")
     keys = trace.attention[site].weights.size(-1)
     page.mouse.click(*center(canvas, keys, 2, 1))
-    page.get_by_role("button", name="Undo").and_(page.locator(":enabled")).wait_for()
+    page.get_by_role("button", name="Undo", exact=True).and_(page.locator(":enabled")).wait_for()
     weights = page.locator(".heatmap").nth(2)
     expect_weight(page, weights, trace, site, HEAD, 2, 0)
     assert hover_cell(page, weights, 2, 1)[2] == "blocked"

@@ -12,7 +12,9 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from model import Site
+from tests.browser.heatmaps import hover_cell
 from tests.browser.rest import box_at_rest
+from viz.tokens import WRITES
 
 SENTENCE = "I love my cat."
 LAYER, HEAD = 2, 3  # from 1, as on screen
@@ -55,8 +57,8 @@ def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
     data, name = save(page, menu, "png")
     box = picture.bounding_box()
     image = Image.open(io.BytesIO(data)).convert("RGB")
-    assert image.width == 2 * (np.ceil(box["width"]) + 16)
-    assert image.height > 2 * box["height"]  # the caption stands below
+    assert image.width == 2 * (max(np.ceil(box["width"]), 420) + 32)
+    assert image.height > box["height"]
     assert len(image.getcolors(maxcolors=10**7)) > 50
     assert name.startswith("headlight_en-fr_cross-attention")
     assert "i-love-my-cat" in name
@@ -71,12 +73,79 @@ def test_an_svg_holds_the_tokens_as_text_and_asks_for_nothing(page, server, tran
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     trace = translator.trace(SENTENCE)
     if key != "grid":
+        read = [text.partition(WRITES)[0] for text in texts]
         for token in (*trace.source_tokens, *trace.target_tokens):
-            assert token.text in texts
+            assert token.text in read
     assert f"Sentence: “{SENTENCE}”" in " ".join(texts)
     assert not list(root.iter(f"{SVG}script")) + list(root.iter(f"{SVG}foreignObject"))
     without_names = data.replace(b"http://www.w3.org/", b"")
     assert not re.search(rb"https?://|url\(\W?(?!#)\w+:", without_names)
+
+
+def test_a_file_says_what_it_shows_and_nothing_of_pointing(page, server, translator):
+    picture, menu = open_picture(page, server, "heatmap")
+    svg = lambda: ElementTree.fromstring(save(page, menu, "svg")[0])  # noqa: E731
+    texts = lambda root: ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]  # noqa: E731
+    expect(picture.locator(".hint")).to_contain_text("Point at a cell")
+    untouched = svg()
+    hover_cell(page, picture, 1, 2)
+    expect(picture.locator(".reading")).to_contain_text("looks at")
+    pointed = svg()
+    assert texts(pointed) == texts(untouched)
+    assert len(list(pointed.iter())) == len(list(untouched.iter()))
+    said = " ".join(texts(pointed))
+    assert said.startswith(PICTURES["heatmap"][0])
+    assert "looks at" not in said
+    assert "Point at" not in said
+
+
+@pytest.mark.parametrize("key", ["heatmap", "lines"])
+def test_the_texts_of_an_svg_fit_in_a_wider_font(page, server, browser, key):
+    _, menu = open_picture(page, server, key)
+    data, _ = save(page, menu, "svg")
+    other = browser.new_page()
+    other.set_content(f"<body style='margin:0'>{data.decode()}</body>")
+    outside = other.evaluate(
+        """() => {
+            const svg = document.querySelector("svg");
+            const edge = svg.getBoundingClientRect();
+            const outside = [];
+            for (const text of svg.querySelectorAll("text")) {
+                text.style.fontFamily = "monospace";
+                const box = text.getBoundingClientRect();
+                if (box.left < edge.left || box.right > edge.right) outside.push(text.textContent);
+            }
+            return outside;
+        }"""
+    )
+    other.close()
+    assert outside == []
+
+
+def test_a_page_has_the_colours_of_the_app_and_no_dead_hints(page, server, browser, tmp_path):
+    picture, menu = open_picture(page, server, "heatmap")
+    accent = picture.evaluate("it => getComputedStyle(it).getPropertyValue('--accent')")
+    data, name = save(page, menu, "html")
+    (tmp_path / name).write_bytes(data)
+    other = browser.new_page()
+    other.goto((tmp_path / name).as_uri())
+    other.locator(".heatmap canvas.map").wait_for()
+    body = "getComputedStyle(document.body).getPropertyValue"
+    assert other.evaluate(f"{body}('--accent')").strip() == accent.strip()
+    expect(other.locator(".hint")).to_be_hidden()
+    expect(other.locator("p").first).to_contain_text(PICTURES["heatmap"][0])
+    other.close()
+
+
+def test_a_page_of_all_heads_opens_on_the_chosen_one(page, server, browser, tmp_path):
+    _, menu = open_picture(page, server, "grid")
+    data, name = save(page, menu, "html")
+    (tmp_path / name).write_bytes(data)
+    other = browser.new_page()
+    other.goto((tmp_path / name).as_uri())
+    chosen = other.locator(".head-grid .map[aria-pressed=true]")
+    expect(chosen).to_have_attribute("aria-label", re.compile(f"^layer {LAYER}, head {HEAD}:"))
+    other.close()
 
 
 @pytest.mark.parametrize("key", ["grid", "heatmap"])
@@ -158,3 +227,20 @@ def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, ser
     assert f"_{label.lower()}" in name
     assert float(root.get("width")) >= box["width"]
     assert list(root.iter(f"{SVG}path"))
+
+
+def test_a_player_is_saved_without_what_only_the_app_can_answer(page, server, browser, tmp_path):
+    page.goto(f"{server}/decoding?sentence={SENTENCE}")
+    page.locator(".decoding-player .bar").first.wait_for()
+    menu = page.locator(".st-key-player .save-menu")
+    menu.get_by_role("button", name=re.compile("^Save: ")).focus()
+    page.keyboard.press("Enter")
+    assert "click one to force" not in save(page, menu, "svg")[0].decode()
+    data, name = save(page, menu, "html")
+    (tmp_path / name).write_bytes(data)
+    other = browser.new_page()
+    other.goto((tmp_path / name).as_uri())
+    expect(other.locator(".bar").first).to_be_visible()
+    expect(other.locator(".typed")).to_be_hidden()
+    expect(other.get_by_text("click one to force")).to_be_hidden()
+    other.close()

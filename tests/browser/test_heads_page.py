@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
+from viz.numbers import number_text
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 
@@ -31,7 +32,7 @@ def switch(page, name):
 
 
 def wait_for_score(page, score):
-    page.get_by_text(f"{score:.3f} nats", exact=True).wait_for()
+    page.get_by_text(f"{number_text(score)} nats", exact=True).wait_for()
 
 
 def test_a_head_is_switched_off_and_before_and_after_are_shown(heads, translator):
@@ -79,7 +80,9 @@ def test_a_click_on_an_effect_opens_its_head(heads):
         "button", name=re.compile("^Decoder, masked, layer 2, head 5")
     )
     cell.click()
-    heads.get_by_role("heading", name="Decoder, masked, layer 2, head 5").wait_for()
+    opened = heads.get_by_role("heading", name="Decoder, masked, layer 2, head 5")
+    expect(opened).to_be_in_viewport(ratio=1)
+    expect(heads.locator(".heatmap")).to_be_in_viewport(ratio=0.5)
 
 
 def test_the_page_keeps_to_the_width_of_a_phone(page, server):

@@ -68,6 +68,22 @@ def test_a_click_answers_with_the_cell_where_cells_are_large_enough(page):
     assert picked(page) == [4, 6]
 
 
+def test_a_first_tap_reads_a_cell_and_a_second_one_picks_it(browser):
+    context = browser.new_context(has_touch=True, is_mobile=True)
+    page = context.new_page()
+    heatmap, *_ = open_map(page, np.eye(6, dtype=np.float32), clickable=True)
+    hint = "Tap a cell to read it. Tap it again to take its weight apart."
+    assert heatmap.locator(".hint").text_content() == hint
+    for row, column in ((3, 3), (2, 4)):
+        page.touchscreen.tap(*point_of(heatmap, row, column))
+        reading = f"“token{row}” looks at “token{column}”: weight {int(row == column)}.0000"
+        expect(heatmap.locator(".reading")).to_have_text(reading)
+        assert picked(page) is None
+    page.touchscreen.tap(*point_of(heatmap, 2, 4))
+    assert picked(page) == [2, 4]
+    context.close()
+
+
 def test_a_click_zooms_in_where_cells_are_small_and_then_answers(page):
     weights = np.random.default_rng(0).dirichlet(np.ones(300), 300).astype(np.float32)
     heatmap, *axes = open_map(page, weights, clickable=True)

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from model import Site
@@ -26,13 +27,14 @@ def expect_inside(page, trace, site, head, query, key):
     expect(page.get_by_role("heading", name="Inside a head")).to_be_visible()
     page.get_by_text("9. Into the residual stream").wait_for()
     weight = trace.attention[site].weights[0, head, query, key].item()
-    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.4f}")
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.3f}")
     chosen = {
         "Query": f"{query + 1}: {trace.query_tokens(site)[query].text}",
         "Key": f"{key + 1}: {trace.key_tokens(site)[key].text}",
     }
     for name, text in chosen.items():
-        expect(page.get_by_role("combobox", name=re.compile(f"^{name}"))).to_have_value(text)
+        shown = re.compile(rf"^{re.escape(text)}( → .+)?$")
+        expect(page.get_by_role("combobox", name=re.compile(f"^{name}"))).to_have_value(shown)
 
 
 def test_a_clicked_cell_is_taken_apart(page, server, translator):
@@ -45,7 +47,7 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     assert said == f"weight {weights[query, key]:.4f}"
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
-    expect(page.get_by_text(f"{score:.4f}", exact=False).first).to_be_attached()
+    expect(page.get_by_text(f"{score:.3f}", exact=False).first).to_be_attached()
     page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
     page.go_back()
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
@@ -69,6 +71,34 @@ def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     expect_inside(page, translator.trace(SENTENCE), Site("cross", 1), 3, 1, 2)
 
 
+def test_what_is_taken_apart_stays_in_sight_of_every_step(page, server):
+    page.goto(f"{server}/inside?sentence={SENTENCE}&layer=2&head=3&query=3&key=2")
+    page.get_by_text("9. Into the residual stream").wait_for()
+    steps = page.get_by_role("navigation", name="On this page").get_by_role("button")
+    expect(steps).to_have_count(9)
+    for number, title in ((9, "Into the residual stream"), (6, "The softmax")):
+        steps.nth(number - 1).click()
+        heading = page.get_by_text(f"{number}. {title}")
+        expect(heading).to_be_in_viewport(ratio=1)
+        expect(steps.nth(number - 1)).to_have_attribute("aria-current", "step")
+        weight = page.get_by_test_id("stMetric").first
+        for shown in (weight, *page.get_by_role("combobox", name=re.compile("^(Query|Key)")).all()):
+            expect(shown).to_be_in_viewport(ratio=1)
+        bar = box_at_rest(page.locator(".st-key-weight-bar"))
+        assert heading.bounding_box()["y"] >= bar["y"] + bar["height"]
+
+
+def test_a_phone_shows_the_weight_that_a_tap_has_opened(page, server, translator):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/?sentence={SENTENCE}&kind=cross&layer=3&head=2")
+    click_cell(page, 2, 3)
+    expect(page.get_by_role("heading", name="Inside a head")).to_be_attached()
+    expect(page.get_by_text("1. What is read")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_test_id("stMetric").first).to_be_in_viewport(ratio=1)
+    bar = box_at_rest(page.locator(".st-key-weight-bar"))
+    assert bar["y"] + bar["height"] <= 844 / 4
+
+
 def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
     page.goto(f"{server}/inside?sentence={SENTENCE}&layer=2&head=3&query=3&key=2")
     page.get_by_text("9. Into the residual stream").wait_for()
@@ -77,12 +107,12 @@ def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
     expect(note).to_contain_text("sum")
     box = box_at_rest(canvas)
     total = 0
-    for dimension in range(32):
-        x = box["x"] + (dimension + 0.5) * box["width"] / 32
+    for dimension in range(1, 33):
+        x = box["x"] + (dimension - 0.5) * box["width"] / 32
         page.mouse.move(x, box["y"] + box["height"] / 2)
         reading = products.locator(".reading")
         expect(reading).to_contain_text(f"dimension {dimension}:")
         number = re.search(r"[−\d.]+$", reading.text_content()).group()
-        total += round(10_000 * float(number.replace("−", "-")))
+        total += float(number.replace("−", "-"))
     shown = note.text_content().removeprefix("sum ").replace("−", "-")
-    assert total == round(10_000 * float(shown))
+    assert total == pytest.approx(float(shown), abs=1e-3)

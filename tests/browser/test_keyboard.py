@@ -5,10 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-
-def radio(page, group, name):
-    groups = page.get_by_test_id("stButtonGroup").filter(has_text=group)
-    return groups.get_by_role("radio", name=name, exact=True)
+from tests.browser.boxes import box
 
 
 def listens(page):
@@ -19,16 +16,19 @@ def listens(page):
 @pytest.fixture
 def attention(page, server):
     page.goto(f"{server}/?head=4")
-    expect(radio(page, "mean", "4")).to_be_checked()
+    expect(box(page, "Head")).to_have_value("4")
     listens(page)
     return page
 
 
 def test_keys_go_through_heads_layers_and_kinds(attention):
     attention.keyboard.press("h")
-    expect(radio(attention, "mean", "5")).to_be_checked()
+    expect(box(attention, "Head")).to_have_value("5")
     attention.keyboard.press("Shift+H")
-    expect(radio(attention, "mean", "4")).to_be_checked()
+    expect(box(attention, "Head")).to_have_value("4")
+    attention.keyboard.press("h")
+    attention.keyboard.press("h")  # at once
+    expect(box(attention, "Head")).to_have_value("6")
     attention.keyboard.press("Shift+L")
     expect(attention).to_have_url(re.compile("layer=1"))
     attention.keyboard.press("Shift+K")
@@ -36,11 +36,11 @@ def test_keys_go_through_heads_layers_and_kinds(attention):
 
 
 def test_what_is_typed_in_a_box_is_text(attention):
-    box = attention.get_by_label("English sentence")
-    box.fill("")
-    box.press_sequentially("hhl?")
-    expect(box).to_have_value("hhl?")
-    expect(radio(attention, "mean", "4")).to_be_checked()
+    sentence = attention.get_by_label("English sentence")
+    sentence.fill("")
+    sentence.press_sequentially("hhl?")
+    expect(sentence).to_have_value("hhl?")
+    expect(box(attention, "Head")).to_have_value("4")
     expect(attention.get_by_role("dialog")).not_to_be_visible()
 
 
@@ -51,7 +51,7 @@ def test_the_help_sheet_opens_lists_the_keys_and_closes(attention):
     attention.keyboard.press("h")  # meanwhile the page is left alone
     attention.keyboard.press("Escape")
     expect(sheet).not_to_be_visible()
-    expect(radio(attention, "mean", "4")).to_be_checked()
+    expect(box(attention, "Head")).to_have_value("4")
 
 
 def test_a_key_switches_the_selected_head(page, server):

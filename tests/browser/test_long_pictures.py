@@ -107,6 +107,6 @@ def test_pointing_into_a_long_text_writes_all_weights_of_the_token(page):
     shown = json.loads(f"[{','.join(page.locator('.key .weight').all_text_contents())}]")
     np.testing.assert_allclose(shown, weights[400], atol=5.1e-4)
     assert set(page.locator(".query .weight").all_text_contents()) == {""}
-    page.mouse.move(1, 700)  # below the tokens
+    page.locator(".note").hover()
     assert set(page.locator(".key .weight").all_text_contents()) == {""}
     assert page.errors == []

@@ -51,7 +51,7 @@ def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator)
     page.mouse.move(*center(matrix, size, 2, 1))
     reading.get_by_text("visible").wait_for()
     page.mouse.click(*center(matrix, size, 2, 1))
-    page.get_by_role("button", name="Undo").and_(page.locator(":enabled")).wait_for()
+    page.get_by_role("button", name="Undo", exact=True).and_(page.locator(":enabled")).wait_for()
     page.mouse.move(*center(matrix, size, 2, 1))
     reading.get_by_text("closed by you").wait_for()
     closed = Edits(cells=(CellEdit("decoder", 2, 1, opened=False),))
@@ -71,7 +71,7 @@ def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, tra
     for query in (4, 5):
         page.mouse.move(*center(matrix, size, query, 0), steps=5)
     page.mouse.up()
-    undo = page.get_by_role("button", name="Undo")
+    undo = page.get_by_role("button", name="Undo", exact=True)
     undo.and_(page.locator(":enabled")).wait_for()
     reading = page.locator(".mask-matrix .reading").first
     for query in (3, 4, 5):
@@ -99,7 +99,7 @@ def test_the_keyboard_moves_and_closes(page, matrix):
     matrix.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", " "):
         page.keyboard.press(key)
-    page.get_by_role("button", name="Undo").and_(page.locator(":enabled")).wait_for()
+    page.get_by_role("button", name="Undo", exact=True).and_(page.locator(":enabled")).wait_for()
     page.locator(".mask-matrix .reading").first.get_by_text("closed by you").wait_for()
 
 

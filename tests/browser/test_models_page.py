@@ -114,7 +114,7 @@ def test_a_word_is_hidden_and_predicted_and_brought_back(bert, reader):
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(2)
     trace = reader.trace(FIRST, second=SECOND, masked=[4, 5])
     likelihood = reader.probabilities(trace, [4])[0, reader.read(FIRST, SECOND)[4].id]
-    bert.get_by_text(f"“play” itself: {likelihood:.4f}").wait_for()
+    bert.get_by_text(f"“play” itself: {likelihood:.3f}").wait_for()
     see_cell(bert, weights_of(trace), texts(trace.source_tokens), 5, 1)
     bert.locator(".token-strip .chip.mask").first.click()
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(0)
@@ -151,7 +151,7 @@ def test_a_clicked_cell_is_taken_apart(bert, reader):
     bert.mouse.down()
     bert.mouse.up()
     bert.get_by_text("9. Into the residual stream").wait_for()
-    expect(bert.get_by_test_id("stMetricValue").first).to_have_text(f"{weights[6, 3]:.4f}")
+    expect(bert.get_by_test_id("stMetricValue").first).to_have_text(f"{weights[6, 3]:.3f}")
     query = bert.get_by_role("combobox", name=re.compile("^Query"))
     expect(query).to_have_value(f"7: {trace.source_tokens[6].text}")
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from viz import Chip, attention_lines, head_effects, head_grid, token_strip
 
@@ -89,7 +90,29 @@ def test_effects_are_written_coloured_and_reached_with_the_keyboard(page):
         return [int(part) for part in re.findall(r"\d+", text)[:3]]
 
     red, _, blue = color(0)
-    assert red > blue + 50
-    red, _, blue = color(3)
     assert blue > red + 50
+    red, _, blue = color(3)
+    assert red > blue + 50
+    assert page.errors == []
+
+
+def test_a_written_token_tells_its_probability_when_pointed_at_or_focused(page):
+    chips = [Chip("Mon", probability=0.9), Chip("chat", probability=0.25)]
+    page.set_content(token_strip("Mon chat", chips, label="A label").to_html())
+    first, second = page.get_by_role("img", name="probability").all()
+    legend = page.locator(".legend")
+    expect(legend).to_contain_text("less likely")
+    second.hover()
+    expect(legend).to_contain_text("chat: probability 0.250")
+    page.mouse.move(1, 300)
+    expect(legend).not_to_contain_text("0.250")
+    page.keyboard.press("Tab")
+    expect(first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(second).to_be_focused()
+    expect(legend).to_contain_text("chat: probability 0.250")
+    shades = [
+        one.evaluate("chip => getComputedStyle(chip).backgroundColor") for one in (first, second)
+    ]
+    assert shades[0] != shades[1]
     assert page.errors == []

@@ -36,8 +36,9 @@ def expect_step(page, step):
     names = page.locator(".passage .name")
     expect(names).to_have_text(READ[: PROMPT + step])
     weights = [f"{weight:.2f}" for weight in WEIGHTS[step, : PROMPT + step]]
-    weights[3] = "×"
+    weights[3] = ""  # a cross is drawn
     expect(page.locator(".passage .token > div")).to_have_text(weights)
+    expect(page.locator(".passage .token > .mask svg")).to_have_count(1)
     expect(page.locator(".token.prompt")).to_have_count(PROMPT)
     newest = page.locator(".token.newest .name")
     expect(newest).to_have_text(READ[PROMPT + step - 1])

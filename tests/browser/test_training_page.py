@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import TimeoutError as TimeoutExpired
 from playwright.sync_api import expect
 
+from tests.browser.rest import RUNNING
+
 SETTINGS = {"Steps": 400, "Layers each": 1, "Heads": 2, "Width d_model": 16}
 
 
@@ -18,6 +20,7 @@ def training(page, server):
         box = page.get_by_label(label, exact=True)
         box.fill(str(value))
         box.press("Enter")
+        page.wait_for_function(f"!({RUNNING})")  # the next box may be drawn anew meanwhile
     yield page
     stop = page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)
     running = stop.and_(page.locator(":enabled"))  # the line is shared by all tests
@@ -28,7 +31,8 @@ def training(page, server):
 
 
 def button(page, name):
-    return page.get_by_role("button", name=name, exact=True)
+    """A button of the page: Streamlit has a Stop of its own while it works."""
+    return page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
 
 
 def progress(page):

@@ -74,18 +74,18 @@ def drawn(app):
 
 
 def on_stage(app):
-    """The keys of the pictures and charts that a slide shows, in order."""
-    return pictures_below(stage_of(app))
+    """The keys of the pictures and charts that a slide shows, in order; none on words alone."""
+    return [key for stage in stages_of(app) for key in pictures_below(stage)]
 
 
 def texts_on_stage(app):
     """What a slide says beside its pictures."""
-    return [one.value for one in below(stage_of(app)) if one.type in ("text", "info", "alert")]
+    (stage,) = stages_of(app)
+    return [one.value for one in below(stage) if one.type in ("text", "info", "alert")]
 
 
-def stage_of(app):
-    (stage,) = (block for block in blocks_below(app.main) if key_of(block) == "stage")
-    return stage
+def stages_of(app):
+    return [block for block in blocks_below(app.main) if key_of(block) == "stage"]
 
 
 def pictures_below(block):

@@ -39,7 +39,8 @@ def heatmaps(app):
             continue
         header, data = split(picture)
         shape = len(header["rows"]), len(header["columns"])
-        found.append((np.frombuffer(data, "<f4").reshape(shape), header))
+        values = np.frombuffer(data, "<f4", count=shape[0] * shape[1])
+        found.append((values.reshape(shape), header))
     return found
 
 

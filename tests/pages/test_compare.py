@@ -24,8 +24,10 @@ from pages.shared.link import link
 from pages.shared.show import comparison
 from pages.shared.state.catalog import EXAMPLES
 from tests.pages.pictures import canvas_pictures
-from tests.viz.maps.test_compared_maps import maps_of, read
+from tests.viz.maps.test_compared_maps import maps_of
+from tests.viz.unpacking import unpack
 from viz import compared_maps, largest_changes
+from viz.tokens import WRITES
 
 ROOT = Path(__file__).parents[2]
 TIRED, WIDE = EXAMPLES[0], links.WIDE.text
@@ -70,18 +72,22 @@ def expect_sides(app, first, second):
     for drawn, expected, axes in zip(numbers, (first, second), tokens, strict=False):
         weights, trace, site = expected
         np.testing.assert_allclose(drawn, weights, atol=1e-5)
-        assert axes == (texts(trace.query_tokens(site)), texts(trace.key_tokens(site)))
+        queries = [label.partition(WRITES)[0] for label in axes[0]]
+        assert (queries, axes[1]) == (
+            texts(trace.query_tokens(site)),
+            texts(trace.key_tokens(site)),
+        )
     # Each difference is that of the two weights drawn.
-    _, (*_, difference) = read(compared_maps(*numbers[:2], *tokens))
+    *_, difference = maps_of(*unpack(compared_maps(*numbers[:2], *tokens), "<f4"))
     np.testing.assert_array_equal(numbers[2], difference)
     changes = largest_changes(*numbers[:2], *tokens)
     if not changes:
         assert "no cell in common" in told(app)
     for change in changes:
-        difference = f"{change.difference:+.4f}".replace("-", "−")
+        difference = f"{change.difference:+.3f}".replace("-", "−")
         assert (
-            f"“{change.query}” looks at “{change.key}”: A {change.first:.4f}, "
-            f"B {change.second:.4f}, difference {difference}" in told(app)
+            f"“{change.query}” looks at “{change.key}”: A {change.first:.3f}, "
+            f"B {change.second:.3f}, difference {difference}" in told(app)
         )
 
 
@@ -105,7 +111,7 @@ def told(app):
 
 def test_the_page_opens_on_the_two_sentences_with_it(shipped):
     app = open_page()
-    first, second = (head(shipped.trace(one), "encoder", 3, 3) for one in (TIRED, WIDE))
+    first, second = (head(shipped.trace(one), "encoder", 2, 2) for one in (TIRED, WIDE))
     expect_sides(app, first, second)
     assert strips(app) == [shipped.translate(TIRED).text, shipped.translate(WIDE).text]
 
@@ -113,19 +119,19 @@ def test_the_page_opens_on_the_two_sentences_with_it(shipped):
 def test_what_is_said_of_them_is_so(shipped):
     """The words of the page about what the shipped model does with "it"."""
     app = open_page()
-    assert any("writes “elle” for both" in caption.value for caption in app.caption)
+    assert any("writes “il” for both" in caption.value for caption in app.caption)
     traces = shipped.trace(TIRED), shipped.trace(WIDE)
     on_street = []
     for trace in traces:
-        weights, _, _ = head(trace, "encoder", 3, 3)
+        weights, _, _ = head(trace, "encoder", 2, 2)
         tokens = texts(trace.source_tokens)
         on_street.append(weights[tokens.index("it"), tokens.index("street")])
-        assert "elle" in texts(trace.target_tokens)
-        assert "il" not in texts(trace.target_tokens)
+        assert "il" in texts(trace.target_tokens)
+        assert "elle" not in texts(trace.target_tokens)
     assert on_street[1] > on_street[0]
-    assert {"w", "ide"} <= set(texts(traces[1].source_tokens))
+    assert "wide" in texts(traces[1].source_tokens)
     widget(app.text_input, "side_b_sentence").set_value("It was too wide.").run()
-    assert not any("writes “elle” for both" in caption.value for caption in app.caption)
+    assert not any("writes “il” for both" in caption.value for caption in app.caption)
 
 
 def test_two_sentences_are_each_read_with_their_own_translation(shipped):
@@ -160,10 +166,9 @@ def test_two_models_read_one_and_the_same_text(shipped):
 def test_before_and_after_changes(shipped):
     edits = Edits(gates=GATES)
     app = open_page(sentence=TIRED)
-    assert app.button(key="preset Before and after my changes").disabled
     app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
-    click(app, "Before and after my changes")
+    app.button(key="compare-changes").click().run()
     sites = edits.at_sites(shipped.model.config.shape, 70)
     original = shipped.translate(TIRED)
     before, after = shipped.trace(TIRED), shipped.trace(TIRED, original, edits=sites)
@@ -174,6 +179,28 @@ def test_before_and_after_changes(shipped):
     expect_sides(app, mean(before), mean(shipped.trace(TIRED, changed.text, edits=sites)))
     widget(app.toggle, "side_b_changed").set_value(False).run()
     assert app.session_state["compare_b_edits"] == ""
+
+
+def test_before_and_after_is_shown_at_a_head_that_changes(shipped):
+    app = open_page(sentence=TIRED, kind="cross", layer="1", head="3")
+    off = Edits(gates={("cross", 0, 2): 0.0})
+    app.session_state["histories"] = {"en-fr": [Edits(), off]}
+    app.run()
+    app.button(key="compare-changes").click().run()
+    first, second = (app.session_state[f"compare_{name}"] for name in "ab")
+    place = first.kind, first.layer, first.head
+    assert place == (second.kind, second.layer, second.head) != ("cross", 0, 2)
+    original = shipped.translate(TIRED)
+    after = shipped.trace(TIRED, original, edits=off.at_sites(shipped.model.config.shape, 70))
+    runs = [trace.attention for trace in (shipped.trace(TIRED), after)]
+    changes = {
+        (site.kind, site.layer, head): difference
+        for site, record in runs[0].items()
+        for head, difference in enumerate(
+            (record.weights[0] - runs[1][site].weights[0]).abs().amax(dim=(1, 2)).tolist()
+        )
+    }
+    assert changes[place] == max(changes.values()) > 0
 
 
 def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
@@ -261,7 +288,7 @@ def test_a_pasted_link_is_read_and_a_damaged_one_is_told(shipped):
     sites = Edits(gates=GATES).at_sites(shipped.model.config.shape, 70)
     original = shipped.translate("Who is that?")
     trace = shipped.trace("Who is that?", original, edits=sites)
-    expect_sides(app, head(trace, "cross", 2, 7), head(shipped.trace(WIDE), "encoder", 3, 3))
+    expect_sides(app, head(trace, "cross", 2, 7), head(shipped.trace(WIDE), "encoder", 2, 2))
     assert app.text_input(key="side_a_link").value == ""
 
     app.text_input(key="side_a_link").set_value(f"{link}&layer=77&model=own-1").run()

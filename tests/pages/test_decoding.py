@@ -11,6 +11,7 @@ from model.tokens import START_ID
 from pages.parts.decoding.branches import Branch
 from pages.shared.link.slides import Slide
 from tests.pages.pictures import canvas_pictures
+from viz.numbers import number_text
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
@@ -44,17 +45,18 @@ def player(app):
     return header, *(part.reshape(steps, -1) for part in parts)
 
 
-def branch_to(app, *branches):
-    """Put branches in force, the last of them shown."""
-    _, kept = app.session_state["branches"]
-    for branch in branches:
-        kept.show(branch)
+def branch_to(app, shipped, forced, step, sentence=SENTENCE):
+    """Show the branch that begins with forced ids, the last of them from a step on."""
+    tokens = list(shipped.write(sentence, forced=forced))[step : len(forced)]
+    text = " ".join(one.token.text for one in tokens)
+    app.session_state["branch"] = Branch(forced, step, text)
+    app.session_state["step"] = step
     return app.run()
 
 
 def branches_in(app):
     """The original and the branches made from it."""
-    return app.session_state["branches"][1].kept
+    return app.session_state["branches"][-1].kept
 
 
 def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
@@ -77,7 +79,7 @@ def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
 
 
 def test_a_mean_over_heads_is_that_of_the_layer(app, shipped):
-    app.segmented_control(key="head").set_value("mean").run()
+    app.selectbox(key="head").set_value("mean").run()
     _, own, cross, _ = player(app)
     trace = shipped.trace(SENTENCE)
     np.testing.assert_allclose(own, trace.weights("decoder")[2].mean(0), atol=1e-5)
@@ -115,7 +117,7 @@ def test_a_node_of_the_tree_shows_its_own_steps(shipped):
     node = decoding.tree[step][place]
     assert not node.kept
     of, _ = app.session_state["node"]
-    app.session_state["node"] = of, (step, place)
+    app.session_state["node"], app.session_state["step"] = (of, (step, place)), step
     app.run()
     header, _, cross, _ = player(app)
     assert header["texts"][-1] == node.text
@@ -134,14 +136,14 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     decoding = shipped.write(SENTENCE)
     second = decoding[1].top(2)[1].token
     forced = (decoding[0].token.id, second.id)
-    branch_to(app, Branch(forced, 1, f"{second.text} at step 2"))
+    branch_to(app, shipped, forced, 1)
     branch = shipped.translate(SENTENCE, prefix=forced)
     header, *_ = player(app)
     assert header["texts"][-1] == branch.text
     assert header["start"] == 1
     strips = [h for h, _ in canvas_pictures(app) if "chips" in h]
     assert [strip["text"] for strip in strips] == [decoding.writing.text, branch.text]
-    assert f"{branch.score:.3f} nats" in strips[1]["label"]
+    assert f"{number_text(branch.score)} nats" in strips[1]["label"]
     assert any(chip["changed"] for chip in strips[1]["chips"])
     app.button(key="show-0").click().run()
     assert player(app)[0]["texts"][-1] == decoding.writing.text
@@ -150,8 +152,69 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     assert branches_in(app) == [Branch()]
 
 
+def address(app):
+    """The address of the page."""
+    return {
+        name: text if isinstance(text, str) else text[-1] for name, text in app.query_params.items()
+    }
+
+
+def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shipped):
+    app = open_page(sentence="I love my cat.")
+    (typed,) = shipped.begin("J'aime")[:1]
+    decoding = shipped.write("I love my cat.", forced=(typed.id,))
+    branch_to(app, shipped, (typed.id,), 0, "I love my cat.")
+    app.session_state["step"] = 2
+    app.run()
+    parameters = address(app)
+    assert parameters["branch"] == f"1:{typed.id}:{typed.text}"
+    assert parameters["step"] == "3"
+    other = open_page(**parameters)
+    header, *_ = player(other)
+    assert header["texts"][-1] == decoding.writing.text
+    assert header["start"] == 2
+    assert address(other) == parameters
+    assert not other.info
+    next(one for one in other.button if one.label == "Add to talk").click().run()
+    (slide,) = other.session_state["talk"]
+    assert slide.parameters == parameters
+    other.text_input(key="sentence").set_value(OTHER).run()
+    assert player(other)[0]["texts"][-1] == shipped.translate(OTHER).text
+    assert player(other)[0]["start"] == 0
+    next(one for one in other.button if one.label == "Present").click().run()
+    header, *_ = player(other)
+    assert (header["texts"][-1], header["start"]) == (decoding.writing.text, 2)
+    assert not header["tells"]
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "1:40:of another vocabulary",
+        "1:9999999:x",
+        "1:0:<pad>",
+        "2:40:x",
+        "0:40:x",
+        "1::x",
+        "1:40",
+        "1:40:" + "x" * 200,
+        "1:" + ".".join(["40"] * 300) + ":x",
+        "<script>",
+        "１:40:x",
+    ],
+)
+def test_a_branch_of_an_address_that_makes_no_sense_is_refused(shipped, branch):
+    app = open_page(branch=branch)
+    assert player(app)[0]["texts"][-1] == shipped.translate(SENTENCE).text
+    assert any("too old, damaged or too long" in info.value for info in app.info)
+    assert "branch" in [text.value for text in app.text]
+    assert "branch" not in address(app)
+    app.run()
+    assert not app.info
+
+
 def test_another_sentence_starts_without_branches(app, shipped):
-    branch_to(app, Branch((40,), 0, "x at step 1"))
+    branch_to(app, shipped, (40,), 0)
     app.text_input(key="sentence").set_value(OTHER).run()
     assert not app.exception
     assert player(app)[0]["texts"][-1] == shipped.translate(OTHER).text
@@ -166,9 +229,10 @@ def test_branches_made_on_a_slide_stay_there(shipped):
     app.switch_page("pages/decoding.py").run()
     plain = shipped.translate(SENTENCE).text
     assert player(app)[0]["texts"][-1] == plain
-    branch_to(app, Branch((40,), 0, "x at step 1"))
+    branch_to(app, shipped, (40,), 0)
     assert player(app)[0]["texts"][-1] != plain
     app.session_state["slide"] = 2
+    del app.session_state["slide_drawn"]
     app.run()
     assert not app.exception
     assert player(app)[0]["texts"][-1] == plain
@@ -185,8 +249,8 @@ def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():
     assert not app.error
 
 
-def test_a_limit_below_what_is_forced_is_explained_and_the_last_result_stays(app):
-    branch_to(app, Branch((40, 50, 60, 70), 3, "x at step 4"))
+def test_a_limit_below_what_is_forced_is_explained_and_the_last_result_stays(app, shipped):
+    branch_to(app, shipped, (40, 50, 60, 70), 3)
     before = player(app)[0]
     app.number_input(key="longest").set_value(2).run()
     assert any("forced beginning has 4 tokens" in text.value for text in app.text)
@@ -210,7 +274,6 @@ def test_edits_of_the_other_pages_are_in_force(app, shipped):
     assert header["texts"][-1] == decoding.writing.text
     np.testing.assert_allclose(own[3, :4], decoding[3].weights["decoder", 2][1], atol=1e-5)
     assert visible[3].tolist()[:4] == [0, 0, 1, 1]
-    assert "apply here too" in app.info[0].value
 
 
 def test_teacher_forcing_shows_each_reference_token(app, shipped):
@@ -225,8 +288,8 @@ def test_teacher_forcing_shows_each_reference_token(app, shipped):
     values = np.frombuffer(body, np.float32).reshape(2, -1)
     np.testing.assert_allclose(values[0], expected.exp(), atol=1e-5)
     assert (values[1] >= values[0] - 1e-6).all()
-    assert app.metric[0].value == f"{expected.sum():.3f} nats"
-    assert app.metric[1].value == f"{shipped.translate(SENTENCE).score:.3f} nats"
+    assert app.metric[0].value == f"{number_text(expected.sum())} nats"
+    assert app.metric[1].value == f"{number_text(shipped.translate(SENTENCE).score)} nats"
 
 
 def test_the_models_own_translation_is_what_it_finds_likeliest(app):

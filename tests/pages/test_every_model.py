@@ -20,6 +20,8 @@ from pages.shared.state.catalog import LIBRARY
 from tests.model.library.conftest import save_model
 from tests.pages.apps import address, button, drawn, loaded, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
+from viz.numbers import number_text
+from viz.tokens import WRITES
 
 MODELS = ("GPT-2", "Llama", "DistilBERT", "classes", "spans", "Marian", "T5", "Bloom")
 BLOOM = {"vocab_size": 400, "hidden_size": 16, "n_layer": 2, "n_head": 4}
@@ -114,13 +116,13 @@ def pictures_of(page, tiny):
     read = {"source": tiny.trace.source_tokens, "target-tokens": tiny.trace.target_tokens}
     stages = ["Masked scores", "Weights", "Weights minus those as trained"]
     if tiny.trace.attention[Site(tiny.kind, 0)].scores is not None:
-        stages += ["Scores", "blocking"]
+        stages += ["Scores"]
     writes = [] if "write" in tiny.reader.missing else ["trained", "changed"]
     steps = ["projections", "dot", "mask", "softmax", "values", "heads", "contributions"]
     return {
         "attention": [*(side for side, tokens in read.items() if tokens), "grid", "heatmap"],
         "heads": ["switchboard", "map", *writes],
-        "masks": ["matrix", *stages, "trained-both", *writes],
+        "masks": ["matrix", *stages, *writes],
         "inside": [f"story-{step}" for step in steps],
         "decoding": ["player", "forced"],
         "compare": ["maps"],
@@ -142,6 +144,12 @@ def test_a_page_has_its_pictures_or_says_what_the_model_lacks(tiny, page):
     assert not app.error
 
 
+def test_masks_shows_those_as_trained_and_ways_of_blocking_in_tabs_of_their_own(tiny):
+    assert "trained-both" in drawn(open_tiny(tiny, "masks", masks_tab="trained"))
+    has_scores = tiny.trace.attention[Site(tiny.kind, 0)].scores is not None
+    assert ("blocking" in drawn(open_tiny(tiny, "masks", masks_tab="blocking"))) == has_scores
+
+
 def test_the_list_says_what_the_model_can_and_cannot_do(tiny):
     words = said(open_tiny(tiny, "models"))
     for ability in ABILITIES:
@@ -159,7 +167,8 @@ def test_attention_shows_the_weights_of_every_kind(tiny):
         site = Site(kind, 0)
         values, header = heatmaps(app)[0]
         expect_weights(values, tiny.trace.attention[site].weights[0, HEAD].numpy())
-        assert header["rows"] == [token.text for token in tiny.trace.query_tokens(site)]
+        read = [label.partition(WRITES)[0] for label in header["rows"]]
+        assert read == [token.text for token in tiny.trace.query_tokens(site)]
         assert header["columns"] == [token.text for token in tiny.trace.key_tokens(site)]
 
 
@@ -175,7 +184,7 @@ def test_heads_that_are_off_change_the_map_and_the_measure(tiny):
         assert app.metric[0].value == f"{moved:.1%}"
     else:
         now, usual = (log_probabilities(one.logits, objective).sum() for one in (trace, tiny.trace))
-        assert app.metric[0].value == f"{now:.3f} nats"
+        assert app.metric[0].value == f"{number_text(now)} nats"
         assert abs(now - usual) > 1e-3
 
 
@@ -216,7 +225,7 @@ def test_inside_takes_apart_the_weight_of_the_run(tiny):
     for edits, changed in ((None, "off"), (gates, "on")):
         app = open_tiny(tiny, "inside", edits, changed=changed)
         trace = trace_of(tiny, edits) if edits else tiny.trace
-        assert app.metric[0].value == f"{weights_of(tiny, trace)[QUERY, KEY]:.4f}"
+        assert app.metric[0].value == f"{weights_of(tiny, trace)[QUERY, KEY]:.3f}"
     for tab in ("beyond", "switches", "stream", "words"):
         app = open_tiny(tiny, "inside", inside_tab=tab)
         lacks = {"stream": "show the stream", "words": "compare words"}.get(tab)

@@ -6,9 +6,11 @@ from streamlit.testing.v1 import AppTest
 
 from model import Site
 from model.edits import CellEdit, Edits, write_edits
+from model.insight.ablation import head_removals
 from model.insight.scoring import trace_log_probabilities
-from tests.pages.apps import address, button, open_with
+from tests.pages.apps import address, button, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
+from viz.numbers import number_text
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
@@ -44,7 +46,7 @@ def translations(app):
 
 def test_all_heads_are_on_at_first(app):
     assert {kind: gates.shape for kind, gates in board(app).items()} == {
-        "encoder": (3, 8),
+        "encoder": (5, 8),
         "decoder": (3, 8),
         "cross": (3, 8),
     }
@@ -65,7 +67,7 @@ def test_gates_in_force_change_translation_and_score(app, shipped):
     )
     trace = shipped.trace(SENTENCE, original, edits=sites)
     score = trace_log_probabilities(trace).sum().item()
-    assert app.metric[0].value == f"{score:.3f} nats"
+    assert app.metric[0].value == f"{number_text(score)} nats"
 
 
 def test_the_map_is_that_of_the_selected_head_with_the_changes(app, shipped):
@@ -88,15 +90,14 @@ def test_the_fader_sets_the_gate_of_the_selected_head(app):
 def test_switching_all_heads_on_leaves_the_masks_alone(app):
     cells = (CellEdit("decoder", 1, 0, opened=False),)
     put_in_force(app, Edits(gates=GATES, cells=cells))
-    assert "Masks page" in app.info[0].value
-    app.button[1].click().run()
+    button(app, "All heads on").click().run()
     assert app.session_state["histories"]["en-fr"][-1] == Edits(cells=cells)
-    app.button[0].click().run()
+    button(app, "Undo").click().run()
     assert app.session_state["histories"]["en-fr"][-1].gates == GATES
 
 
 def test_measuring_fills_the_effect_of_every_head(app, shipped):
-    app.button[2].click().run()
+    button(app, "Measure every head").click().run()
     (header,) = [h for h, _ in canvas_pictures(app) if "effects" in h][-1:]
     original = shipped.translate(SENTENCE)
     whole = trace_log_probabilities(shipped.trace(SENTENCE, original)).sum()
@@ -142,3 +143,16 @@ def test_switched_heads_that_a_bert_does_not_have_are_told_and_left_out(bert_fol
     app = open_with(bert_folder, "heads", edits=switched)
     assert any("damaged" in info.value for info in app.info)
     assert "edits" not in address(app)
+
+
+def test_heads_are_measured_on_one_token_alone(shipped):
+    sentence = "I love my cat."
+    app = open_page("heads", sentence=sentence, measured="2")
+    assert app.selectbox(key="measured").value == 1
+    button(app, "Measure every head").click().run()
+    trace = shipped.trace(sentence, shipped.translate(sentence))
+    objective = shipped.objective(trace).alone(1)
+    (header,) = [h for h, _ in canvas_pictures(app) if "effects" in h][-1:]
+    shown = {kind["name"]: np.array(kind["effects"]) for kind in header["effects"]}
+    for site, change in head_removals(shipped, trace, objective=objective):
+        np.testing.assert_allclose(shown[site.kind][site.layer], change, atol=1e-4)

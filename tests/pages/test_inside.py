@@ -46,7 +46,7 @@ def test_the_story_is_told_in_the_numbers_of_the_run(kind, shipped):
     app = open_page(kind)
     trace = shipped.trace(SENTENCE)
     record = trace.attention[Site(kind, LAYER)]
-    assert app.metric[0].value == f"{record.weights[0, HEAD, QUERY, KEY]:.4f}"
+    assert app.metric[0].value == f"{record.weights[0, HEAD, QUERY, KEY]:.3f}"
     shown = rows(app)
     for label, expected in {
         "value": record.value[0, HEAD, KEY],
@@ -136,7 +136,7 @@ def test_a_link_holds_the_words():
 def test_the_widths_of_heads_are_of_no_model(shipped):
     app = open_page(inside_tab="switches")
     captions = {header["what"]: header["caption"] for header, _ in save_menus(app)}
-    assert "Model" not in captions["Entropy and largest weight by the width of a head"]
+    assert "Model" not in captions["Largest weight by the width of a head"]
     assert "query 4, key 3" in captions["ReLU and GELU"]
 
 
@@ -160,14 +160,14 @@ def test_words_are_compared_and_unknown_ones_explained(shipped):
     assert "漢" in app.text[0].value
 
 
-def test_edits_are_taken_apart_where_the_visitor_says_so(shipped):
+def test_edits_are_taken_apart_unless_the_model_is_wanted_as_trained(shipped):
     edits = write_edits(Edits(cells=(CellEdit("cross", QUERY, KEY, opened=False),)))
-    app = open_page(edits=edits, changed="on")
-    assert app.metric[0].value == "0.0000"
+    app = open_page(edits=edits)
+    assert app.metric[0].value == "0.000"
     assert np.isnan(rows(app)["masked scores"][1][KEY])
-    app.toggle(key="changed").set_value(False).run()
+    app.button(key="ignore-changes").click().run()
     weight = shipped.trace(SENTENCE).attention[Site("cross", LAYER)].weights[0, HEAD, QUERY, KEY]
-    assert app.metric[0].value == f"{weight:.4f}"
+    assert app.metric[0].value == f"{weight:.3f}"
 
 
 def test_a_place_beyond_the_sentence_is_brought_back_into_it():
@@ -191,7 +191,7 @@ def test_a_weight_of_a_bert_is_taken_apart_in_the_numbers_of_its_run(masked, ber
         )
         weight = trace.attention[Site("encoder", 1)].weights[0, 3, 2, 5]
         if tab == "story":
-            assert app.metric[0].value == f"{weight:.4f}"
+            assert app.metric[0].value == f"{weight:.3f}"
         if tab == "beyond":
             said = " ".join(text.value for text in (*app.markdown, *app.text, *app.caption))
             assert ("Effect of closing" in str(sorted(rows(app)))) == bool(masked), said

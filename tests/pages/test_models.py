@@ -12,6 +12,7 @@ from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
 from pages.shared.state.workshop import Workshop
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with
 from tests.pages.pictures import heatmaps
+from viz.numbers import power_text
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 OWN = CatalogEntry("own-1", "Mine", ("I love my cat.",), "input", "output")
@@ -59,15 +60,15 @@ def test_the_shipped_models_are_there_with_their_sizes(app, shipped):
     assert listed(app)[0] == DEFAULT
     count = sum(parameter.numel() for parameter in shipped.model.parameters())
     assert f"{count:,} parameters" in said(app)
-    assert "Encoder 3 × 8, Decoder, masked 3 × 8, Cross-attention 3 × 8" in said(app)
+    assert "Encoder 5 × 8, Decoder, masked 3 × 8, Cross-attention 3 × 8" in said(app)
     assert not [one for one in app.button if one.label == "Remove"]
 
 
 def test_a_suggestion_is_put_into_the_box_and_loads_nothing(app):
     kinds = ("gpt2", "bert-base", "opus-mt", "t5-small", "sst-2")
-    options = app.pills(key="suggestion").options
+    options = app.menu_button(key="suggestion").options
     assert all(any(kind in name for name in options) for kind in kinds)
-    app.pills(key="suggestion").set_value("openai-community/gpt2").run()
+    app.menu_button(key="suggestion").click("openai-community/gpt2").run()
     assert app.text_input(key="wanted").value == "openai-community/gpt2"
     assert not app.session_state["loading"]
 
@@ -135,8 +136,8 @@ def test_the_difference_from_transformers_is_measured_on_the_text(folder):
     measured = load_bert(folder).parity(FIRST, SECOND)
     press(app, "measure", LIBRARY + str(folder))
     (words,) = [one.value for one in app.caption if one.value.startswith("Largest differences")]
-    assert f"{measured.outputs:.1e} in the last hidden states" in words
-    assert f"{measured.weights:.1e} in the weights" in words
+    assert f"{power_text(measured.outputs)} in the last hidden states" in words
+    assert f"{power_text(measured.weights)} in the weights" in words
 
 
 def test_the_licence_is_that_of_the_front_matter_and_nothing_else_is_shown(make_bert_folder):

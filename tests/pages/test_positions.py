@@ -1,4 +1,5 @@
 import json
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from model.insight.scoring import trace_log_probabilities
 from model.positions import rotation, sinusoids
 from pages.shared.runs.shelf import shelf
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
+from viz.numbers import number_text
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
@@ -30,6 +32,11 @@ def open_tab():
         return app
 
     return run
+
+
+def power(text):
+    """The number of a text such as 1.2·10⁻⁷."""
+    return float(unicodedata.normalize("NFKC", text).replace("−", "-").replace("·10", "e"))
 
 
 def texts(app):
@@ -59,7 +66,7 @@ def test_the_sinusoids_are_the_first_thing_to_see():
     np.testing.assert_allclose(products, expected @ expected.T, atol=1e-3)
     np.testing.assert_allclose(matrix, rotation(4, 256)[:32, :32], atol=1e-6)
     assert app.latex[0].value.count("10000^{\\,2i/256}") == 2
-    assert float(metrics(app)["Largest error of the map over all 124 positions"]) < 1e-6
+    assert power(metrics(app)["Largest error of the map over all 124 positions"]) < 1e-6
 
 
 def test_width_base_length_and_offset_can_be_chosen(open_tab):
@@ -79,7 +86,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
     np.testing.assert_allclose(
         np.frombuffer(hands, "<f4").reshape(512, 8), sinusoids(512, 8, 100.0), atol=1e-6
     )
-    assert float(metrics(app)["Largest error of the map over all 503 positions"]) < 1e-5
+    assert power(metrics(app)["Largest error of the map over all 503 positions"]) < 1e-5
 
 
 def test_what_is_chosen_about_sinusoids_is_in_the_link(open_tab):
@@ -183,7 +190,7 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
         expected = trace.attention[Site("encoder", 0)].weights[0, 3].numpy()
         np.testing.assert_allclose(shown, expected, atol=1e-5)
     score = trace_log_probabilities(after).sum().item()
-    assert metrics(app)["The log-probability of the whole target"] == f"{score:.3f} nats"
+    assert metrics(app)["The log-probability of the whole target"] == f"{number_text(score)} nats"
 
 
 def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_tab, shipped):
@@ -195,7 +202,7 @@ def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_ta
         shown = metrics(app)
         assert shown["Largest difference with positions"] == f"{trained.max():.3f}"
         assert trained.max() > 1
-        assert float(shown["Largest difference without positions"]) < 1e-4
+        assert power(shown["Largest difference without positions"]) < 1e-4
         (header,) = [
             header
             for header, _ in canvas_pictures(app)

@@ -7,8 +7,11 @@ from streamlit.testing.v1 import AppTest
 
 from model.training.small_models import default_options
 from pages.parts.training.run import MOST_RUNS
-from pages.parts.training.use import packed
+from pages.parts.training.use import packed, title_of
+from pages.parts.training.words import GONE
+from tests.pages.apps import on_stage, texts_on_stage
 from tests.pages.pictures import canvas_pictures
+from viz.tokens import and_written
 
 ROOT = Path(__file__).parents[2]
 TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_size": 4}
@@ -81,7 +84,9 @@ def test_a_training_is_drawn_as_it_was(app):
     np.testing.assert_allclose(levels, expected, atol=8e-6)
     assert film["steps"] == state.snapshots.steps
     assert (film["steps"][0], film["steps"][-1]) == (0, TINY["steps"])
-    assert (film["queries"], film["keys"]) == state.snapshots.tokens(0, "cross")
+    queries, keys = state.snapshots.tokens(0, "cross")
+    assert film["queries"] == and_written(queries, [*queries[1:], "<end>"])
+    assert film["keys"] == keys
     assert enabled(app) == {"start", "reset"}
 
 
@@ -95,7 +100,9 @@ def test_the_film_shows_the_kind_that_is_chosen(app, kind):
     np.testing.assert_allclose(
         np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535, expected, atol=8e-6
     )
-    assert (film["queries"], film["keys"]) == history.tokens(0, kind)
+    queries, keys = history.tokens(0, kind)
+    assert [query.partition(" → ")[0] for query in film["queries"]] == queries
+    assert film["keys"] == keys
 
 
 def test_pause_go_on_stop_and_reset(app):
@@ -152,7 +159,7 @@ def test_a_shape_that_cannot_be_is_told_and_not_trained(app):
 
 
 def test_an_experiment_sets_what_it_names_and_nothing_else(app):
-    app.pills(key="toy_experiment").set_value("No warm-up").run()
+    app.menu_button(key="toy_experiment").click("No warm-up").run()
     assert not app.exception
     usual = vars(default_options("reverse"))
     for name in TINY:
@@ -161,8 +168,8 @@ def test_an_experiment_sets_what_it_names_and_nothing_else(app):
 
 
 def test_every_task_can_be_started(app):
-    for task in app.segmented_control(key="toy_task").options:
-        app.segmented_control(key="toy_task").set_value(task).run()
+    for task in app.selectbox(key="toy_task").options:
+        app.selectbox(key="toy_task").set_value(task).run()
         assert not app.exception
         name = app.session_state["toy_task"]
         for option, value in TINY.items():
@@ -195,7 +202,7 @@ def test_leaving_and_coming_back_finds_the_training(app):
 def test_what_was_trained_is_used_on_another_page(app):
     train(app)
     click(app, "use")
-    assert "Reverse digits, trained here for 12 steps" in app.success[0].value
+    assert "Reverse digits, trained here for 12 steps" in [text.value for text in app.text]
     app.switch_page("app.py").run()
     assert not app.exception
     assert app.selectbox(key="model").value.startswith("own-")
@@ -217,6 +224,7 @@ def test_a_download_can_be_uploaded_and_used(app):
     assert not app.exception
     assert not app.error
     click(app, "use_uploaded")
+    assert "Uploaded: mine" in [text.value for text in app.text]
     used = own_translator(app.session_state)
     assert used.translate("2021").text == job.translator().translate("2021").text
     app.switch_page("app.py").run()
@@ -232,6 +240,44 @@ def test_a_file_that_is_no_checkpoint_is_refused(app, data):
     assert not app.session_state["workshop"].models
 
 
+def test_two_uploads_are_told_apart():
+    assert title_of("my <b>.zip", set()) == "Uploaded: my <b>"
+    taken = {"Uploaded: a", "Uploaded: a (2)"}
+    assert title_of("a.zip", taken) == "Uploaded: a (3)"
+    assert title_of(".zip", set()) == "Uploaded: model"
+    assert len(title_of("x" * 900, set())) < 60
+
+
 def own_translator(state):
     """The model that the visitor chose last."""
     return state["workshop"].models[state["model"]][1]
+
+
+def test_a_training_is_a_slide_until_it_is_gone(app):
+    train(app)
+    app.button(key="add-to-talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == ("toy_film",)
+    assert {"toy_curves", "toy_output"} <= set(slide.drawn)
+    app.session_state["slide"] = 1
+    app.run()
+    assert not app.exception
+    assert on_stage(app) == ["toy_film"]
+    assert texts_on_stage(app) == []
+    app.session_state["slide"] = None
+    train(app)
+    del app.session_state["slide_drawn"]
+    app.session_state["slide"] = 1
+    app.run()
+    assert not app.exception
+    assert on_stage(app) == []
+    assert texts_on_stage(app) == [GONE]
+
+
+def test_what_is_known_without_a_training_is_a_slide_of_its_own():
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app.switch_page("pages/training.py").run()
+    app.button(key="add-to-talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == ("toy_rates",)
+    assert slide.drawn == ("toy_rates", "toy_smoothing")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from model.library.selection import Between
-from pages.parts.attention.words import READS_LABEL
-from pages.shared.state.choice import one_of, switch, text
+from pages.shared.state.choice import one_of, text
 from pages.shared.state.choices import LONGEST_SENTENCE
 
 BETWEEN_WORDS: dict[Between, str] = {
@@ -23,11 +22,6 @@ ROWS = one_of(
     label="Rows",
     old={"as in the run": "run", "scaled to 1": "scaled"},
 )
-AS_TRAINED = switch(
-    "as_trained",
-    label="As trained",
-    help="Leaves out what you changed on the Masks and Heads pages.",
-)
 # Of a decoder beside an encoder; empty for what the model writes.
-READS = text("decoder_text", "", LONGEST_SENTENCE, label=READS_LABEL)
-CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, AS_TRAINED, READS)
+READS = text("decoder_text", "", LONGEST_SENTENCE)
+CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, READS)

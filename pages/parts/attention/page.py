@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from model.edits import Edits
-from pages.parts.attention.choices import AS_TRAINED, CHOICES, READS
+from pages.parts.attention.choices import CHOICES, READS
+from pages.parts.attention.opening import open_on_a_telling_head
 from pages.parts.attention.view import View, choose_view, view_notes
 from pages.parts.attention.words import EMPTY, LAYER_SUMMARIES, NUMBERS_ALONE
 from pages.shared.controls.sentence import ask, show_translation, tokens_read
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.captions import edit_words, site_words
+from pages.shared.show.captions import site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
 from pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
 from pages.shared.show.overview import (
     all_heads,
-    one_in_large,
+    large_heatmap,
+    large_lines,
+    lit_among,
     selection,
     with_summaries,
 )
 from pages.shared.show.saving import About, about_run
+from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import formula, reading_of
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import (
     HEAD,
+    KIND,
     KINDS,
     LAYER,
+    LIT,
     OWN_SCALE,
     PICTURE,
     SUMMARIES,
+    Head,
     put,
 )
 from pages.shared.state.page import Page
@@ -48,28 +57,35 @@ from pages.shared.widgets.choose import (
 def detail(run: ModelRun, view: View, of: About) -> None:
     """Draw the choice of a head and the head in large: apart, so that a choice draws it alone."""
     kind, options = view.kind, place_options(run.reader.shape.heads(view.kind))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = choose_layer(kind, summaries=True)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        layer, head = choose_layer(kind, summaries=True), choose_head(kind)
         picture = choose(PICTURE)
-    head = choose_head(kind)
-    column = options.index(head)
 
     def open_map(layer: int, column: int) -> None:
         put(LAYER, layer)
         put(HEAD, options[column])
 
     def open_cell(row: int, place: int) -> None:
-        same = {"changed": run.edits != Edits(), "target": run.target}
+        same = {"target": run.target}
+        if behind:
+            same["summed_up"] = what
         open_inside(kind, *view.strongest(layer, head, row, place), **same)
 
-    selection(None if layer in SUMMARIES else (layer, column), open_map)
-    cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
-    what = site_words(kind, layer, head)
-    one_in_large(view.large(layer, head), *view.tokens, picture, of=of, what=what, **cells)
+    selection(None if layer in SUMMARIES else (layer, options.index(head)), open_map)
+    drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
+    behind = view.behind(layer, head) if picture == "heatmap" else None
+    if picture == "lines":
+        said = "" if view.selection.scaled else said_of_lit(*drawn, what)
+        if said:
+            st.text(said)
+        large_lines(*drawn, of=of, what=what)
+    else:
+        cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
+        if behind:
+            cells |= {"behind": behind, "name": summary_name(layer, head)}
+        large_heatmap(*drawn, of=of, what=what, **cells)
     entry = models.chosen()
-    st.caption(
-        reading_of(kind, head, entry.source, entry.target, "cross" in run.reader.shape.kinds)
-    )
+    st.caption(reading_of(kind, head, entry.source, entry.target, view.row_words))
     if layer in SUMMARIES:
         st.caption(f"{LAYER_SUMMARIES[layer]} {NUMBERS_ALONE}")
     if "own layers" not in run.reader.missing:
@@ -77,21 +93,40 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         st.latex(formula(kind, width, entry.source, entry.target))
 
 
-@section
-def heads(run: ModelRun, of: About) -> None:
-    """Draw the choice of attention, all its heads, and one of them in large."""
-    left, right = st.columns(2, gap="medium")
+def summary_name(layer: Head, head: Head) -> str:
+    """Return what the numbers of a mean or maximum are called."""
+    summed_up = [place for place in (layer, head) if place in SUMMARIES]
+    return " of ".join(dict.fromkeys(summed_up))
+
+
+def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where: str) -> str:
+    """Return where the token whose lines are kept looks at most; empty if no query is."""
+    side, place = lit_among(queries, keys) or ("", 0)
+    if side != "query":
+        return ""
+    key = int(weights[place].argmax())
+    share = f"{weights[place, key]:.2f} of its attention"
+    return f"In {where[0].lower()}{where[1:]}, “{queries[place]}” gives {share} to “{keys[key]}”."
+
+
+def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
+    """Draw the choice of attention, what is read, all heads, and beside them one in large."""
+    left, right = st.columns([6, 7], gap="medium")
     with left:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            kind = choose_kind(label_visibility="collapsed")
-            view = choose_view(run, kind)
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+            kind = choose_kind(on_change=lambda: put(LIT, ""))
+            where_in_the_model(KIND, linked=True)
+        draw_tokens()
+        place = st.container()
+        view = choose_view(run, kind)
         if notes := view_notes(view.selection):
             st.caption(notes)
         if view.selection.is_empty:
             st.info(EMPTY)
             return
-        maps = with_summaries(view.layers)
-        all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
+        with place:
+            maps = with_summaries(view.layers)
+            all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
     with right:
         detail(run, view, of)
 
@@ -108,25 +143,11 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
         tokens_read(run, of)
 
 
-def with_target(run: ModelRun) -> ModelRun:
-    """Draw the box for what a decoder of another library's model reads beside the text."""
-    if models.chosen().is_library and "cross" in run.reader.shape.kinds:
-        return replace(run, target=choose(READS))
-    return run
-
-
 def with_changes(run: ModelRun) -> ModelRun:
-    """Draw the choice of a run with the visitor's changes or as trained, if there are changes.
-
-    With changes a decoder reads what the model writes with them.
-    """
-    edits = edit_history.edits()
+    """Return the run with the changes in force, under which a decoder reads what is written."""
+    edits = edit_history.in_force()
     if edits == Edits():
         return run
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if choose(AS_TRAINED):
-            return run
-        st.info(f"With your changes: {edit_words(edits)}.")
     changed = replace(run, edits=edits)
     writes_beside = "cross" in run.reader.shape.kinds and not run.target
     return replace(changed, target=written(changed).text) if writes_beside else changed
@@ -134,26 +155,25 @@ def with_changes(run: ModelRun) -> ModelRun:
 
 def attention() -> None:
     """Draw the page."""
-    run = ask()
-    if run is None:
+    open_on_a_telling_head()
+    given = ask(target=READS if models.chosen().is_library else None)
+    if given is None:
         return
-    given = with_target(run)
     run = with_changes(given)
     of = about_run(run)
     writes_beside = "cross" in run.reader.shape.kinds and "write" not in run.reader.missing
-    if writes_beside and not given.target:
-        show_translation(run, of)
-    else:
-        tokens_and_choices(run, of)
-    heads(run, of)
+    draw = show_translation if writes_beside and not given.target else tokens_and_choices
+    heads(run, of, lambda: draw(run, of))
 
 
 ATTENTION = Page(
     key="attention",
     title="Attention",
+    group="Look",
     purpose="What every head looks at, on your text",
     body=attention,
-    choices=(PICTURE, OWN_SCALE, *CHOICES),
+    changes="in force",
+    choices=(PICTURE, OWN_SCALE, LIT, *CHOICES),
     pictures={
         "source": "the source's tokens",
         "target-tokens": "the target's tokens",

@@ -11,12 +11,14 @@ import streamlit as st
 from model.library.pieces import as_pieces
 from model.library.selection import Selection, select
 from model.trace import Kind, Site
-from pages.parts.attention.choices import BETWEEN, ROWS, SPECIAL, UNITS
+from pages.parts.attention.choices import BETWEEN, READS, ROWS, SPECIAL, UNITS
 from pages.parts.attention.words import SCALED, SELECTED, WORDS_RULE
 from pages.shared.runs.arrays import as_array, blocked_cells, heads_meant, one_head, weights_of
 from pages.shared.runs.run import ModelRun
-from pages.shared.state.choices import SUMMARIES, Head
+from pages.shared.show.labels import labels_of
+from pages.shared.state.choices import SUMMARIES, Head, chosen
 from pages.shared.widgets.choose import choose
+from viz import Behind
 
 Cell = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
 
@@ -51,15 +53,48 @@ class View:
 
     @property
     def tokens(self) -> tuple[list[str], list[str]]:
-        """The texts of the rows and of the columns."""
-        pieces = self.selection.shown_queries, self.selection.shown_keys
-        return tuple([piece.text for piece in row] for row in pieces)
+        """The labels of the rows and of the columns; a word's row does not say what is written."""
+        shown = self.selection
+        if shown.words:
+            pieces = shown.shown_queries, shown.shown_keys
+            return tuple([piece.text for piece in row] for row in pieces)
+        queries, keys = labels_of(self.run, self.kind)
+        return [queries[row] for row in shown.rows], [keys[column] for column in shown.columns]
+
+    @property
+    def row_words(self) -> str:
+        """What the label of a decoder's row says, as `reading_of` takes it."""
+        if self.selection.words or "cross" not in self.run.reader.shape.kinds:
+            return "read"
+        given = self.run.target and self.run.target == chosen(READS)
+        return "made to write" if given else "writes"
 
     def blocked(self, layer: Head) -> np.ndarray | None:
         """Return the cells that a layer's mask closes; None if cells stand for several."""
         if self.selection.words or layer in SUMMARIES:
             return None
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
+
+    def behind(self, layer: Head, head: Head) -> Behind | None:
+        """Return the largest weights behind a mean or maximum, and whose they are; else None."""
+        if not {layer, head} & {*SUMMARIES}:
+            return None
+        weights = weights_of(self.run.trace, self.kind)
+        heads = heads_meant(head, len(weights[0]))
+        places = [(one, other) for one in heads_meant(layer, len(weights)) for other in heads]
+        largest, which = None, None
+        for number, (one, other) in enumerate(places):
+            found = self.selection.largest_of(weights[one][other])
+            if largest is None:
+                largest, which = found, np.zeros(found.shape, int)
+            which[found > largest] = number
+            largest = np.maximum(found, largest)
+        several = layer in SUMMARIES
+        names = [
+            f"layer {one + 1}, head {other + 1}" if several else f"head {other + 1}"
+            for one, other in places
+        ]
+        return Behind(as_shares(largest), which, names)
 
     def strongest(self, layer: Head, head: Head, row: int, column: int) -> Cell:
         """Return the largest weight behind a drawn cell, of all layers and heads that are shown."""

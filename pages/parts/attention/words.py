@@ -23,4 +23,3 @@ NUMBERS_ALONE = (
     "maximum over layers says where the model as a whole looks at most."
 )
 EMPTY = "Nothing is left to draw: show the special tokens, or choose other sentences."
-READS_LABEL = "Text for the decoder; left empty, it reads what the model writes itself"

@@ -77,10 +77,9 @@ def choose_side(name: str, side: Side) -> None:
     st.subheader(f"Side {name.upper()}")
     with suppress(ValueError):  # it is gone, which is said in place of the maps
         choose_text(name, side)
-    with st.container(horizontal=True, gap="xsmall"):
-        choose_model(name, side)
-        with suppress(ValueError):
-            choose_head(name, side)
+    choose_model(name, side)
+    with st.container(horizontal=True, gap="xsmall"), suppress(ValueError):
+        choose_head(name, side)
     with st.expander(f"Changes, target and links of side {name.upper()}"):
         choose_run(name, side)
         choose_scene(name)

@@ -19,8 +19,9 @@ from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES
 
 NAMES = ("a", "b")
-TIRED = ModelSide(kind="encoder", layer=2, head=2)
-WIDE = replace(TIRED, text="The animal didn't cross the street because it was too wide.")
+PAIR = "The animal didn't cross the street because it was too {}."
+TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)
+WIDE = replace(TIRED, text=PAIR.format("wide"))
 LONGEST_LINK = 16_000  # characters, of which a letter of another script takes up to nine
 LONGEST_EDITS = 300
 HELD = {

@@ -37,6 +37,8 @@ from pages.shared.state.choices import SUMMARIES, chosen
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import Change, compared_maps, largest_changes
+from viz.maps.compared_maps import DIGITS
+from viz.numbers import number_text
 from viz.tokens import aligned
 
 LABELS = ("of A", "of B")
@@ -95,10 +97,10 @@ def picture(both: Pair, of: About) -> None:
 
 def in_one_line(change: Change) -> str:
     """Return a difference in words."""
-    difference = f"{change.difference:+.4f}".replace("-", "−")
+    difference = number_text(change.difference, DIGITS, signed=True)
+    first, second = (number_text(weight, DIGITS) for weight in (change.first, change.second))
     return (
-        f"“{change.query}” looks at “{change.key}”: A {change.first:.4f}, B {change.second:.4f}, "
-        f"difference {difference}"
+        f"“{change.query}” looks at “{change.key}”: A {first}, B {second}, difference {difference}"
     )
 
 
@@ -206,8 +208,10 @@ def refuse(both: Pair, why: str) -> None:
 COMPARE = Page(
     key="compare",
     title="Compare",
+    group="Change",
     purpose="Two sentences, heads, models or trainings, side by side",
     body=compare,
+    changes="by side",
     choices=(*SIDES.values(), *SIDES_EDITS.values(), OWN),
     pictures={"maps": "both heads and their difference"},
     first="maps",

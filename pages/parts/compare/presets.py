@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from pages.parts.compare.links import NAMES, OWN, TIRED, WIDE, show_on
 from pages.parts.compare.sides import OWN_TRAINING, ModelSide, Pair, at_step, recordings
-from pages.parts.compare.words import INTRO, NO_CHANGES, NO_OTHER_MODEL
+from pages.parts.compare.words import INTRO, NO_OTHER_MODEL
 from pages.shared.link import address
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.run import written
 from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
+from pages.shared.state.edit_history import BEFORE_AND_AFTER
+
+VISIBLE = 1e-3  # a difference of weights
 
 
 def presets() -> None:
     """Draw buttons that choose both sides at once, from what the other pages show."""
     now = elsewhere()
+    if st.session_state.pop(BEFORE_AND_AFTER, False):
+        show_both(affected(replace(now, edits=""), now))
     trained = replace(now, edits="")
     pairs = {
         "It: tired or wide": (TIRED, WIDE),
         "Two sentences": two_sentences(trained),
         "Two heads": two_heads(trained),
         "Two models": two_models(trained),
-        "Before and after my changes": (trained, now) if now.edits else NO_CHANGES,
     }
     for source, (_, history) in recordings().items():
         own = " of my training" if source == OWN_TRAINING else ""
@@ -42,9 +51,9 @@ def presets() -> None:
             )  # fmt: skip
 
 
-def show_both(pair: Pair) -> None:
-    """Show a pair, the decoders reading the same text if the sentence is the same; a callback."""
-    for name, side in zip(NAMES, pair, strict=True):
+def show_both(pair: Pair | Callable[[], Pair]) -> None:
+    """Show a pair, or what finds one, the decoders of one sentence on one text; a callback."""
+    for name, side in zip(NAMES, pair() if callable(pair) else pair, strict=True):
         show_on(name, side)
     put(OWN, False)
 
@@ -74,6 +83,33 @@ def two_heads(now: ModelSide) -> Pair | str:
         return str(error)
     first = 0 if now.head in SUMMARIES else now.head
     return replace(now, head=first), replace(now, head=(first + 1) % heads)
+
+
+def affected(before: ModelSide, after: ModelSide) -> Pair:
+    """Return a model as trained and with changes, at a head whose weights they change.
+
+    That is the head of both sides, or the one that changes most if it does not change: a head that
+    is off looks where it did.
+    """
+    with suppress(ValueError):  # the model is not in memory, or cannot read the text
+        read = before.target or (written(before.run).text if before.writer else "")
+        runs = [replace(one.fitted(), target=read) for one in (before, after)]
+        if largest_change(*(one.weights for one in runs)) < VISIBLE:
+            trained, changed = (one.run for one in runs)
+            changes = {}  # by head
+            for site in trained.reader.shape.sites:
+                weights = [as_array(run.record(site).weights[0]) for run in (trained, changed)]
+                for head, maps in enumerate(zip(*weights, strict=True)):
+                    changes[site.kind, site.layer, head] = largest_change(*maps)
+            kind, layer, head = max(changes, key=changes.get)
+            place = {"kind": kind, "layer": layer, "head": head}
+            return replace(before, **place), replace(after, **place)
+    return before, after
+
+
+def largest_change(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the largest difference of two maps."""
+    return float(np.abs(first - second).max())
 
 
 def two_models(now: ModelSide) -> Pair | str:

@@ -13,11 +13,12 @@ from model.reader import Reader
 from model.trace import Kind, Site
 from model.training.snapshots import Snapshots
 from pages.parts.compare.words import NO_TRAINING
-from pages.shared.runs.arrays import as_array, heads_meant, one_head, tokens_of
+from pages.shared.runs.arrays import as_array, heads_meant, one_head
 from pages.shared.runs.readers import reader
 from pages.shared.runs.records import recorded_training
 from pages.shared.runs.run import ModelRun, hiding
 from pages.shared.show.captions import site_words
+from pages.shared.show.labels import labels_at_snapshots, labels_of
 from pages.shared.state import catalog, choices, models
 from pages.shared.state.choice import Choice, like
 from pages.shared.state.choices import KINDS, SUMMARIES, Head, places_in
@@ -181,7 +182,7 @@ class ModelSide(Side):
         return Shown(
             f"{models.named(self.model).title}, {'with changes' if self.edits else 'as trained'}",
             list(map(as_array, weights)),
-            tokens_of(run.trace, self.kind),
+            labels_of(run, self.kind),
             [token.text for token in run.trace.target_tokens] if "cross" in self.kinds else [],
         )
 
@@ -255,7 +256,7 @@ class SnapshotSide(Side):
         return Shown(
             f"{title}, step {self.step:,}",
             as_array(weights[self.layers]),
-            history.tokens(number, self.kind),
+            labels_at_snapshots(history, number, self.kind),
             history.target_tokens[number],
         )
 

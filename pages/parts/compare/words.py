@@ -8,16 +8,16 @@ INTRO = (
 )
 CLASSIC = (
     "The well-known pair: with “tired”, “it” should be the animal, with “wide” the street. French "
-    "has to decide, as the animal would be “il” and the street “elle”. In the encoder's layer 3, "
-    "head 3, “it” does look more at “street” when it is wide; but this small model writes “elle” "
-    "for both, so it does not tell them apart. It reads “wide” as two pieces, which have no "
-    "counterpart in A, so nothing is subtracted there."
+    "has to decide, as the animal would be “il” and the street “elle”. In the encoder's layer 2, "
+    "head 2, “it” does look more at “street” when it is wide; but this small model writes “il” "
+    "for both, so it does not tell them apart. “tired” and “wide” have no counterpart on the other "
+    "side, so nothing is subtracted there."
 )
 PICTURE = (
     "Both maps share one scale from 0 to 1. The third is B − A, on the tokens of both: red where B "
     "has more weight, blue where it has less. Tokens correspond where their texts are equal and in "
     "the same order. A cell has a difference only if its query and its key are in both; the others "
-    "are hatched, and are never subtracted. Weights are written to four decimals, differences are "
+    "are hatched, and are never subtracted. Weights are written to three decimals, differences are "
     "those of the numbers written."
 )
 DIFFERENT_TARGETS = (
@@ -33,7 +33,7 @@ OWN_TARGETS = (
     "maps can be compared cell by cell: what A writes as trained, or the text given. On, each "
     "reads what its own model writes, with its changes."
 )
-EQUAL = "Where the two maps can be compared, they are equal to four decimals."
+EQUAL = "Where the two maps can be compared, they are equal to three decimals."
 EQUAL_GATES = (
     "A head that is switched off looks where it did, but what it found is not used any more: that "
     "changes what later layers read, so choose a later layer to see a difference."
@@ -57,7 +57,6 @@ TOO_MANY_EDITS = (
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
 NO_OTHER_MODEL = "There is no other model for this sentence."
-NO_CHANGES = "Change something on the Masks or Heads page first."
 GONE = "A training that is gone"
 NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
 TAKE_HELP = "The sentence, model, changes and head that the other pages show now."

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import streamlit as st
 
+from model import Decoding
+from model.shape import Shape
+from pages.shared.link import address
 from pages.shared.runs.run import ModelRun
+from pages.shared.state.choice import Choice, counted
+from pages.shared.state.choices import MOST_TOKENS, chosen, put
 from pages.shared.state.slide import slide
 
 MOST = 6  # branches kept beside the original
+ROOM = 400  # characters of a link
+LONGEST_TEXT = 120  # characters of what was forced, in a link
 
 
 @dataclass(frozen=True)
@@ -18,33 +26,80 @@ class Branch:
 
     forced: tuple[int, ...] = ()
     step: int = field(default=0, compare=False)  # the first that was forced, from 0
-    name: str = field(default="original", compare=False)
+    text: str = field(default="", compare=False)  # what was forced there
+
+    @property
+    def name(self) -> str:
+        """What it is called on screen."""
+        return f"{self.text} at step {self.step + 1}" if self.forced else "original"
+
+
+def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
+    """Return the tokens that were forced from a step on, as they are shown."""
+    steps = decoding.steps_to(decoding.path)[step : len(forced)]
+    return " ".join(one.token.text for one in steps)[:LONGEST_TEXT]
+
+
+def write_branch(branch: Branch) -> str:
+    """Write a branch as a link holds it: its first forced step from 1, its ids, and the text.
+
+    The text tells that another vocabulary gives the ids another meaning.
+    """
+    ids = ".".join(map(str, branch.forced))
+    return f"{branch.step + 1}:{ids}:{branch.text}" if branch.forced else ""
+
+
+def read_branch(written: str, shape: Shape) -> Branch:
+    """Read a branch; whether a model can begin with it shows when it does."""
+    found = re.fullmatch(r"(\d{1,4}):(\d{1,7}(?:\.\d{1,7})*):(.*)", written, re.ASCII | re.DOTALL)
+    if not found or len(found[3]) > LONGEST_TEXT:
+        raise ValueError(f"{written} is not a branch.")
+    step, forced = int(found[1]) - 1, tuple(map(int, found[2].split(".")))
+    if not 0 <= step < len(forced) <= shape.max_positions:
+        raise ValueError(f"{written} is not a branch.")
+    return Branch(forced, step, found[3])
+
+
+BRANCH = Choice("branch", Branch(), read_branch, write_branch, room=ROOM)
+STEP = counted("step", 0, MOST_TOKENS)  # that is shown first
+CHOICES = (BRANCH, STEP)
+
+
+def show_branch(branch: Branch) -> None:
+    """Show a branch from the step on where it begins; a callback."""
+    put(BRANCH, branch)
+    put(STEP, branch.step)
 
 
 @dataclass
 class Branches:
-    """The original of a decoding with the branches made from it, one of which is shown."""
+    """The original of a decoding with the branches made from it; the chosen one is shown."""
 
     kept: list[Branch] = field(default_factory=lambda: [Branch()])
-    shown: Branch = Branch()
 
-    def show(self, branch: Branch) -> None:
-        """Show a branch and keep it; if there are too many, the oldest makes room."""
+    def keep(self, branch: Branch) -> None:
+        """Keep a branch; if there are too many, the oldest makes room."""
         if branch not in self.kept:
             original, *others = self.kept
             self.kept = [original, *others[-(MOST - 1) :], branch]
-        self.shown = self.kept[self.kept.index(branch)]
 
     def remove(self, branch: Branch) -> None:
         """Take a branch away; if it was shown, the original is."""
         self.kept.remove(branch)
-        if branch == self.shown:
-            self.shown = self.kept[0]
+        if branch == chosen(BRANCH):
+            show_branch(self.kept[0])
 
 
 def branches_of(run: ModelRun) -> Branches:
-    """Return the branches of a text; another text, model or slide starts anew."""
-    of = run.as_trained, slide()
-    if st.session_state.get("branches", (None,))[0] != of:
-        st.session_state.branches = of, Branches()
-    return st.session_state.branches[1]
+    """Return the branches of a text; another text, model or slide starts anew.
+
+    Then none is chosen either, unless an address or a slide has chosen it with the text.
+    """
+    state, of, came = st.session_state, (run.as_trained, slide()), address.applied()
+    before, when, branches = state.get("branches", (None, None, None))
+    if before != of:
+        if before and before[1] == slide() and when == came:
+            show_branch(Branch())
+        branches = Branches()
+    state.branches = of, came, branches
+    return branches

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.edits import Edits
 from model.insight.effects import log_probabilities
 from model.insight.scoring import most_likely_tokens
 from model.reader import Question
-from pages.parts.decoding.branches import Branch, branches_of
+from pages.parts.decoding.branches import CHOICES as OF_BRANCHES
+from pages.parts.decoding.branches import Branch, branches_of, show_branch
 from pages.parts.decoding.player import node_of, player, tree
 from pages.parts.decoding.request import Request, choose_request
 from pages.parts.decoding.strategies import CHOICES
@@ -19,13 +19,15 @@ from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, reading_its_own, written
-from pages.shared.show.pictures import chips, show
+from pages.shared.show.doubt import warn
+from pages.shared.show.glossary import GLOSSARY, caption
+from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About, about_run
-from pages.shared.state import edit_history
 from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
+from viz.numbers import number_text
 
 
 def what_if(request: Request, of: About) -> None:
@@ -33,16 +35,16 @@ def what_if(request: Request, of: About) -> None:
     st.subheader("What if")
     branches = branches_of(request.run)
     if len(branches.kept) == 1:
-        st.caption(DECODING_WORDS["what if"])
+        caption(DECODING_WORDS["what if"])
         return
-    st.caption(DECODING_WORDS["branches"])
+    caption(DECODING_WORDS["branches"])
     original = request.decode(Branch()).writing
     for place, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
         with buttons, st.container(horizontal=True):
             shown = branch == request.branch
             label, key = "Shown" if shown else "Show", f"show-{place}"
-            st.button(label, key=key, on_click=branches.show, args=[branch], disabled=shown)
+            st.button(label, key=key, on_click=show_branch, args=[branch], disabled=shown)
             if place:
                 st.button("Remove", key=f"remove-{place}", on_click=branches.remove, args=[branch])
         with text:
@@ -51,14 +53,13 @@ def what_if(request: Request, of: About) -> None:
             except ValueError as error:
                 st.caption(str(error))
                 continue
-            row = chips(made.target_tokens, original.target_tokens)
-            label = f"{branch.name}: {made.score:.3f} nats, {stopped(made)}"
-            strip = token_strip(made.text, row, label=label)
+            label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
+            strip = token_strip(made.text, chips_written(made, original), label=label)
             show(strip, f"branch-{place}", of=of, what=branch.name)
 
 
-def teacher_forcing(run: ModelRun, score: float) -> None:
-    """Draw a reference read in one pass, beside the score of the free run."""
+def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
+    """Draw a reference read in one pass, beside the score of what is `scored`, in words."""
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
     label = "Reference: type one, or leave the model's own"
@@ -82,31 +83,34 @@ def teacher_forcing(run: ModelRun, score: float) -> None:
     picture = shifted_right(*both, read, labels(wanted), labels(ids))
     show(picture, "forced", of=about_run(forced), what="Teacher forcing")
     with st.container(horizontal=True):
-        st.metric("The reference, forced", f"{found.sum():.3f} nats")
-        st.metric("The free run", f"{score:.3f} nats")
+        forced_score = number_text(found.sum().item())
+        st.metric("The reference, forced", f"{forced_score} nats", help=GLOSSARY["nats"])
+        st.metric(scored, f"{number_text(score)} nats")
         agreed = sum(map(int.__eq__, wanted, ids))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
-    st.caption(DECODING_WORDS["teacher forcing"])
+    caption(DECODING_WORDS["teacher forcing"])
 
 
 @section
 def everything(run: ModelRun) -> None:
     """Draw everything under the text box."""
-    if edit_history.edits() != Edits():
-        st.info(DECODING_WORDS["edits in force"])
     request = choose_request(run)
     if request is None:
         return
     decoding = request.decode()
     made = decoding.writing
     st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
+    if request.branch.forced:
+        st.text(f"Forced: {made.text}\nOriginal: {request.decode(Branch()).writing.text}")
+    warn(run)
     of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
     player(request, node, of)
     if request.strategy.strategy == "beam":
         tree(decoding, node, of)
     what_if(request, of)
-    teacher_forcing(request.run, made.score)
+    scored = "The forced branch" if request.branch.forced else "The free run"
+    teacher_forcing(request.run, made.score, scored)
 
 
 def decoding_page() -> None:
@@ -118,11 +122,15 @@ def decoding_page() -> None:
 DECODING = Page(
     key="decoding",
     title="Decoding",
+    group="Write",
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
-    choices=(TARGET, *CHOICES),
+    changes="in force",
+    choices=(TARGET, *CHOICES, *OF_BRANCHES),
     pictures={
         "player": "the steps of the decoding",
+        "certainty": "how likely each token was",
+        "alignment": "the alignment, whole",
         "tree": "the beam",
         "forced": "a reference, forced",
     },

@@ -9,17 +9,24 @@ import streamlit as st
 
 from model import Decoding
 from model.trace import Kind, Site
-from pages.parts.decoding.branches import Branch, branches_of
+from pages.parts.decoding.branches import STEP, Branch, branches_of, show_branch, text_at
 from pages.parts.decoding.request import Request, refuse
-from pages.parts.decoding.steps import CANDIDATES, player_of, tree_of
+from pages.parts.decoding.steps import (
+    CANDIDATES,
+    alignment_of,
+    certainty_of,
+    player_of,
+    tree_of,
+)
+from pages.parts.decoding.strategies import WORDS
 from pages.parts.decoding.words import DECODING_WORDS
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
-from pages.shared.state.choices import HEAD, KINDS, LAYER, chosen
+from pages.shared.state.choices import HEAD, KINDS, LAYER, chosen, put
 from pages.shared.state.slide import slide
-from pages.shared.widgets.choose import choose_head, choose_layer
 
 Node = tuple[int, int]  # of the tree: a step and a place
 
@@ -38,26 +45,35 @@ def node_of(request: Request) -> Node | None:
 def choose_node(node: Node | None) -> None:
     """Show the steps that led to a text of the tree, or without one to what was returned."""
     st.session_state.node = st.session_state.node[0], node
+    put(STEP, node[0] if node else 0)
 
 
 def player(request: Request, node: Node | None, of: About) -> None:
     """Draw the scrubber, over what was returned or over the text that was clicked in the tree."""
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer, head = choose_layer("decoder"), choose_head("decoder")
-    start = node[0] if node else request.branch.step
-    picture = player_of(decoding, path, layer=layer, head=head, start=start)
+    layer, head = chosen(LAYER), chosen(HEAD)
+    picture = player_of(decoding, path, layer=layer, head=head, start=chosen(STEP))
+    if slide():
+        picture = picture.having(tells=False)  # where it is stepped on a slide is no one's choice
     place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
     show(picture, "player", lambda: answer(request, path), of=of, what=f"Decoding, {place}")
     follow()
-    st.caption(DECODING_WORDS["player"])
+    caption(f"{WORDS[request.strategy.strategy]} {DECODING_WORDS['player']}")
+    with st.expander("All steps at once"):
+        what = "How likely each token was"
+        show(certainty_of(decoding, path), "certainty", of=of, what=what)
+        if decoding.writing.source_tokens:
+            alignment = alignment_of(decoding, path, layer=layer, head=head)
+            show(alignment, "alignment", of=of, what=f"Alignment, {place}")
 
 
 def answer(request: Request, path: Sequence[int]) -> None:
-    """Force what was clicked or typed, or take the weight apart that was clicked."""
+    """Note the step that is shown, force what was clicked or typed, or take a weight apart."""
     place, choice = picked("player")
-    if isinstance(choice, dict):
+    if choice is None:
+        put(STEP, place)
+    elif isinstance(choice, dict):
         take_apart(request, path, place, choice["kind"], choice["key"])
     else:
         force(request, path, place, choice)
@@ -75,12 +91,13 @@ def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, ke
     if [token.id for token in read][len(read) - len(ids) :] != ids:
         refuse(DECODING_WORDS["other tokens"])
         return
-    site, head = Site(kind, chosen(LAYER)), chosen(HEAD)
+    site, head, summed_up = Site(kind, chosen(LAYER)), chosen(HEAD), ""
     if isinstance(head, str):
+        summed_up = site_words(*site, head)
         weights = decoding.steps_to(path)[place].weights[site]  # (H, K)
         head = int(weights[:, key].argmax())
     query = len(decoding.steps_to(path)[place].read) - 1
-    open_inside(*site, head, query, key, changed=True, target=last.text)
+    open_inside(*site, head, query, key, target=last.text, summed_up=summed_up)
 
 
 def force(request: Request, path: Sequence[int], place: int, choice: str | int) -> None:
@@ -92,14 +109,14 @@ def force(request: Request, path: Sequence[int], place: int, choice: str | int) 
         else:
             tokens = [decoding.steps_to(path)[place].candidates(CANDIDATES)[choice].token]
         forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
-        name = f"{' '.join(token.text for token in tokens)} at step {place + 1}"
-        branch = Branch(forced, place, name)
-        request.decode(branch)
+        branch = Branch(forced, place)
+        branch = replace(branch, text=text_at(request.decode(branch), forced, place))
     except ValueError as error:
         refuse(str(error))
     else:
         if forced != tuple(decoding.ids_of(decoding.path))[: len(forced)]:
-            branches_of(request.run).show(branch)
+            branches_of(request.run).keep(branch)
+            show_branch(branch)
 
 
 def tree(decoding: Decoding, node: Node | None, of: About) -> None:
@@ -107,6 +124,6 @@ def tree(decoding: Decoding, node: Node | None, of: About) -> None:
     st.subheader("The beam")
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
-    st.caption(DECODING_WORDS["tree"])
+    caption(DECODING_WORDS["tree"])
     if node:
         st.button("Back to the text that was returned", on_click=choose_node, args=[None])

@@ -8,10 +8,19 @@ import streamlit as st
 
 from model import Decoding
 from model.decoding.strategies import Strategy
-from pages.parts.decoding.branches import Branch, branches_of
-from pages.parts.decoding.strategies import LONGEST, choose_strategy, strategy_words
+from pages.parts.decoding.branches import BRANCH, Branch, branches_of, text_at
+from pages.parts.decoding.strategies import (
+    LONGEST,
+    choose_strategy,
+    chosen_strategy,
+    strategy_words,
+)
+from pages.shared.link import address
 from pages.shared.runs.run import ModelRun, decoded
+from pages.shared.show.stage import NOTE, place
 from pages.shared.state import edit_history
+from pages.shared.state.choices import chosen
+from pages.shared.widgets.choose import choose_head, choose_layer
 
 
 @dataclass(frozen=True)
@@ -46,16 +55,21 @@ class Request:
 def choose_request(run: ModelRun) -> Request | None:
     """Draw the settings and return them; if they cannot be decoded, say why and return the last.
 
-    Return None for a text after which nothing can be written.
+    In the same row is the choice of the head whose weights are shown. Return None for a text after
+    which nothing can be written.
     """
-    plain = Request(replace(run, edits=edit_history.edits()))
+    plain = Request(replace(run, edits=edit_history.in_force()))
     last = st.session_state.get("asked", plain)
     if last.run.as_trained != run:
         last = plain
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        choose_strategy()
+        choose_layer("decoder")
+        choose_head("decoder")
     try:
-        strategy, longest = choose_strategy()
-        branch = branches_of(run).shown
-        request = replace(plain, strategy=strategy, longest=longest, branch=branch)
+        strategy, longest = chosen_strategy()
+        request = replace(plain, strategy=strategy, longest=longest)
+        request = replace(request, branch=choose_branch(request))
         request.decode()
     except ValueError as error:
         request = replace(last, run=plain.run)
@@ -67,6 +81,22 @@ def choose_request(run: ModelRun) -> Request | None:
         explain(refused)
     st.session_state.asked = request
     return request
+
+
+def choose_branch(request: Request) -> Branch:
+    """Return the chosen branch of a decoding; one of an address only if it can be decoded here."""
+    branches, branch = branches_of(request.run), chosen(BRANCH)
+    if branch not in branches.kept:
+        try:
+            found = text_at(request.decode(branch), branch.forced, branch.step)
+        except ValueError:
+            found = None
+        if found == branch.text:
+            branches.keep(branch)
+        else:
+            with place(NOTE):
+                address.refuse(BRANCH)
+    return chosen(BRANCH)
 
 
 def refuse(why: str) -> None:

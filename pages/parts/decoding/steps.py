@@ -12,7 +12,15 @@ from model.trace import Kind
 from pages.parts.decoding.words import ending
 from pages.shared.runs.arrays import as_array, one_head
 from pages.shared.state.choices import Head
-from viz import Bar, CanvasPicture, Leaf, beam_tree, decoding_player
+from viz import (
+    Bar,
+    CanvasPicture,
+    Leaf,
+    attention_heatmap,
+    beam_tree,
+    decoding_player,
+    probability_bars,
+)
 
 CANDIDATES = 10  # shown at each step
 
@@ -36,6 +44,24 @@ def player_of(
         start=min(start, len(steps) - 1),
         ending=ending(decoding.last_of(path), len(steps)),
     )
+
+
+def alignment_of(
+    decoding: Decoding, path: Sequence[int], *, layer: int, head: Head
+) -> CanvasPicture:
+    """Return the weights of every step over the source, a row for what it read and wrote."""
+    steps = decoding.steps_to(path)
+    weights = rows_of([step.weights for step in steps], "cross", layer, head)  # (T, K)
+    rows = [f"{step.read[-1].text} → {step.token.text}" for step in steps]
+    source = [token.text for token in decoding.writing.source_tokens]
+    return attention_heatmap(weights, rows, source)
+
+
+def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
+    """Return how likely each token of a path was when it was written."""
+    steps = decoding.steps_to(path)
+    found = np.exp([step.log_probability for step in steps])
+    return probability_bars({"when it was written": found}, [step.token.text for step in steps])
 
 
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: Head) -> np.ndarray:

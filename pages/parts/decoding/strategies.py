@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import chain
 
-import streamlit as st
-
 from model.decoding.strategies import Strategy, StrategyName
 from pages.shared.state.choice import Choice, number, one_of
 from pages.shared.state.choices import chosen
@@ -56,20 +54,22 @@ OPTIONS: dict[StrategyName, tuple[Choice, ...]] = {  # that each strategy looks 
     ),
 }
 STRATEGY = one_of("strategy", {name: name.title() for name in OPTIONS}, label="Strategy")
-LONGEST = number("longest", 64, (1, 255), label="Longest", help=HELP["longest"])
+LONGEST = number("longest", 64, (1, 255), label="Most tokens", help=HELP["longest"])
 CHOICES = (STRATEGY, *chain(*OPTIONS.values()), LONGEST)
 
 
-def choose_strategy() -> tuple[Strategy, int]:
-    """Draw the choice of a strategy and its options; return it, and the most tokens to write.
+def choose_strategy() -> None:
+    """Draw the choice of a strategy and its options."""
+    for choice in (*OPTIONS[choose(STRATEGY)], LONGEST):
+        choose(choice, width=130)
+
+
+def chosen_strategy() -> tuple[Strategy, int]:
+    """Return the chosen strategy, and the most tokens to write.
 
     Raise ValueError for options that make no sense.
     """
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = choose(STRATEGY)
-        for choice in (*OPTIONS[name], LONGEST):
-            choose(choice, width=130)
-    st.caption(WORDS[name])
+    name = chosen(STRATEGY)
     return Strategy(name, **{one.key: chosen(one) for one in OPTIONS[name]}), chosen(LONGEST)
 
 
@@ -77,4 +77,4 @@ def strategy_words(strategy: Strategy, longest: int) -> str:
     """Return a strategy and its options in words."""
     options = OPTIONS[strategy.strategy]
     parts = [f"{option.label.lower()} {getattr(strategy, option.key)}" for option in options]
-    return ", ".join([strategy.strategy, *parts, f"{LONGEST.label.lower()} {longest}"])
+    return ", ".join([strategy.strategy, *parts, f"at most {longest} tokens"])

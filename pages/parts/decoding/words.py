@@ -32,9 +32,6 @@ DECODING_WORDS = {
         "written itself, and so all positions are computed in one pass. Each arrow leads from a "
         "token to where it is read. In the free run it reads its own tokens, one after the other."
     ),
-    "edits in force": (
-        "Your changes on the Masks and Heads pages apply here too; undo them there."
-    ),
 }
 
 

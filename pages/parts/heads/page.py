@@ -11,20 +11,52 @@ from model.insight.head_patterns import DEFINITIONS, badges
 from model.trace import Site
 from pages.shared.controls.head_switches import Place, head_switches
 from pages.shared.controls.sentence import ask, tokens_read
+from pages.shared.frame import changes
 from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array, tokens_of
+from pages.shared.runs.arrays import as_array
 from pages.shared.runs.head_effects import Effects, removal_effects
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import attention_map, if_taken_apart, open_inside
-from pages.shared.show.comparison import compare_answers, compare_scores, compare_writing
+from pages.shared.show.comparison import (
+    compare_answers,
+    compare_scores,
+    compare_writing,
+    measured_on,
+)
+from pages.shared.show.glossary import caption
+from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
+from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.show.stage import is_staged
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
+from pages.shared.state.choice import Choice, counted
+from pages.shared.state.choices import (
+    HEAD,
+    KIND,
+    KINDS,
+    LAYER,
+    MOST_TOKENS,
+    SUMMARIES,
+    chosen,
+    select_head,
+)
 from pages.shared.state.page import Page
+from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, head_effects
+
+DETAIL = "head-in-detail"  # the key of what shows the selected head
+ALL = "all"  # of a text's tokens
+MEASURED = Choice(
+    "measured",
+    ALL,
+    lambda text, shape: ALL if text == ALL else counted("", 0, MOST_TOKENS).read(text, shape),
+    lambda place: ALL if place == ALL else str(place + 1),
+    label="Measured on",
+    options={ALL: "all of it"},
+)
 
 
 def selected() -> Place:
@@ -38,23 +70,41 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     kind, layer, head = place = selected()
     record, words = run.record(Site(kind, layer)), site_words(*place)
     weights = as_array(record.weights[0, head])  # (query, key)
+    reveal_if_sought(DETAIL)
     st.subheader(words)
     visible = record.masked_scores[0, head].isfinite().cpu().numpy()
     found = [f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)]
     st.markdown(" ".join(found) or HEAD_WORDS["no badge"])
-    open_cell = if_taken_apart(run, partial(open_inside, *place, changed=True))
+    open_cell = if_taken_apart(run, partial(open_inside, *place))
     clickable = open_cell is not None
-    picture = attention_heatmap(weights, *tokens_of(run.trace, kind), clickable=clickable)
+    options = {"blocked": ~visible, "clickable": clickable}
+    picture = attention_heatmap(weights, *labels_of(run, kind), **options)
     attention_map(picture, "map", open_cell, of=of, what=words)
+
+
+def open_head() -> None:
+    """Select the head whose effect was clicked, and bring it into sight; a callback."""
+    select_head(*picked("effects"))
+    seek(DETAIL)
 
 
 def which_matter(run: ModelRun, of: About) -> None:
     """Draw the effect of removing each head alone, measured when asked for."""
     if run.objective is None:
         return
-    st.subheader("Which heads matter")
-    st.caption(HEAD_WORDS["effects"].format(measure=run.objective.description))
-    asked = st.button("Measure every head")
+    tokens = measured_on(run)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        options = {
+            ALL: MEASURED.options[ALL],
+            **{place: f"{place + 1}: {token}" for place, token in enumerate(tokens)},
+        }
+        box = {"widget": st.selectbox, "format_func": options.get, "width": 220}
+        chosen_one = choose(MEASURED, options if len(tokens) > 1 else [ALL], **box)
+        asked = st.button("Measure every head")
+    on = None if chosen_one == ALL else chosen_one
+    objective = run.objective if on is None else run.objective.alone(on)
+    words = HEAD_WORDS["effects"].format(measure=objective.description)
+    caption(f"**Which heads matter?** {words}")
     place = st.empty()
     if asked:
         bar = st.progress(0.0, "Removing one head after the other")
@@ -64,34 +114,35 @@ def which_matter(run: ModelRun, of: About) -> None:
             with place:
                 show(head_effects(effects, labels=KINDS), f"effects-{share}")
 
-        removal_effects(run, report)
+        removal_effects(run, on, report)
         bar.empty()
-    effects = removal_effects.kept(run)
+    elif is_staged("effects"):
+        removal_effects(run, on, lambda effects, share: None)
+    effects = removal_effects.kept(run, on)
     if effects is not None:
         with place.container():
             picture = head_effects(effects, labels=KINDS, selected=selected())
             what = "Effect of removing each head"
-            show(picture, "effects", lambda: select_head(*picked("effects")), of=of, what=what)
+            show(picture, "effects", open_head, of=of, what=what)
 
 
 @section
 def switched(before: ModelRun) -> None:
     """Draw the switches of all heads, and all that follows from them."""
+    changes.say(HEADS)
     edits = edit_history.edits()
-    if edits.changes_masks:
-        st.info(HEAD_WORDS["masks in force"])
     after = replace(before, edits=edits)
     of = about_run(after)
     head_switches(before.reader.shape.kinds, selected(), of=of)
+    which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
         st.subheader("What it does to the output")
         texts = st.container()
         compare_scores(before, after)
         compare_answers(before, after, of=of)
-    with detail:
+    with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
-        which_matter(after, of)
     with texts:  # last, for decoding takes longer than all else
         compare_writing(before, after, of=of)
 
@@ -99,7 +150,7 @@ def switched(before: ModelRun) -> None:
 def reading_help() -> None:
     """Draw what stays as it is whatever is switched."""
     with st.expander("What the badges mean"):
-        st.caption(HEAD_WORDS["badges"])
+        caption(HEAD_WORDS["badges"])
         st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
     st.page_link("app.py", label="See the heads side by side on the Attention page")
 
@@ -109,7 +160,7 @@ def heads() -> None:
     if run := ask():
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))
-        st.caption(HEAD_WORDS["board"])
+        caption(HEAD_WORDS["board"])
         switched(run)
         reading_help()
 
@@ -117,8 +168,11 @@ def heads() -> None:
 HEADS = Page(
     key="heads",
     title="Heads",
+    group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
+    choices=(MEASURED,),
+    changes="all",
     pictures={
         "source": "the tokens it reads",
         "switchboard": "the switches of all heads",
@@ -126,6 +180,7 @@ HEADS = Page(
         "changed": "the output with changes",
         "probabilities": "how likely each token is",
         "answer-0": "what the model chooses",
+        "effects": "which heads matter",
         "map": "one head as a heatmap",
     },
     first="switchboard",

@@ -9,11 +9,12 @@ from pages.shared.inside.words import TAB_WORDS
 from pages.shared.runs.arrays import tokens_of
 from pages.shared.runs.inside import lens_table
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
 
 
 def decoder_lens(run: ModelRun) -> None:
     """Draw the table of what each layer would write after each token."""
-    st.caption(TAB_WORDS["lens"])
+    caption(TAB_WORDS["lens"])
     table, tokenizer = lens_table(run), run.reader.tokenizer
     read, _ = tokens_of(run.trace, "decoder")
 

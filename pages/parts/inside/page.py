@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from model.edits import Edits
 from model.insight.weight import Weight
 from model.trace import Site
 from pages.parts.inside.lens import decoder_lens
@@ -14,20 +14,24 @@ from pages.parts.inside.similarity import WORDS, similar_words
 from pages.shared.controls.sentence import ask, can, tokens_read
 from pages.shared.inside import switches
 from pages.shared.inside.stream import stream_lengths
-from pages.shared.inside.tabs import TITLES, tab_choice, weight_tabs
+from pages.shared.inside.tabs import TITLES, tab_choice, weight_tab
 from pages.shared.link.address import section
-from pages.shared.runs.arrays import tokens_of
+from pages.shared.runs.inside import taken_apart
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
+from pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
+from pages.shared.show.labels import labels_of
 from pages.shared.show.saving import About, about_run
+from pages.shared.show.sight import reveal_if_sought
+from pages.shared.show.where import where_in_the_model
 from pages.shared.state import edit_history
 from pages.shared.state.choices import (
-    CHANGED,
     HEAD,
     INSIDE_OF,
     INSIDE_PAD_TO,
     INSIDE_TARGET,
     KEY,
+    KIND,
     QUERY,
     SUMMARIES,
     chosen,
@@ -42,35 +46,55 @@ from pages.shared.widgets.choose import (
     choose_token,
 )
 
+WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
 TAB = tab_choice("inside_tab", {**TITLES, "words": "Words"})
 
 
-def choose_site(asked: ModelRun) -> tuple[ModelRun, Site]:
-    """Draw the choice of a run of a text, and of a site in it."""
-    edits = edit_history.edits()
+def choose_site(asked: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
+    """Draw the choice of a site in a run of a text with the changes in force.
+
+    Returns both, and the place for the choice of a head.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer = choose_layer(kind)
-        help = "What you changed on the Masks and Heads pages."
-        changed = choose(CHANGED, disabled=edits == Edits(), help=help)
-    run = replace(asked, edits=edits if changed else Edits())
+        heads = st.container(width="content")  # drawn last: a summary depends on the cell
+        where_in_the_model(KIND)
+    run = replace(asked, edits=edit_history.in_force())
     if chosen(INSIDE_OF) == asked.sentence:  # the run in which a weight was clicked
         run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
-    return run, Site(kind, layer)
+    return run, Site(kind, layer), heads
 
 
-def choose_weight(run: ModelRun, site: Site) -> Weight:
-    """Draw the choice of a head, a query and a key; the strongest head stands for a summary."""
-    queries, keys = tokens_of(run.trace, site.kind)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        heads = st.container(width="content")  # drawn last: a summary depends on the cell
-        query = choose_token(QUERY, queries)
-        key = choose_token(KEY, keys)
+def choose_weight(
+    run: ModelRun, site: Site, heads: DeltaGenerator
+) -> tuple[Weight, DeltaGenerator]:
+    """Draw the choice of a head, a query and a key; the strongest head stands for a summary.
+
+    Returns their weight, and the bar that says it and stays in sight.
+    """
+    queries, keys = labels_of(run, site.kind)
+    bar = st.container(key=WEIGHT_BAR, horizontal=True, vertical_alignment="bottom")
+    with bar:
+        value = st.container(width=WEIGHT_WIDTH)
+        query = choose_token(QUERY, queries, width=TOKEN_WIDTH)
+        key = choose_token(KEY, keys, width=TOKEN_WIDTH)
     if chosen(HEAD) in SUMMARIES:
         weights = run.record(site).weights[0]  # (H, Q, K)
-        put(HEAD, int(weights[:, query, key].argmax()))
+        summed_up, head = site_words(*site, chosen(HEAD)), int(weights[:, query, key].argmax())
+        stands_for((*site, head, query, key), summed_up)
+        put(HEAD, head)
     with heads:
-        return Weight(run, site, choose_head(site.kind, summaries=False), query, key)
+        head = choose_head(site.kind, summaries=False)
+    weight = Weight(run, site, head, query, key)
+    with value:
+        found = taken_apart(weight).weights[key]
+        st.metric(f"Weight: {site_words(*site, head)}", f"{found:.3f}")
+    with bar:
+        reveal_if_sought(WEIGHT_BAR)
+    if summed_up := stood_for((*site, head, query, key)):
+        st.caption(f"{summed_up}: of the weights behind it, this head’s is the largest here.")
+    return weight, bar
 
 
 def about_weight(weight: Weight) -> About:
@@ -83,8 +107,10 @@ def about_weight(weight: Weight) -> About:
 @section
 def inside(asked: ModelRun) -> None:
     """Draw everything under the text box."""
-    weight = choose_weight(*choose_site(asked))
-    run, of = weight.run, about_weight(weight)
+    run, site, heads = choose_site(asked)
+    tab = choose(TAB, label_visibility="collapsed")
+    weight, bar = choose_weight(run, site, heads)
+    of = about_weight(weight)
 
     def stream() -> None:
         if can(run, "show the stream"):
@@ -96,7 +122,7 @@ def inside(asked: ModelRun) -> None:
         if can(run, "compare words"):
             similar_words(run, of)
 
-    weight_tabs(TAB, weight, {"stream": stream, "words": words}, of=of)
+    weight_tab(tab, weight, {"stream": stream, "words": words}, bar=bar, of=of)
 
 
 def page() -> None:
@@ -110,10 +136,12 @@ def page() -> None:
 INSIDE = Page(
     key="inside",
     title="Inside a head",
+    group="Look",
     purpose="Why a weight is what it is, number by number",
     body=page,
+    changes="in force",
     choices=(
-        QUERY, KEY, TAB, CHANGED, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *switches.CHOICES, WORDS,
+        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *switches.CHOICES, WORDS,
     ),
     pictures={
         "source": "the tokens it reads",

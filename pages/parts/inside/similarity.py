@@ -9,6 +9,7 @@ from pages.shared.inside.words import TAB_WORDS
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import words_alone, words_in_sentence
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from pages.shared.state.choice import text
@@ -20,7 +21,7 @@ WORDS = text("words", "king, queen, moon", 200, label="Words, with commas betwee
 
 def similar_words(run: ModelRun, of: About) -> None:
     """Draw the choice of some words, and how alike they and the sentence's are."""
-    st.caption(TAB_WORDS["words"])
+    caption(TAB_WORDS["words"])
     typed = choose(WORDS)
     try:
         asked = [word.strip() for word in typed.split(",") if word.strip()]

@@ -13,6 +13,8 @@ from pages.parts.masks.stages import Focus
 from pages.shared.runs.arrays import blocked_cells, tokens_of
 from pages.shared.runs.run import ModelRun, masks_of
 from pages.shared.runs.unmasked import cheat
+from pages.shared.show.glossary import caption
+from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from pages.shared.show.words import BLOCKING, MASK_WORDS
@@ -21,21 +23,26 @@ from pages.shared.state.choices import KINDS, MOST_TOKENS
 from pages.shared.widgets.choose import choose, choose_token
 from viz import attention_heatmap, mask_matrix
 
-METHOD = one_of("method", {name: name for name in BLOCKING}, label="Block with")
+METHOD = one_of(
+    "method", {name: name.replace("-inf", "−∞") for name in BLOCKING}, label="Block with"
+)
 BLOCKED_ROW = counted("blocked_row", 1, MOST_TOKENS, label="Block this query completely")
 
 
 def trained_masks(run: ModelRun, of: About) -> None:
     """Draw the masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
     target, source = tokens_of(run.trace, "cross")
+    rows, _ = labels_of(run, "decoder")
     padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
     pictures = {
         "padding mask": mask_matrix(padding, ["every query"], source, label="Padding mask"),
-        "look-ahead mask": mask_matrix(look_ahead, target, target, label="Look-ahead mask"),
-        "both": mask_matrix(combined, target, target, label="Both, as the decoder uses them"),
+        "look-ahead mask": mask_matrix(look_ahead, rows, target, label="Look-ahead mask"),
+        "both": mask_matrix(combined, rows, target, label="Both, as the decoder uses them"),
     }
-    for column, (name, picture) in zip(st.columns(3), pictures.items(), strict=True):
-        with column:
+    # One row of cells is wide, and the squares need room for their labels.
+    places = [st.container(), *st.columns(2, gap="medium")]
+    for place, (name, picture) in zip(places, pictures.items(), strict=True):
+        with place:
             st.markdown(MASK_WORDS[name])
             show(picture, f"trained-{name}", of=of, what=f"Mask as trained, {name}")
 
@@ -55,10 +62,10 @@ def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
         )
         with column:
             visible = ~blocked_cells(run.record(sites[0]))
-            picture = mask_matrix(visible, *tokens_of(run.trace, kind), label=label)
+            picture = mask_matrix(visible, *labels_of(run, kind), label=label)
             key = "trained-both" if sites is next(iter(found.values())) else f"trained-{label}"
             show(picture, key, of=of, what=f"Mask as trained, {label}")
-    st.caption(MASK_WORDS["own"])
+    caption(MASK_WORDS["own"])
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:
@@ -70,7 +77,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
     with words:
         st.caption("Its own translation, when there is no answer to look at:")
         st.text(text or "(nothing)")
-    st.caption(MASK_WORDS["cheating"])
+    caption(MASK_WORDS["cheating"])
 
 
 def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
@@ -89,8 +96,9 @@ def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
         if len(others):
             st.metric("Sums of the other rows", f"{others.min():.3f} to {others.max():.3f}")
         st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
-        st.caption(BLOCKING[method])
+        caption(BLOCKING[method])
     with picture:
-        heatmap = attention_heatmap(weights.cpu().numpy(), *focus.tokens)
+        closed = (~visible & (weights == 0)).cpu().numpy()  # the others are what goes wrong
+        heatmap = attention_heatmap(weights.cpu().numpy(), *focus.tokens, blocked=closed)
         what = f"Row {row + 1} blocked with {method}, {focus.words}"
         show(heatmap, "blocking", of=focus.of, what=what)

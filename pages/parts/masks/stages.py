@@ -12,6 +12,7 @@ from model.edits import CellEdit, Edits
 from model.trace import AttentionRecord, Site
 from pages.shared.runs.arrays import blocked_cells
 from pages.shared.show.cells import OpenCell, attention_map
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import all_picked, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import MASK_WORDS
@@ -68,7 +69,7 @@ def matrix(before: AttentionRecord, after: AttentionRecord, focus: Focus) -> Non
     picture = mask_matrix(visible, *focus.tokens, trained=trained, editable=True, label=label)
     what = f"{label}, {focus.words}"
     show(picture, "matrix", lambda: edit_cells(site, head), of=focus.of, what=what)
-    st.caption(MASK_WORDS["edit"])
+    caption(MASK_WORDS["edit"])
 
 
 def stages(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -9,6 +10,7 @@ import streamlit as st
 
 from pages.shared.link.address import section
 from pages.shared.runs.records import FOLDER, recorded_training
+from pages.shared.show.glossary import draw_glossary
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import counted
@@ -22,6 +24,7 @@ CURVES = {  # the log's columns, and what they are called
     "bleu": "BLEU on unseen pairs",
     "learning_rate": "Learning rate",
 }
+LIMITS = "## Limits"  # the section of a card that warnings lead to
 HISTORY_SENTENCE = counted("history_sentence", 0, 5, label="Sentence")
 HISTORY_KIND = replace(KIND, key="history_kind")
 
@@ -47,21 +50,33 @@ def heads_over_time() -> None:
     )
 
 
+def limits_first(card: str) -> str:
+    """Return a model's card with its limits before its other sections."""
+    beginning, *sections = re.split(r"^(?=## )", card, flags=re.MULTILINE)
+    return beginning + "".join(sorted(sections, key=lambda one: not one.startswith(LIMITS)))
+
+
 def the_model() -> None:
     """Draw the page."""
-    st.markdown((FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2])
+    card = (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2]
+    st.markdown(limits_first(card))
     st.subheader("How it learned")
     log = pd.read_csv(FOLDER / "log.csv")
     curves = {title: (log["step"], log[column]) for column, title in CURVES.items()}
     picture = training_curves({"en-fr": curves})
     show(picture, "curves", of=about(model="en-fr"), what="Training curves")
     heads_over_time()
+    st.subheader("The words, explained")
+    draw_glossary()
 
 
 MODEL_PAGE = Page(
     key="model",
     title="The model",
+    group="Models",
     purpose="What it is, how it was trained, what it cannot do",
     body=the_model,
     choices=(HISTORY_SENTENCE, HISTORY_KIND),
+    pictures={"curves": "how it learned", "history": "its heads over the training"},
+    first="curves",
 )

@@ -23,6 +23,7 @@ from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
 from pages.shared.state.page import PAGES
+from viz.numbers import power_text
 
 SAME = 1e-4  # rounding of 32-bit numbers over many layers stays below
 
@@ -118,4 +119,5 @@ def show_differences(found: Parity, of: str) -> None:
     same = max(found) < SAME
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
-        st.caption(DIFFERENCES.format(outputs=found.outputs, of=of, weights=found.weights))
+        outputs, weights = power_text(found.outputs), power_text(found.weights)
+        st.caption(DIFFERENCES.format(outputs=outputs, of=of, weights=weights))

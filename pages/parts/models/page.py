@@ -30,6 +30,7 @@ def models_page() -> None:
 MODELS = Page(
     key="models",
     title="Models",
+    group="Models",
     purpose="Choose a model, or load another by its name",
     body=models_page,
 )

@@ -15,7 +15,9 @@ SUGGESTIONS = (
 )
 INTRO = (
     "Any model of the transformers library whose weights are saved as safetensors can be loaded "
-    "here, and looked at on every page. It is known to you alone by the name you type."
+    "here, and looked at on every page. It is known to you alone by the name you type. None comes "
+    "along with the app, no BERT either: press one of the names below and then Load, which "
+    "downloads it once, or name a folder that has it already."
 )
 ABILITIES: dict[Ability, str] = {
     "write": "write",
@@ -35,7 +37,7 @@ PARITY = (
     "numbers are shown. It loads the checkpoint once more."
 )
 DIFFERENCES = (
-    "Largest differences from transformers' own classes: {outputs:.1e} in {of}, {weights:.1e} in "
+    "Largest differences from transformers' own classes: {outputs} in {of}, {weights} in "
     "the weights of all heads."
 )
 NO_PARITY = "It could not be compared:"

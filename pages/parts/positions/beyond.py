@@ -21,7 +21,7 @@ from pages.shared.runs.positions import (
 )
 from pages.shared.runs.records import trained_up_to
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.pictures import chips, show
+from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import NO_MODEL, about
 from pages.shared.state import catalog, models
 from pages.shared.state.choice import number, one_of
@@ -73,8 +73,9 @@ def translation_at(run: ModelRun, shift: int, words: str) -> None:
     try:
         moved = written(replace(run, moved=(edit, edit)))
     except ValueError as error:
-        st.warning(f"{words.capitalize()}: {error}")
+        st.text(f"{words.capitalize()}:")  # may be the name of a file
+        st.warning(str(error))
         return
-    strip = token_strip(moved.text, chips(moved.target_tokens), label=words.capitalize())
+    strip = token_strip(moved.text, chips_written(moved), label=words.capitalize())
     of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
     show(strip, f"moved {run.model}", of=of, what="Translation at other positions")

@@ -20,6 +20,7 @@ from pages.shared.link.address import section
 from pages.shared.runs.positions import LEARNED, learned_table, library_tables
 from pages.shared.runs.records import trained_pairs, trained_up_to
 from pages.shared.show.saving import About, about
+from pages.shared.show.sight import parts
 from pages.shared.state.choice import like, number, switch
 from pages.shared.state.choices import chosen
 from pages.shared.widgets.choose import choose
@@ -33,6 +34,7 @@ TABLE = like(
 COUNT = number("learned_count", 64, (16, LONGEST), label="Positions shown", step=16)
 UNIT = switch("positions_unit", label="Scale every position to length 1")
 DIMENSIONS = dimensions("learned_dimensions")
+PARTS = ("Side by side", "By how far apart they are", "How often trained, and how long")
 CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS)
 
 Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned one, by name
@@ -73,8 +75,17 @@ def learned_section() -> None:
         tables = {key: table / lengths(table)[:, None] for key, table in tables.items()}
     products = {key: table @ table.T for key, table in tables.items()}
     product = "cosine" if unit else "dot product"
-    side_by_side(tables, products, product, of)
-    by_distance(products, product, of)
+    tables_place, distances, trained = parts(PARTS)
+    with tables_place:
+        side_by_side(tables, products, product, of)
+    with distances:
+        by_distance(products, product, of)
+    with trained:
+        often_and_long(name, whole, of)
+
+
+def often_and_long(name: str, whole: Arrays, of: About) -> None:
+    """Draw how often each position of a table was trained, and how long its row is."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("How often each position was trained")
@@ -83,7 +94,7 @@ def learned_section() -> None:
         st.subheader("How long each position is")
         lines = {key: lengths(table) for key, table in whole.items()}
         show_lines(lines, "lengths", of=of, what="Length of each position", y="length")
-        d_model = learned[name].shape[1]
+        d_model = whole["learned"].shape[1]
         st.caption(LEARNED_WORDS["norms"].format(length=(d_model / 2) ** 0.5))
 
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.edits import Edits
 from model.insight.permutation import shuffled
 from model.trace import PositionEdit, Side, Site, Trace
 from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
 from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array, blocked_cells, one_head, tokens_of
+from pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from pages.shared.runs.positions import shuffle
 from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import site_words
@@ -22,13 +21,16 @@ from pages.shared.show.comparison import (
     compare_scores,
     compare_texts,
 )
+from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
-from pages.shared.state import edit_history, models
+from pages.shared.show.sight import parts
+from pages.shared.state import models
 from pages.shared.state.choice import number, one_of
 from pages.shared.state.choices import chosen, put
 from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
 from viz import attention_heatmap, token_strip
+from viz.numbers import power_text
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 OLD = {"as trained": "trained"}
@@ -40,6 +42,7 @@ SIDES = {
 }
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
+PARTS = ("What it writes", "Attention before and after", "Shuffle the words")
 CHOICES = (*SIDES.values(), SHIFT, SEED)
 
 
@@ -77,8 +80,6 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 @section
 def sentence_section(before: ModelRun) -> None:
     """Draw the model with its positions changed: translation and attention."""
-    if edit_history.edits() != Edits():
-        st.info(SENTENCE_WORDS["in force"])
     edits = choose_edits(before.trace)
     after = replace(before, moved=tuple(edits.values()))
     st.caption(SENTENCE_WORDS["modes"])
@@ -90,12 +91,16 @@ def sentence_section(before: ModelRun) -> None:
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
     of = about(before.sentence, target=before.target_text, changes="; ".join(changes))
-    compare_texts(written(before), moved, of=of)
-    compare_scores(before, after)
-    st.subheader("Attention before and after")
-    before_and_after(before, after, of)
-    st.subheader("Shuffle the words")
-    shuffle_section(before.sentence)
+    output, attention, words = parts(PARTS)
+    with output:
+        compare_texts(written(before), moved, of=of)
+        compare_scores(before, after)
+    with attention:
+        st.subheader("Attention before and after")
+        before_and_after(before, after, of)
+    with words:
+        st.subheader("Shuffle the words")
+        shuffle_section(before.sentence)
 
 
 def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
@@ -109,7 +114,7 @@ def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
             st.markdown(f"**Weights {title}**")
             record = run.record(Site(kind, layer))
             weights = one_head(as_array(record.weights[0]), head)
-            tokens = tokens_of(run.trace, kind)
+            tokens = labels_of(run, kind)
             heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of, what=what)
@@ -126,7 +131,7 @@ def shuffle_section(sentence: str) -> None:
     strip = token_strip("", chips(made.tokens), label="The words shuffled")
     show(strip, "shuffled", of=about(sentence), what="The words shuffled")
     left, middle, right = st.columns(3)
-    left.metric("Largest difference without positions", f"{made.without_positions.max():.1e}")
+    left.metric("Largest difference without positions", power_text(made.without_positions.max()))
     middle.metric("Largest difference with positions", f"{made.with_positions.max():.3f}")
     right.metric("Largest number in the outputs", f"{made.largest_output:.3f}")
     st.dataframe(
@@ -134,7 +139,7 @@ def shuffle_section(sentence: str) -> None:
             "token": [token.text for token in made.tokens],
             "stood at": made.order,
             "stands at": range(len(made.order)),
-            "difference without positions": [f"{value:.1e}" for value in made.without_positions],
+            "difference without positions": [power_text(value) for value in made.without_positions],
             "with positions": [f"{value:.3f}" for value in made.with_positions],
         },
         hide_index=True,

@@ -20,9 +20,11 @@ from pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from pages.shared.link.address import section
 from pages.shared.show.pictures import show, show_altair
 from pages.shared.show.saving import NO_MODEL
+from pages.shared.show.sight import parts
 from pages.shared.state.choice import number, one_of
 from pages.shared.widgets.choose import choose
 from viz import position_clocks, wavelengths
+from viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
@@ -33,6 +35,7 @@ WIDTH = one_of("positions_width", {width: str(width) for width in WIDTHS}, 256, 
 BASE = number("positions_base", 10_000.0, (2.0, 1e6), label="Base")
 DIMENSIONS = dimensions("positions_dimensions")
 OFFSET = number("positions_offset", 4, (0, LONGEST // 2), label="k")
+PARTS = ("Formula", "Curves", "Table and wavelengths", "Dot products", "From place to place")
 CHOICES = (COUNT, WIDTH, BASE, DIMENSIONS, OFFSET)
 
 
@@ -45,10 +48,25 @@ def sinusoid_section() -> None:
         base = choose(BASE, format="%.6g", width=160)
     table = sinusoids(count, d_model, base)  # (positions, d_model)
     shape = f"{count} positions, {d_model} dimensions, base {base:.6g}"
-    st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
-    st.caption(SINUSOID_WORDS["formula"])
-    st.subheader("Curves")
-    curves(table)
+    formula, lines, whole, products, turned = parts(PARTS)
+    with formula:
+        st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
+        st.caption(SINUSOID_WORDS["formula"])
+    with lines:
+        st.subheader("Curves")
+        curves(table)
+    with whole:
+        table_and_wavelengths(table, base, shape)
+    with products:
+        dot_products(table @ table.T, shape)
+    with turned:
+        st.subheader("From one position to the one k later")
+        turning(table, base)
+
+
+def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
+    """Draw a table (positions, d_model) and how long the waves in it are."""
+    count, d_model = table.shape
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Every position and dimension")
@@ -60,9 +78,6 @@ def sinusoid_section() -> None:
         chart = wavelengths(lengths, positions=count, height=380)
         show_altair(chart, "wavelengths", of=NO_MODEL, what=f"Wavelengths, {shape}")
         st.caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
-    dot_products(table @ table.T, shape)
-    st.subheader("From one position to the one k later")
-    turning(table, base)
 
 
 def curves(table: Tensor) -> None:
@@ -88,7 +103,7 @@ def dot_products(products: Tensor, shape: str) -> None:
         st.subheader("By how far apart they are")
         lines = {"sinusoidal": by_offset(products)[1].numpy()}
         what, axes = f"Dot products by offset, {shape}", {"x": "offset", "y": "dot product"}
-        show_lines(lines, "by offset", of=NO_MODEL, what=what, height=330, **axes)
+        show_lines(lines, "by offset", of=NO_MODEL, what=what, height=270, **axes)
         st.caption(SINUSOID_WORDS["dot products"])
 
 
@@ -109,7 +124,7 @@ def turning(table: Tensor, base: float) -> None:
     with right:
         label = f"Largest error of the map over all {count - offset} positions"
         error = rotation_error(table, offset, base)
-        st.metric(label, f"{error:.1e}", help=SINUSOID_WORDS["error"])
+        st.metric(label, power_text(error), help=SINUSOID_WORDS["error"])
         st.caption(SINUSOID_WORDS["rotation"])
         pairs = range(0, d_model // 2, max(1, d_model // 32))[:MOST_CLOCKS]
         hands = table.unflatten(1, (-1, 2))[:, pairs].numpy()  # (positions, pairs, 2)

@@ -20,8 +20,9 @@ ROTATION = (
 
 SINUSOID_WORDS = {
     "formula": (
-        "p is the position, counted from 0. i counts **pairs** of dimensions: pair i is the "
-        "dimensions 2i and 2i + 1, the sine and the cosine of one and the same angle. Both have "
+        "p is the position, counted from 0 as in the paper; on this page dimensions are too. "
+        "i counts **pairs** of dimensions: pair i is the dimensions 2i and 2i + 1, the sine and "
+        "the cosine of one and the same angle. Both have "
         "the exponent 2i / d_model, so a pair has one frequency. A common mistake is to put the "
         "number of each dimension into its own exponent: sine and cosine then turn at different "
         "speeds, and there is no rotation from one position to another any more."
@@ -94,10 +95,6 @@ SENTENCE_WORDS = {
     ),
     "same target": (
         "The decoder reads the translation as trained in both, so that the maps can be compared."
-    ),
-    "in force": (
-        "What you changed on the Masks and Heads pages is not in force here: the positions are "
-        "changed alone."
     ),
     "shuffle": (
         "Here the words themselves change places, and `<end>` stays last. Without positions, "

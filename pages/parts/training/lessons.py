@@ -13,6 +13,7 @@ from model.training.smoothing import smoothed_loss, smoothed_target
 from model.training.tasks import DIGITS
 from pages.parts.training.words import LABELS, SCHEDULE, SMOOTHING
 from pages.shared.link.address import section
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show_altair
 from pages.shared.show.saving import NO_MODEL
 from pages.shared.state.choice import one_of
@@ -51,7 +52,7 @@ def schedule(options: TrainingOptions) -> None:
         drawn[f"{LINES[compared]} {value:,}"] = rates(steps, shape["d_model"], settings)
     chart = position_lines(drawn, steps, x="step", y="learning rate")
     show_altair(chart, "toy_rates", of=NO_MODEL, what="Learning rate by step")
-    st.caption(SCHEDULE)
+    caption(SCHEDULE)
 
 
 def rates(steps: np.ndarray, d_model: int, settings: Settings) -> np.ndarray:
@@ -73,4 +74,4 @@ def smoothing() -> None:
     lowest = ", ".join(
         f"{smoothed_target(CLASSES, share)[0]:.3f} with {share:g}" for share in SMOOTHINGS[1:]
     )
-    st.caption(f"{SMOOTHING} With the {CLASSES} tokens of the tasks on digits: {lowest}.")
+    caption(f"{SMOOTHING} With the {CLASSES} tokens of the tasks on digits: {lowest}.")

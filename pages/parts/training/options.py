@@ -18,7 +18,7 @@ from pages.shared.widgets.choose import choose, pick_one
 SHOWN = ("longest", "layers", "heads", "d_model", "steps")
 SHAPES = {name: OF_MODELS[name] for name in ("positions", "norm")}
 ADVANCED = ("shortest", "d_ff", "batch_size", "warmup", "rate", "label_smoothing", "seed")
-WIDTH = 132  # pixels of a number's box
+WIDTH = 140  # pixels of a number's box
 STEPS = {"steps": 100, "warmup": 50, "rate": 0.1, "label_smoothing": 0.05, "d_model": 8, "d_ff": 32}
 TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, label="Task")
 
@@ -51,7 +51,7 @@ CHOICES = (TASK, *(choice for options in OPTIONS.values() for choice in options.
 
 def choose_options() -> TrainingOptions | None:
     """Draw the widgets; return None, after saying why, if no model can have what was chosen."""
-    name = choose(TASK)
+    name = choose(TASK, TASK.options, widget=st.selectbox)
     task, options = TASKS[name], OPTIONS[name]
     st.caption(f"{task.description} Such as {task.example} → {task.answer(task.example)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -64,9 +64,7 @@ def choose_options() -> TrainingOptions | None:
         with st.container(horizontal=True):
             for option in SHAPES:
                 choose(options[option])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(COMPARE, width="content")
-        pick_one("Experiments", EXPERIMENTS, "toy_experiment", partial(experiment, name), wrap=True)
+    pick_one("Experiments", EXPERIMENTS, "toy_experiment", partial(experiment, name), help=COMPARE)
     try:
         return chosen_options()
     except ValueError as error:

@@ -11,18 +11,23 @@ from model.training.state import TrainingState
 from model.training.tasks import TASKS
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
-from pages.parts.training.words import CURVES, EMPTY, PATTERN
+from pages.parts.training.words import CURVES, EMPTY, GONE, PATTERN
 from pages.shared.link.address import section
 from pages.shared.runs import limits
+from pages.shared.show.labels import labels_at_snapshots
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
-from pages.shared.state.choices import KIND, KINDS
+from pages.shared.show.stage import NOTE, place
+from pages.shared.state.choice import like
+from pages.shared.state.choices import KIND, KINDS, chosen, put
+from pages.shared.state.slide import slide
 from pages.shared.state.workshop import Run, refusals, workshop
 from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, training_curves
 from viz.curves.training_curves import Line
 
 TOY_KIND = replace(KIND, key="toy_kind")
+TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, so that a slide knows it
 EVERY = 1.0  # seconds between two updates
 ACTIVE = ("waiting", "training")
 MOST_RUNS = 5  # whose curves a session keeps, the newest included
@@ -84,11 +89,28 @@ def watch(ready: bool) -> None:
     (growing if active else still)(ready, active)
 
 
+def watched() -> Run | None:
+    """Return the training that is shown; a slide shows its own one, or says that it is gone."""
+    run = workshop().run
+    if slide() is None:
+        put(TOY_RUN, identity(run))
+    elif chosen(TOY_RUN) and chosen(TOY_RUN) != identity(run):
+        with place(NOTE):
+            st.info(GONE)
+        return None
+    return run
+
+
+def identity(run: Run | None) -> str:
+    """Return what tells a training from others."""
+    return run.key[:8] if run else ""
+
+
 def panel(ready: bool, updating: bool) -> None:
     """Draw all that changes while a training runs; `updating` says whether it reruns by itself."""
-    run = workshop().run
+    run = watched()
     state = run.job.look() if run else None
-    if updating != (state is not None and state.status in ACTIVE):
+    if slide() is None and updating != (state is not None and state.status in ACTIVE):
         st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
     buttons(ready, run, state)
     if refused := workshop().refused:
@@ -116,7 +138,8 @@ def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
     name, job = (state.status, run.job) if run else ("", None)
     running = name in (*ACTIVE, "paused")
     with st.container(horizontal=True):
-        st.button("Start", on_click=start, disabled=running or not ready, key="toy_start")
+        begin = {"on_click": start, "disabled": running or not ready, "type": "primary"}
+        st.button("Start", **begin, key="toy_start")
         if name == "paused":
             st.button("Go on", on_click=go_on, args=[run], key="toy_go_on")
         else:
@@ -148,7 +171,7 @@ def progress(state: TrainingState) -> None:
 def curves(run: Run | None, state: TrainingState | None) -> None:
     """Draw the curves of this training over those of previous ones."""
     runs = {**workshop().earlier, **({run.name: lines(state)} if run else {})}
-    if not runs:
+    if not runs or (slide() and not run):
         return
     of = about(model=", ".join(runs))
     picture = training_curves(runs, limits={MATCH: (0, 1)})
@@ -166,6 +189,6 @@ def film(run: Run, state: TrainingState) -> None:
     found, what = state.snapshots, f"{KINDS[kind]} over the training"
     weights = found.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0
-    tokens = found.tokens(0, kind)
+    tokens = labels_at_snapshots(found, 0, kind)
     picture = attention_film(weights, found.steps, *tokens, selected=selected, name=run.name)
     show(picture, "toy_film", of=about(model=run.name), what=what)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Set
 from functools import partial
 from hashlib import sha256
+from itertools import chain, count
 
 import streamlit as st
 
@@ -24,6 +26,7 @@ from pages.shared.state.workshop import Run, refusals, workshop
 from viz import token_strip
 
 EXAMPLES = 4  # made up for the other pages
+LONGEST_TITLE = 40  # characters of the name of an uploaded file
 
 
 def try_it(run: Run, state: TrainingState) -> None:
@@ -46,7 +49,8 @@ def try_it(run: Run, state: TrainingState) -> None:
     nothing = "" if translation.text else " nothing"
     label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
     of = about(source, model=f"{task.title}, after {state.step} steps")
-    strip = token_strip(translation.text, chips(right, wanted), label=label)
+    row = chips(right, wanted, translation.log_probabilities[: len(right)])
+    strip = token_strip(translation.text, row, label=label)
     show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
     show(strip, "toy_answer", of=of, what="The right answer")
@@ -83,7 +87,8 @@ def confirm(origin: str) -> None:
     """Say, while it is so, that the other pages show the model of this origin."""
     model = models.chosen()
     if workshop().used == (origin, model.key):
-        st.success(f"The other pages now show: {model.title}.")
+        st.success("The other pages now show:")
+        st.text(model.title)  # a file has any name
         st.page_link("app.py", label="Open it on the Attention page")
 
 
@@ -112,7 +117,7 @@ def upload() -> None:
         f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
         f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
     )
-    use = {"on_click": use_uploaded, "args": [translator]}
+    use = {"on_click": use_uploaded, "args": [translator, file.name]}
     st.button("Use the uploaded model", **use, key="toy_use_uploaded")
     confirm("uploaded")
 
@@ -123,10 +128,18 @@ def unpacked(digest: str, _data: bytes) -> Translator:
     return unpack_checkpoint(_data)
 
 
-def use_uploaded(translator: Translator) -> None:
-    """Let the other pages show an uploaded model."""
-    models.use_model(translator, "Uploaded model", examples_for(translator), "source", "target")
+def use_uploaded(translator: Translator, file: str) -> None:
+    """Let the other pages show an uploaded model, by the name of its file."""
+    title = title_of(file, {entry.title for entry in models.choices().values()})
+    models.use_model(translator, title, examples_for(translator), "source", "target")
     workshop().used = "uploaded", models.chosen().key
+
+
+def title_of(file: str, taken: Set[str]) -> str:
+    """Return what the model of an uploaded file is called: by a number too if that is `taken`."""
+    name = file.removesuffix(".zip").strip()[:LONGEST_TITLE] or "model"
+    titles = (f"Uploaded: {name}{number}" for number in chain([""], map(" ({})".format, count(2))))
+    return next(title for title in titles if title not in taken)
 
 
 def examples_for(translator: Translator) -> tuple[str, ...]:

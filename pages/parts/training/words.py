@@ -60,6 +60,9 @@ INTRO = (
     "look at, as that forms."
 )
 EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
+GONE = (
+    "The training of this slide is gone: it was of an earlier visit, or has made room for another."
+)
 PATTERN = (
     "At step 0 the weights are random and every head looks everywhere. All heads read the same "
     "example, which is none it is trained on, and the decoder reads the right answer."
@@ -77,9 +80,7 @@ UPLOAD = (
     "A zip of weights.safetensors, config.json and tokenizer.json, as the download of a trained "
     "model makes it. Nothing else is read, and nothing is kept on the server's disk."
 )
-COMPARE = (
-    "The curves of your last runs stay, so train twice to see what a setting does. Experiments:"
-)
+COMPARE = "The curves of your last runs stay, so train twice to see what a setting does."
 SCHEDULE = (
     "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model "
     "takes smaller steps, and the highest rate is reached at the end of the warm-up. Without one, "

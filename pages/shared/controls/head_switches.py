@@ -13,8 +13,9 @@ from model.trace import Kind
 from pages.shared.link import address
 from pages.shared.show.pictures import all_picked, show
 from pages.shared.show.saving import About
+from pages.shared.show.where import where_in_the_model
 from pages.shared.state import edit_history
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KIND, KINDS, select_head
 from pages.shared.widgets.choose import editor
 from viz import switchboard
 
@@ -42,6 +43,7 @@ def head_switches(shapes: Shapes, selected: Place, *, of: About) -> None:
         can_undo = edit_history.can_undo()
         st.button("Undo", on_click=edit_history.undo, disabled=not can_undo)
         st.button("All heads on", on_click=switch_all_on, disabled=not edits.gates)
+        where_in_the_model(KIND)
     address.note_too_many()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -11,28 +12,31 @@ from pages.shared.controls import loading
 from pages.shared.runs import limits
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun, hiding, written
-from pages.shared.show.pictures import all_picked, chips, show
+from pages.shared.show.doubt import warn
+from pages.shared.show.pictures import all_picked, chips, chips_written, show
 from pages.shared.show.saving import About
 from pages.shared.show.stage import NOTE, place
 from pages.shared.show.words import notes
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.choice import Choice
-from pages.shared.state.choices import MASKED, MODEL, SECOND, SENTENCE, chosen, places_in, put
+from pages.shared.state.choices import LIT, MASKED, MODEL, SECOND, SENTENCE, chosen, places_in, put
 from pages.shared.widgets.choose import choose, pick_one
 from viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
+TARGET_HELP = "What the decoder reads. Left empty, it is what the model writes itself, as trained."
 BEFORE = "Still showing the previous text:"
 ANOTHER = "another"  # in place of a model: the way to the page that loads them
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 
 
-def ask(*needs: Ability) -> ModelRun | None:
+def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
     """Return the run that the page is about, as trained, or None after saying what is missing.
 
     Draws the boxes for the text, the choice of the model and the examples. A text that cannot be
     read gives way to the last one that could. The model must have the abilities that are needed.
+    The box of a `target` is there for a model whose decoder reads it beside an encoder.
     """
     loading.arrived()
     entry = models.chosen()
@@ -45,11 +49,23 @@ def ask(*needs: Ability) -> ModelRun | None:
         with place(NOTE):
             loading.offer(entry.name, str(error))
         return None
-    with text:
+    with text, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         texts = text_boxes(model)
-    pick_one("Examples", entry.examples, "example", partial(put, SENTENCE))
+        beside = st.container() if target and "cross" in model.shape.kinds else None
+        pick_one("Examples", entry.examples, "example", read_another)
     run = readable(texts)
+    if run and beside:
+        with beside:
+            run = with_target(run, target)
     return run if run and all(can(run, need) for need in needs) else None
+
+
+def with_target(run: ModelRun, choice: Choice) -> ModelRun:
+    """Draw the box for what a decoder reads, and return the run with it."""
+    own = "" if "write" in run.reader.missing else run.target_text
+    return replace(
+        run, target=choose(choice, label="Known target", placeholder=own, help=TARGET_HELP)
+    )
 
 
 def can(run: ModelRun, ability: Ability) -> bool:
@@ -88,11 +104,7 @@ def text_boxes(model: Reader) -> tuple[str, str]:
     asked = f"Type {entry.asks_for} and press Enter"
     if "read a pair" in model.missing:
         return text_box(SENTENCE, label, asked), ""
-    first, second = st.columns(2, gap="small")
-    with first:
-        text = text_box(SENTENCE, label, asked)
-    with second:
-        return text, text_box(SECOND, SECOND.label, "")
+    return text_box(SENTENCE, label, asked), text_box(SECOND, SECOND.label, "")
 
 
 def text_label(entry: CatalogEntry, model: Reader) -> str:
@@ -104,8 +116,20 @@ def text_label(entry: CatalogEntry, model: Reader) -> str:
 
 
 def text_box(choice: Choice, label: str, placeholder: str) -> str:
-    """Draw a box for a text; hidden words are forgotten with the text they stood in."""
-    return choose(choice, label=label, placeholder=placeholder, on_change=lambda: put(MASKED, ""))
+    """Draw a box for a text."""
+    return choose(choice, label=label, placeholder=placeholder, on_change=forget_tokens)
+
+
+def read_another(text: str) -> None:
+    """Read another text; a callback."""
+    put(SENTENCE, text)
+    forget_tokens()
+
+
+def forget_tokens() -> None:
+    """Forget which words are hidden and lit, with the text they stood in; a callback."""
+    put(MASKED, "")
+    put(LIT, "")
 
 
 def readable(texts: tuple[str, str]) -> ModelRun | None:
@@ -159,15 +183,12 @@ def mask(tokens: list) -> None:
 def show_translation(run: ModelRun, of: About) -> None:
     """Draw the tokens of both sides, the translation in large, and what a visitor should know."""
     model, translation = models.chosen(), written(run)
-    source, target = st.columns(2)
     read, made = translation.source_tokens, translation.target_tokens
-    with source:
-        label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"
-        strip = token_strip("", chips(read), label=label)
-        show(strip, "source", of=of, what="Tokens read")
-    with target:
-        label = f"{model.target.capitalize()}, as the decoder wrote it: {len(made)} tokens"
-        strip = token_strip(translation.text, chips(made), label=label)
-        show(strip, "target-tokens", of=of, what="Tokens written")
+    label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"
+    show(token_strip("", chips(read), label=label), "source", of=of, what="Tokens read")
+    label = f"{model.target.capitalize()}, as the decoder wrote it: {len(made)} tokens"
+    strip = token_strip(translation.text, chips_written(translation), label=label)
+    show(strip, "target-tokens", of=of, what="Tokens written")
+    warn(run)
     for note in notes(read, run.is_cut, translation.finished):
         st.info(note)

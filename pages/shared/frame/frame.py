@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
 
-from pages.browser.parts import keyboard
-from pages.shared.frame import presenter, share, talk
+from pages.shared.frame import changes, presenter, share, talk
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
 from pages.shared.show import stage
-from pages.shared.show.pictures import load_library, show
+from pages.shared.show.pictures import load_library
 from pages.shared.state.page import PAGES, Page, enter
 
 SIDEBAR_WIDTH = 220  # pixels
@@ -26,11 +26,13 @@ def open_page(page: Page) -> None:
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
-    if file := st.session_state.get("left_for"):  # a slide; callbacks cannot change the page
+    presenter.take_turn()
+    if left_for := st.session_state.get("left_for"):  # a talk
         enter(page)
-        if file != page.file:
-            st.switch_page(file)
+        if left_for != page:
+            st.switch_page(left_for.file)
         del st.session_state.left_for
+        address.publish()  # at once: what still comes with a slide's address is of that slide
     st.html(STYLE)
     load_library()
     remember()
@@ -40,8 +42,12 @@ def open_page(page: Page) -> None:
         presenter.show_slide(number)
         return
     sidebar(page)
-    st.title(page.title)
+    header = st.container(horizontal=True, vertical_alignment="center", gap="small", key="header")
+    header.title(page.title, width="content")
     address.restore(page)
+    if page.changes != "all":
+        with header:
+            changes.say(page)
     address.note()
     if page.key == next(iter(PAGES)):
         share.tour_link()
@@ -55,7 +61,9 @@ def sidebar(page: Page) -> None:
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
-        for other in PAGES.values():
-            st.page_link(other.file, label=other.title, help=other.purpose)
+        for group, pages in groupby(PAGES.values(), key=lambda other: other.group):
+            with st.container(key=f"pages-{group}", gap=None):
+                st.caption(group)
+                for other in pages:
+                    st.page_link(other.file, label=other.title, help=other.purpose)
         share.tools(page)
-        show(keyboard(), "keyboard")

@@ -6,19 +6,25 @@ import streamlit as st
 
 from pages.browser.parts import copy_link
 from pages.shared.frame import talk
+from pages.shared.show.keys import keys
 from pages.shared.show.pictures import show
 from pages.shared.state.page import Page
 from pages.shared.state.slide import has_presented, turn_to
 
 
 def tools(page: Page) -> None:
-    """Draw what copies the link of the scene, and what makes it a slide of a talk."""
-    st.markdown("**Share**")
-    show(copy_link(), "copy-link")
-    if page.pictures:
-        add = {"on_click": talk.add_scene, "args": [page]}
-        st.button("Add to talk", **add, width="stretch", key="add-to-talk")
-    st.button("Present", on_click=turn_to, args=[1], width="stretch", key="present")
+    """Draw what copies the link of the scene, what makes it a slide of a talk, and the keys."""
+    with st.container(key="share", gap="xsmall"):
+        if page.pictures:
+            add = {"on_click": talk.add_scene, "args": [page]}
+            st.button("Add to talk", **add, width="stretch", key="add-to-talk")
+            if (place := talk.opened()) is not None:
+                update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
+                st.button(f"Update slide {place + 1}", **update, key="update-slide")
+        st.button("Present", on_click=turn_to, args=[1], width="stretch", key="present")
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            show(copy_link(), "copy-link")
+            keys()
 
 
 def tour_link() -> None:
@@ -27,4 +33,4 @@ def tour_link() -> None:
         return
     label = f"Take the tour ({len(talk.shipped())} scenes)"
     with st.container(key="tour"):
-        st.button(label, on_click=turn_to, args=[1], type="tertiary", key="take-the-tour")
+        st.button(label, on_click=turn_to, args=[1], key="take-the-tour")

@@ -9,6 +9,7 @@ from model.insight.weight import Weight
 from pages.shared.inside.words import TAB_WORDS, VIEWS
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import MOST_CLOSED, explained
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from viz import Row, vector_rows
@@ -16,7 +17,7 @@ from viz import Row, vector_rows
 
 def beyond(weight: Weight, of: About) -> None:
     """Draw the same query's keys in up to five ways, with the effects on an objective."""
-    st.caption(TAB_WORDS["beyond"])
+    caption(TAB_WORDS["beyond"])
     found = explained(weight)
     objective = found.objective
     if objective:

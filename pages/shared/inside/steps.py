@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isclose
 
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from model.insight.anatomy import Anatomy, block_of
@@ -15,8 +17,10 @@ from model.trace import EmbeddingRecord
 from pages.shared.inside.words import INPUT_OF_BERT, STEPS
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import taken_apart
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
+from pages.shared.show.sight import parts
 from viz import CanvasPicture, Row, vector_rows
 
 LARGEST = 5  # contributors that are framed
@@ -34,15 +38,40 @@ class Step:
     formula: str
     pictures: Mapping[str, CanvasPicture] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """The title as the list of steps has room for it."""
+        name = self.title.removeprefix("The ").partition(", and")[0]
+        return name[0].upper() + name[1:]
 
-def step_by_step(weight: Weight, of: About) -> None:
-    """Draw all steps, from the query token's embedding to the residual stream after the block."""
-    for number, step in enumerate(steps_of(weight), start=1):
-        st.markdown(f"**{number}. {step.title}**")
-        st.caption(step.words)
-        st.latex(step.formula)
-        for key, picture in step.pictures.items():
-            show(picture, key, of=of, what=NAMES.get(key, step.title))
+
+def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
+    """Draw all steps, from the query token's embedding to the residual stream after the block.
+
+    The `bar` that stays in sight gets a list of them.
+    """
+    st.text(which_tokens(weight))
+    steps = steps_of(weight)
+    places = parts([step.name for step in steps], bar)
+    told: set[str] = set()
+    for number, (place, step) in enumerate(zip(places, steps, strict=True), start=1):
+        with place:
+            st.markdown(f"**{number}. {step.title}**")
+            caption(step.words, told)
+            st.latex(step.formula)
+            for key, picture in step.pictures.items():
+                show(picture, key, of=of, what=NAMES.get(key, step.title))
+
+
+def which_tokens(weight: Weight) -> str:
+    """Return which tokens the numbers are of, in words."""
+    queries = weight.run.trace.query_tokens(weight.site)
+    asked = (
+        (queries[weight.query].text, weight.query),
+        (weight.key_tokens[weight.key], weight.key),
+    )
+    query, key = (f"“{text}”, token {place + 1}" for text, place in asked)
+    return f"The query is of {query}; the key and the value are of {key}."
 
 
 def steps_of(weight: Weight) -> tuple[Step, ...]:
@@ -59,7 +88,7 @@ def steps_of(weight: Weight) -> tuple[Step, ...]:
 
 def row(label: str, tensor: Tensor) -> Row:
     """Return a vector as a row that notes its length."""
-    return Row(label, as_array(tensor), note=f"length {tensor.norm():.4f}")
+    return Row(label, as_array(tensor), note=f"length {tensor.norm():.3f}")
 
 
 def what_is_read(weight: Weight, part: Anatomy) -> Step:
@@ -117,23 +146,26 @@ def dot_product(part: Anatomy) -> Step:
         Row("key", as_array(part.key)),
         Row("query × key", as_array(part.products), total=part.dot),
     ]
-    formula = rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.4f}"
+    formula = rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.3f}"
     return Step(*STEPS["dot"], formula, {"story-dot": vector_rows(rows, marked=best)})
 
 
 def scaling(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the dot product to the score."""
     title, words = STEPS["scale"]
-    formula = rf"{part.dot:.4f} \times {part.scale:.6f}"
+    width = len(part.query)
+    scaled = isclose(part.scale, width**-0.5, rel_tol=1e-5)
+    divided = rf"/ \sqrt{{{width}}}" if scaled else rf"\times {part.scale:.6f}"
+    formula = rf"{part.dot:.3f} {divided}"
     if part.score_bias is not None:
         bias = part.score_bias[weight.key].item()
         words += f" {STEPS['bias'].format(bias=bias)}"
-        formula += rf" {bias:+.4f}"
+        formula += rf" {bias:+.3f}"
     if part.softcap is not None:
         words += f" {STEPS['softcap'].format(softcap=part.softcap)}"
         cap = rf"{part.softcap:g}"
         formula = rf"{cap}\,\tanh\left(\frac{{{formula}}}{{{cap}}}\right)"
-    return Step(title, words, rf"s = {formula} = {part.scores[weight.key]:.4f}")
+    return Step(title, words, rf"s = {formula} = {part.scores[weight.key]:.3f}")
 
 
 def mask(weight: Weight, part: Anatomy) -> Step:
@@ -154,6 +186,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     if part.sink is not None:
         words += f" {STEPS['sink'].format(sink=part.sink)}"
     rows = [
+        Row("scores", as_array(part.masked_scores)),
         Row("e^(score − largest)", as_array(exponentials), total=total),
         Row("weights", as_array(weights), total=weights.sum().item(), probabilities=True),
     ]
@@ -161,7 +194,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
         title,
         words,
         r"w_k = \frac{e^{s_k}}{\sum_j e^{s_j}} = "
-        rf"\frac{{{exponentials[key]:.4f}}}{{{total:.4f}}} = {weights[key]:.4f}",
+        rf"\frac{{{exponentials[key]:.3f}}}{{{total:.3f}}} = {weights[key]:.3f}",
         {"story-softmax": vector_rows(rows, columns=weight.key_tokens, marked=[key])},
     )
 
@@ -180,7 +213,7 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
     others = [place for place in order if place not in shown]
     rows = [
         Row(
-            f"{part.weights[place]:.4f} × “{keys[place]}”",
+            f"{part.weights[place]:.3f} × “{keys[place]}”",
             as_array(part.weighted_values[place]),
             note="this key" if place == key else "",
         )

@@ -24,5 +24,5 @@ def stream_lengths(trace: Trace, of: About) -> None:
         }
         with column:
             st.markdown(f"**{side.title()}**")
-            chart = position_lines(lines, x="sublayer", y="length", height=240)
+            chart = position_lines(lines, x="sublayer", y="length")
             show_altair(chart, f"stream {side}", of=of, what=f"Length of the {side}'s stream")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 
 from model.insight.activations import activations
 from model.insight.anatomy import Anatomy, block_of
@@ -20,37 +21,53 @@ from pages.shared.runs.inside import (
     stream_by_norm_order,
     taken_apart,
 )
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show, show_altair
 from pages.shared.show.saving import NO_MODEL, About
+from pages.shared.show.sight import parts
 from pages.shared.state.choice import number, switch
 from pages.shared.widgets.choose import choose
 from viz import Row, position_lines, vector_rows
+from viz.numbers import power_text
 
 SCALED = switch("scale_on", True, label="Divide by √d")
 TEMPERATURE = number("softmax_temperature", 1.0, (0.1, 5.0), label="Temperature", step=0.1)
 CHOICES = (SCALED, TEMPERATURE)
 FACTORS = np.linspace(0, 1, 101)  # 1 is no scale at all
+SHARPNESS = {"entropy": "entropy, nats", "largest": "largest weight"}  # of a softmax, in words
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
 DIMENSIONS_SHOWN = 64  # of a feed-forward layer's many
 
 
-def switches(weight: Weight, of: About) -> None:
-    """Draw what each part of the architecture does, and what another would do in its place."""
+def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
+    """Draw what each part of the architecture does, and what another would do in its place.
+
+    The `bar` that stays in sight gets a list of them.
+    """
+    missing = weight.run.reader.missing.get("own layers")
+    titles = {
+        "Scale": "The scale, and a temperature",
+        "Projections": "Small projections for each head, or one fused",
+        "Norm": "Layer norm or batch norm",
+        "Order of norms": "Pre-norm or post-norm",
+        "Activation": "ReLU or GELU",
+    }
+    if missing:
+        titles = {"Scale": titles["Scale"]}
+    bodies = scale, projections, norms, norm_order, activation
+    for place, title, body in zip(parts(list(titles), bar), titles.values(), bodies, strict=False):
+        with place:
+            st.subheader(title)
+            body(weight, of)
+    if missing:
+        st.caption(missing)
+
+
+def scale(weight: Weight, of: About) -> None:
+    """Draw what the scale of the scores does to the weights."""
     part = taken_apart(weight)
-    st.subheader("The scale, and a temperature")
     softmax_switches(weight, part, of)
     saturation(weight, part, of)
-    if "own layers" in weight.run.reader.missing:
-        st.caption(weight.run.reader.missing["own layers"])
-        return
-    st.subheader("Small projections for each head, or one fused")
-    projections(weight)
-    st.subheader("Layer norm or batch norm")
-    norms(weight, of)
-    st.subheader("Pre-norm or post-norm")
-    norm_order(weight, of)
-    st.subheader("ReLU or GELU")
-    activation(weight, of)
 
 
 def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
@@ -61,7 +78,7 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
     factor = (len(part.query) ** -0.5 if scaled else 1.0) / temperature
     rows = [
         Row("weights of the run", as_array(part.weights), probabilities=True),
-        Row(f"with q·k × {factor:.4f}", as_array(rescaled(part, factor)), probabilities=True),
+        Row(f"with q·k / {1 / factor:.3g}", as_array(rescaled(part, factor)), probabilities=True),
     ]
     picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])
     show(picture, "rescaled", of=of, what="Weights at another scale")
@@ -72,33 +89,31 @@ def saturation(weight: Weight, part: Anatomy, of: About) -> None:
     keys = weight.record.key[0, weight.head][part.masked_scores.isfinite()]
     if len(keys):
         sweep = scale_sweep(part.query, keys, FACTORS.tolist())
-        curves = ("entropy", "nats", "entropy, nats"), ("largest", "weight", "largest weight")
-        for column, (name, unit, label) in zip(st.columns(2), curves, strict=True):
+        for column, (name, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
             lines = {label: as_array(getattr(sweep, name))}
-            chart = position_lines(lines, FACTORS, x="factor", y=unit, height=220)
+            chart = position_lines(lines, FACTORS, x="factor of the scale", y=label)
             what = f"{label.partition(',')[0].capitalize()} by the scale's factor"
             with column:
                 show_altair(chart, name, of=of, what=what)
-    st.caption(SWITCH_WORDS["scale"])
-    widths = {
-        f"{quantity}, {name}": as_array(getattr(sweep, quantity))
-        for name, sweep in width_sweep(WIDTHS, keys=16).items()
-        for quantity in ("entropy", "largest")
-    }
-    chart = position_lines(widths, WIDTHS, x="width of the head", y="", height=240)
-    what = "Entropy and largest weight by the width of a head"
-    show_altair(chart, "widths", of=NO_MODEL, what=what)
-    st.caption(SWITCH_WORDS["width"])
+    caption(SWITCH_WORDS["scale"])
+    sweeps = width_sweep(WIDTHS, keys=16)
+    for column, (quantity, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
+        lines = {name: as_array(getattr(sweep, quantity)) for name, sweep in sweeps.items()}
+        chart = position_lines(lines, WIDTHS, x="width of the head", y=label)
+        what = f"{label.partition(',')[0].capitalize()} by the width of a head"
+        with column:
+            show_altair(chart, f"{quantity} by width", of=NO_MODEL, what=what)
+    caption(SWITCH_WORDS["width"])
 
 
-def projections(weight: Weight) -> None:
+def projections(weight: Weight, of: About) -> None:
     """Say how far projections head by head are from fused ones, and their shapes."""
     separate, fused, difference = head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
-        st.metric("Largest difference", f"{difference:.1e}" if difference else "0")
+        st.metric("Largest difference", power_text(difference))
         st.metric("Query of this head, separate", shape_of(separate.query[weight.head]))
         st.metric("All heads, fused", shape_of(fused.query))
-    st.caption(SWITCH_WORDS["fused"])
+    caption(SWITCH_WORDS["fused"])
 
 
 def shape_of(tensor: torch.Tensor) -> str:
@@ -117,8 +132,8 @@ def norms(weight: Weight, of: About) -> None:
         with st.container(horizontal=True):
             for name, normed in both.items():
                 label = f"{name}: change in the other tokens when the last one is removed"
-                st.metric(label, f"{normed.changes.max():.4f}")
-    st.caption(SWITCH_WORDS["norm"])
+                st.metric(label, f"{normed.changes.max():.3f}")
+    caption(SWITCH_WORDS["norm"])
 
 
 def norm_order(weight: Weight, of: About) -> None:
@@ -128,9 +143,9 @@ def norm_order(weight: Weight, of: About) -> None:
         f"{order}-norm": as_array(torch.stack([norm[weight.query] for _, norm in sides[side]]))
         for order, sides in stream_by_norm_order(weight.run).items()
     }
-    chart = position_lines(lines, x="sublayer", y="length of the stream", height=240)
+    chart = position_lines(lines, x="sublayer", y="length of the stream")
     show_altair(chart, "orders", of=of, what="Length of the stream with either order of norms")
-    st.caption(f"{SWITCH_WORDS['order']} {NORM_ORDER_NOTE}")
+    caption(f"{SWITCH_WORDS['order']} {NORM_ORDER_NOTE}")
 
 
 def activation(weight: Weight, of: About) -> None:
@@ -145,4 +160,4 @@ def activation(weight: Weight, of: About) -> None:
     with st.container(horizontal=True):
         st.metric("Zeros after ReLU, all tokens", f"{found.relu_zeros:.1%}")
         st.metric("Zeros after GELU, all tokens", f"{found.gelu_zeros:.1%}")
-    st.caption(SWITCH_WORDS["activation"].format(shown=DIMENSIONS_SHOWN, all=inner.size(-1)))
+    caption(SWITCH_WORDS["activation"].format(shown=DIMENSIONS_SHOWN, all=inner.size(-1)))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.insight.weight import Weight
 from pages.shared.inside.beyond import beyond
 from pages.shared.inside.steps import step_by_step
 from pages.shared.inside.switches import switches
-from pages.shared.runs.inside import taken_apart
 from pages.shared.show.saving import About
 from pages.shared.state.choice import Choice, one_of
-from pages.shared.widgets.choose import tabs
 
 TITLES = {
     "steps": "Step by step",
@@ -29,18 +27,21 @@ def tab_choice(key: str, titles: Mapping[str, str] = TITLES) -> Choice:
     return one_of(key, titles, label="What is shown", old=old)
 
 
-def weight_tabs(
-    choice: Choice,
+def weight_tab(
+    name: str,
     weight: Weight,
     more: Mapping[str, Callable[[], None]],
     *,
+    bar: DeltaGenerator,
     of: About,
 ) -> None:
-    """Draw a weight and the chosen tab about it: one that all models share, or one `more`."""
-    st.metric("Weight", f"{taken_apart(weight).weights[weight.key]:.4f}")
+    """Draw a tab about a weight: one that all models share, or one `more`.
+
+    The `bar` above stays in sight, and gets the list of what is in a long tab.
+    """
     shared = {
-        "steps": lambda: step_by_step(weight, of),
+        "steps": lambda: step_by_step(weight, of, bar),
         "beyond": lambda: beyond(weight, of),
-        "switches": lambda: switches(weight, of),
+        "switches": lambda: switches(weight, of, bar),
     }
-    tabs(choice, {**shared, **more})
+    {**shared, **more}[name]()

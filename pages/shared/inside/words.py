@@ -29,13 +29,13 @@ STEPS = {  # the title of each step, and its words; what some models do besides 
         "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
         "token between them."
     ),
-    "bias": "A number learned for each distance between query and key is added: {bias:.4f}.",
+    "bias": "A number learned for each distance between query and key is added: {bias:.3f}.",
     "softcap": (
         "The score is then bent so that it never passes {softcap:g} on either side: "
         "{softcap:g} × tanh(score / {softcap:g})."
     ),
     "sink": (
-        "This model's heads have a sink: one more score, {sink:.4f}, that stands for no token. It "
+        "This model's heads have a sink: one more score, {sink:.3f}, that stands for no token. It "
         "takes its share of the softmax, so the weights of a row sum to less than 1."
     ),
     "scale": (
@@ -50,7 +50,8 @@ STEPS = {  # the title of each step, and its words; what some models do besides 
     "softmax": (
         "The softmax",
         "The exponentials of the scores, divided by their sum, are the weights of this query over "
-        "all keys. The framed one is the weight you came for.",
+        "all keys. The framed one is the weight you came for. The largest score is taken off all "
+        "of them first: it changes no weight, and keeps the exponentials from 0 to 1.",
     ),
     "values": (
         "The weighted sum of values",

@@ -17,14 +17,16 @@ Report = Callable[[Effects, float], None]  # takes what is known, and the share 
 
 
 @model_call()
-def removal_effects(run: ModelRun, _report: Report) -> Effects:
+def removal_effects(run: ModelRun, place: int | None, _report: Report) -> Effects:
     """Return the change of a run's objective without each head, on top of its edits.
 
-    `_report` is called after each layer.
+    With a `place` it is that of one of the objective's tokens alone. `_report` is called after each
+    layer.
     """
     shape = run.reader.shape
     effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
-    removals = head_removals(run.reader, run.tokens, run.changes)
+    objective = run.objective if place is None else run.objective.alone(place)
+    removals = head_removals(run.reader, run.tokens, run.changes, objective)
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
         _report(effects, done / len(shape.sites))

@@ -10,8 +10,8 @@ from model.trace import Kind
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
+from pages.shared.show.sight import seek
 from pages.shared.state.choices import (
-    CHANGED,
     INSIDE_OF,
     INSIDE_PAD_TO,
     INSIDE_TARGET,
@@ -26,6 +26,9 @@ from pages.shared.state.page import shown
 from pages.shared.state.slide import slide
 from viz import CanvasPicture
 
+WEIGHT_BAR = "weight-bar"  # the key of what says a weight on the page Inside a head
+
+Cell = tuple[Kind, int, int, int, int]  # with layer, head, query and key, from 0
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
@@ -63,18 +66,32 @@ def open_inside(
     query: int,
     key: int,
     *,
-    changed: bool = False,
     pad_to: int | None = None,
     target: str = "",
+    summed_up: str = "",
 ) -> None:
     """Open the page Inside a head at one cell of one run; everything counts from 0. A callback.
 
-    On a slide it does nothing: no click leaves a talk.
+    `summed_up` names the mean or maximum that was clicked, of which this is the largest weight. On
+    a slide it does nothing: no click leaves a talk.
     """
     if slide():
         return
     select_head(kind, layer, head)
     run = {INSIDE_OF: chosen(SENTENCE), INSIDE_TARGET: target, INSIDE_PAD_TO: pad_to}
-    for choice, value in ({QUERY: query, KEY: key, CHANGED: changed} | run).items():
+    for choice, value in ({QUERY: query, KEY: key} | run).items():
         put(choice, value)
+    stands_for((kind, layer, head, query, key), summed_up)
+    seek(WEIGHT_BAR)
     st.session_state.to_inside = shown()
+
+
+def stands_for(cell: Cell, summed_up: str) -> None:
+    """Note which mean or maximum a weight is the largest of; empty if of none."""
+    st.session_state.stands_for = cell, summed_up
+
+
+def stood_for(cell: Cell) -> str:
+    """Return which mean or maximum a weight was opened for, as the largest of it; else nothing."""
+    of, summed_up = st.session_state.get("stands_for", (None, ""))
+    return summed_up if of == cell else ""

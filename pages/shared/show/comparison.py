@@ -14,9 +14,12 @@ from model.insight.effects import log_probabilities
 from model.reader import Question
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.pictures import chips, show
+from pages.shared.show.doubt import warn
+from pages.shared.show.glossary import GLOSSARY
+from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About
 from viz import CanvasPicture, probability_bars, token_strip
+from viz.numbers import number_text
 
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
@@ -34,8 +37,7 @@ def compare_texts(
     shown = zip(KEYS, labels, (before, after), (after, before), strict=True)
     for key, label, one, other in shown:
         what = f"{'Translation' if isinstance(one, Translation) else 'Text'} {label}"
-        row = chips(one.target_tokens, other.target_tokens)
-        strip = token_strip(one.text, row, label=what)
+        strip = token_strip(one.text, chips_written(one, other), label=what)
         show(strip, key, of=of, what=what)
 
 
@@ -45,6 +47,7 @@ def compare_writing(before: ModelRun, after: ModelRun, *, of: About) -> None:
         return
     try:
         compare_texts(written(before), written(after), of=of)
+        warn(before)
     except ValueError as error:  # a prompt that leaves no room to write
         st.text(str(error))
 
@@ -67,10 +70,11 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     words, unit = objective.description, "nats"
     if loss:
         words, unit = f"minus the mean of {words}", "nats a token"
-    change = f"{now - trained:+.3f} against {trained:.3f} as trained" if changed else None
+    change = f"{now - trained:+.3f} against {number_text(trained)} as trained" if changed else None
     color = "inverse" if loss else "normal"
     label = words[0].upper() + words[1:]
-    st.metric(label, f"{now:.3f} {unit}", change, delta_color=color)
+    value = f"{number_text(now)} {unit}"
+    st.metric(label, value, change, delta_color=color, help=GLOSSARY["nats"])
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
@@ -231,7 +235,7 @@ class Answers(NamedTuple):
         found = self.probabilities
         rank = int((found > found[answer]).sum()) + 1
         (text,) = self.texts([answer])
-        return f"“{text}” itself: {found[answer]:.4f}, number {rank} of {len(found)}"
+        return f"“{text}” itself: {found[answer]:.3f}, number {rank} of {len(found)}"
 
     def can_stand_beside(self, other: Answers) -> bool:
         """Return whether the same number stands for the same answer in another run."""

@@ -8,12 +8,13 @@ import numpy as np
 import streamlit as st
 
 from pages.shared.show.cells import OpenCell, attention_map
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state.choices import OWN_SCALE, SUMMARIES, chosen
+from pages.shared.state.choices import HEAD, LAYER, LIT, OWN_SCALE, SUMMARIES, chosen, put
 from pages.shared.widgets.choose import choose
-from viz import attention_heatmap, attention_lines, head_grid, selected_map
+from viz import Behind, attention_heatmap, attention_lines, head_grid, selected_map
 from viz.arrays import as_levels, in_bytes
 
 SELECTION = "grid-selection"
@@ -54,9 +55,16 @@ def all_heads(
     columns = [*(f"head {head + 1}" for head in heads), *SUMMARIES]
     options = {"column_labels": columns, "linked": True, "own_scale": chosen(OWN_SCALE)}
     grid = head_grid(maps, query_tokens, key_tokens, **options)
-    show(grid, "grid", of=of, what=what)
+
+    def to_html(title: str, caption: str) -> str:
+        """Return a page of all heads that opens on the chosen one."""
+        layer, place = chosen(LAYER), [*heads, *SUMMARIES].index(chosen(HEAD))
+        selected = None if layer in SUMMARIES else (layer, place)
+        return grid.having(linked=False, selected=selected).to_html(title, caption)
+
+    show(grid, "grid", of=of, what=what, to_html=to_html)
     choose(OWN_SCALE)
-    st.caption(HOW_TO_READ["grid"])
+    caption(HOW_TO_READ["grid"])
 
 
 def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], None]) -> None:
@@ -67,29 +75,53 @@ def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], N
     show(selected_map(selected), SELECTION, lambda: open_map(*picked(SELECTION)))
 
 
-def one_in_large(
+def large_heatmap(
     weights: np.ndarray,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
-    picture: str,
     *,
     of: About,
     what: str,
     blocked: np.ndarray | None = None,
+    behind: Behind | None = None,
+    name: str = "weight",
     open_cell: OpenCell | None = None,
 ) -> None:
-    """Draw one head's weights (Q, K) as a heatmap, or as lines; for `of` and `what` see `show`.
+    """Draw one head's weights (Q, K) as a heatmap; for `of` and `what` see `show`.
 
-    A click on a cell of the heatmap calls `open_cell`, if there is one.
+    A click on a cell calls `open_cell`, if there is one. For what is `behind` weights that sum up
+    several see `attention_heatmap`; their `name` is then another.
     """
-    reading = HOW_TO_READ[picture]
-    if picture == "heatmap":
-        scale = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked}
-        clickable = open_cell is not None
-        heatmap = attention_heatmap(weights, query_tokens, key_tokens, **scale, clickable=clickable)
-        attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
-        reading += HOW_TO_READ["clickable" if open_cell else "not clickable"]
-    else:
-        lines = attention_lines(weights, query_tokens, key_tokens)
-        show(lines, "lines", of=of, what=f"{what}, as lines")
-    st.caption(reading)
+    cells = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked, "behind": behind}
+    cells |= {"name": name, "clickable": open_cell is not None}
+    heatmap = attention_heatmap(weights, query_tokens, key_tokens, **cells)
+    attention_map(heatmap, "heatmap", open_cell, of=of, what=what)
+    click = "clickable" if open_cell else "not clickable"
+    caption(HOW_TO_READ["heatmap"] + HOW_TO_READ[click])
+
+
+def large_lines(
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    of: About,
+    what: str,
+) -> None:
+    """Draw one head's weights (Q, K) as lines, those of the chosen token alone if there is one."""
+    lit = lit_among(query_tokens, key_tokens)
+    lines = attention_lines(weights, query_tokens, key_tokens, lit=lit)
+    show(lines, "lines", lambda: light(picked("lines")), of=of, what=f"{what}, as lines")
+    caption(HOW_TO_READ["lines"])
+
+
+def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | None:
+    """Return the side and the place, from 0, of the token whose lines are kept; None if none is."""
+    letter, place = chosen(LIT)[:1], int(chosen(LIT)[1:] or 0) - 1
+    side, tokens = ("query", queries) if letter == "q" else ("key", keys)
+    return (side, place) if 0 <= place < len(tokens) else None
+
+
+def light(token: tuple[str, int] | None) -> None:
+    """Keep the lines of a token, by its side and its place from 0, or of all; a callback."""
+    put(LIT, f"{token[0][0]}{token[1] + 1}" if token else "")

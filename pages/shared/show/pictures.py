@@ -6,26 +6,34 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import exp
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
 from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
-from pages.shared.show.stage import place
+from pages.shared.show.stage import NOTE, is_staged, place, staged_keys
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
-from viz.canvas import Part, caption_html
+from viz.canvas import FILE, Part, caption_html
 from viz.numbers import from_chart, largest
 from viz.tokens import aligned
-from viz.vectors.position_heatmap import numbers_of
+from viz.vectors.position_heatmap import in_theme, numbers_of
 
 if TYPE_CHECKING:
     import altair as alt
+
+STAGED = 740, 480  # pixels of width of a chart on a slide, alone and beside others
+LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
+# Of Plotly's tables, which a slide does not zoom, in pixels.
+STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
+TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # of Plotly, by theme
 
 
 @cache
@@ -53,16 +61,18 @@ def show(
     *,
     of: About | None = None,
     what: str = "",
+    to_html: Callable[[str, str], str] | None = None,
 ) -> None:
     """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
 
-    If `of` says which run it is of, it can be saved, and `what` says what of it is shown.
+    If `of` says which run it is of, it can be saved, and `what` says what of it is shown; for a
+    page of its own other than the picture's see `Picture`.
     """
     options, menu = {"on_picked_change": on_pick} if on_pick else {}, None
     if of is not None:
-        menu = menu_of(Picture(what, key, of, picture.numbers, picture.to_html))
+        menu = menu_of(Picture(what, key, of, picture.numbers, to_html or picture.to_html))
         options["on_wanted_change"] = asking(key, key)
-    with place(key):
+    with place(key, of and (of, what)):
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
 
 
@@ -73,12 +83,16 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
     config = {"displaylogo": False, "toImageButtonOptions": image}
 
     def to_html(title: str, caption: str) -> str:
-        head = f"<head><title>{html.escape(title)}</title>"
-        page = figure.to_html(include_plotlyjs=True, config=config).replace("<head>", head, 1)
-        start, end, rest = page.rpartition("</body>")
-        return f"{start}{caption_html(caption)}{end}{rest}"
+        head = f"<head><title>{html.escape(title)}</title><style>{FILE}</style>"
+        kept = go.Figure(figure).update_layout(template=TEMPLATES[theme])
+        page = kept.to_html(include_plotlyjs=True, config=config).replace("<head>", head, 1)
+        return page.replace("<body>", f"<body>{caption_html(title, caption)}", 1)
 
-    with place(key), st.container(key=f"chart-{key}"):
+    theme = st.context.theme.type or "light"
+    in_theme(figure, theme)
+    if is_staged(key):
+        figure.update_layout(STAGED_TABLE)
+    with place(key, (of, what)), st.container(key=f"chart-{key}"):
         st.plotly_chart(figure, key=key, config=config)
         offer(Picture(what, key, of, numbers, to_html))
     words = html.escape(f"{what}. {largest(numbers)}")
@@ -87,8 +101,12 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
 
 def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
     """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
-    with place(key), st.container(key=f"chart-{key}"):
-        st.altair_chart(chart, key=key)
+    options = {}
+    if is_staged(key):  # where the browser zooms, a width that is measured would be too large
+        options["width"] = "content"
+        chart = chart.properties(width=STAGED[len(staged_keys() - {NOTE}) > 1])
+    with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
+        st.altair_chart(chart, key=key, **options)
         offer(Picture(what, key, of, from_chart(chart)))
 
 
@@ -148,15 +166,21 @@ def all_picked(key: str) -> list[Any]:
     return [value for _, value in new]
 
 
-def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> list[Chip]:
+def chips(
+    tokens: Sequence[Token],
+    before: Sequence[Token] | None = None,
+    log_probabilities: Sequence[float] | None = None,
+) -> list[Chip]:
     """Return tokens as chips; those of one word are joined, those of two sentences coloured.
 
-    If there are tokens of a text `before`, those not among them in their order are marked.
+    If there are tokens of a text `before`, those not among them in their order are marked. Tokens
+    that a model wrote are shaded by their `log_probabilities`, in nats.
     """
     changed = set() if before is None else changed_places(before, tokens)
     pieces = as_pieces(tokens)
     paired = any(piece.segment for piece in pieces)
     kinds = {"written": "piece", "padding": "special"}
+    likely = [None] * len(pieces) if log_probabilities is None else map(exp, log_probabilities)
     return [
         Chip(
             piece.text,
@@ -164,9 +188,16 @@ def chips(tokens: Sequence[Token], before: Sequence[Token] | None = None) -> lis
             kinds.get(piece.role, piece.role),
             index in changed,
             piece.segment if paired else None,
+            probability,
         )
-        for index, piece in enumerate(pieces)
+        for index, (piece, probability) in enumerate(zip(pieces, likely, strict=True))
     ]
+
+
+def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
+    """Return what a model wrote as chips shaded by probability; for `before` see `chips`."""
+    earlier = before and before.target_tokens
+    return chips(writing.target_tokens, earlier, writing.log_probabilities)
 
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:

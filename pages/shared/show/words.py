@@ -13,9 +13,9 @@ HOW_TO_READ = {
     "heatmap": (
         "Each row is a token that looks (its query), each column a token it may look at (its key). "
         "The brighter a cell, the more of that token's value is taken. "
-        "Point at a cell to read its weight"
+        "Point at a cell, or tap it, to read its weight"
     ),
-    "clickable": "; click it to see how the weight comes about.",
+    "clickable": "; click it, or tap it again, to see how the weight comes about.",
     "not clickable": ".",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
@@ -44,12 +44,17 @@ KIND_WORDS: dict[Kind, str] = {
     ),
 }
 
-SHIFTED = (
-    " A row is labelled with the token the decoder has just read, and is used to choose the "
-    "next one"
-)
-
-FIRST = ": the first row chooses the first {target}token."
+ROW_WORDS = {  # what a decoder's row is called
+    "read": (
+        " A row is labelled with the token the decoder has just read, and is used to choose the "
+        "next one."
+    ),
+    "writes": " Each row names the token the decoder has just read → the one it then writes.",
+    "made to write": (
+        " Each row names the token the decoder has just read → the one of the given text that it "
+        "is made to write next."
+    ),
+}
 
 SUMMARY_WORDS = {
     "mean": " Shown: the mean of the layer's heads; its rows still sum to 1.",
@@ -76,7 +81,7 @@ MASK_WORDS = {
         "layers."
     ),
     "edit": (
-        "Filled cells are visible, struck ones blocked; a ring marks what you changed. Click or "
+        "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
         "drag to close and open cells, or use the arrow keys and space."
     ),
     "known target": (
@@ -90,6 +95,15 @@ MASK_WORDS = {
         "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
         "and the shipped model's loss moves the other way: it was trained with the mask and "
         "never learned to use what it now sees."
+    ),
+    "nothing to hide": (
+        "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
+        "to pad to first, in the row above."
+    ),
+    "look-ahead off": (
+        "The decoder now sees the very token it is asked for, and yet the loss can rise: it was "
+        "trained with the mask and never learned to use what it sees. The text changes less, since "
+        "no later token exists while it is written."
     ),
     "window": "Closes cells more than this many positions from the diagonal, for this kind.",
     "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
@@ -107,15 +121,10 @@ HEAD_WORDS = {
     ),
     "no badge": "No badge: this head follows none of the patterns below on this sentence.",
     "effects": (
-        "Each head is removed alone, and {measure} is measured again. Red: the model "
-        "finds it less likely without the head, so the head helped. Blue: more likely. What you "
+        "Each head is removed alone, and {measure} is measured again. Blue: the model "
+        "finds it less likely without the head, so the head helped. Red: more likely. What you "
         "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
         "open its head."
-    ),
-    "masks in force": ("Your mask changes apply here too; undo them on the Masks page."),
-    "heads in force": (
-        "The heads you switched off or faded on the Heads page are also off here. Undo that on the "
-        "Heads page."
     ),
 }
 
@@ -148,14 +157,14 @@ def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
     )
 
 
-def reading_of(kind: Kind, head: int | str, source: str, target: str, beside: bool) -> str:
+def reading_of(kind: Kind, head: int | str, source: str, target: str, row: str) -> str:
     """Return what a kind of attention and a head show, in plain words about the named sides.
 
-    A decoder `beside` an encoder begins with a start token, and one alone with the text.
+    `row` says what a decoder's row is called, by the keys of `ROW_WORDS`.
     """
     words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
     if kind != "encoder":
-        words += SHIFTED + (FIRST if beside else ".")
+        words += ROW_WORDS[row]
     named = {"source": source, "target": target}
     return words.format(
         **{side: "" if name == ONE_SIDE else f"{name} " for side, name in named.items()}

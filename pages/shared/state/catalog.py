@@ -46,11 +46,13 @@ class CatalogEntry:
 
 EXAMPLES = (
     "The animal didn't cross the street because it was too tired.",
+    "The dog ate the meat because it was hungry.",
     "I love my cat.",
     "How do you feel today?",
     "The red car is faster than the blue car.",
-    "Who is that?",
 )
+# Tokens of the examples: a query and the key it should find.
+TELLING = (("it", "dog"), ("it", "animal"))
 SHIPPED = {
     entry.key: entry
     for entry in (

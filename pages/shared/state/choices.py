@@ -82,6 +82,7 @@ HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Hea
 LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(replace(HEAD_NUMBER, key="head"), "mean")
 EDITS = Choice("edits", "", check_edits, room=LONGEST_EDITS, instead=TOO_MANY)
+AS_TRAINED = switch("as_trained")  # leaves the edits out where a page can do without them
 PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(
     "own_scale",
@@ -92,15 +93,15 @@ OWN_SCALE = switch(
 TARGET = text("target", "", LONGEST_SENTENCE)
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
 MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # places of tokens, from 0
+LIT = like("lit", "", r"[qk]\d{1,3}")  # the token whose lines are kept: a query or key, from 1
 # The weight that the page Inside a head takes apart, and in which run.
 QUERY = counted("query", 0, MOST_TOKENS, label="Query: the token that looks")
 KEY = counted("key", 0, MOST_TOKENS, label="Key: the token looked at")
-CHANGED = switch("changed", label="With your changes")
 INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
 INSIDE_TARGET = text("inside_target", "", LONGEST_SENTENCE)
 INSIDE_PAD_TO = padding("inside_pad_to")
 
-COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS)
+COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS, AS_TRAINED)
 
 
 def chosen(choice: Choice) -> Any:

@@ -9,13 +9,20 @@ import streamlit as st
 
 from model.edits import Edits
 from pages.shared.state import models
+from pages.shared.state.choices import AS_TRAINED, chosen
 
 LONGEST = 100  # changes that can be undone
+BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show the changes alone
 
 
 def edits(key: str | None = None) -> Edits:
     """Return what the visitor has changed so far."""
     return _history(key)[-1]
+
+
+def in_force() -> Edits:
+    """Return what the chosen model runs with: what was changed, unless it is wanted as trained."""
+    return Edits() if chosen(AS_TRAINED) else edits()
 
 
 def change(edits: Edits, key: str | None = None) -> None:

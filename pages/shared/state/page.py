@@ -4,31 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import streamlit as st
 
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import COMMON, KIND
 
+Changes = Literal["all", "in force", "by side", "none"]
+
 
 @dataclass(frozen=True, eq=False)
 class Page:
     """Everything that the app knows of a page.
 
-    `key` names it in talk files and is never shown. `body` draws it below its title. `choices` are
-    those of this page alone, which its links hold beside the common ones. `pictures` are those
-    that a slide can show, in words by the key they are drawn with; a new slide shows `first`, a
-    picture or the choice that names one. The chosen layer is one of the `kind`.
+    `key` names it in talk files and is never shown. `group` says what one wants there, above the
+    pages of a group that stand together in the sidebar. `body` draws it below its title.
+    `choices` are those of this page alone, which its links hold beside the common ones.
+    `pictures` are those that a slide can show, in words by the key they are drawn with; a new
+    slide shows `first`, a picture or the choice that names one. The chosen layer is one of the
+    `kind`. `changes` says whether the body runs the model with the visitor's changes: all of
+    them, those in force, those of a side alone, or none.
     """
 
     key: str
     title: str
+    group: str
     purpose: str
     body: Callable[[], None]
     choices: tuple[Choice, ...] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
     first: str | Choice = ""
     kind: Choice = KIND
+    changes: Changes = "none"
 
     @property
     def file(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from pages.shared.state.choice import Choice
 from pages.shared.state.choices import HEAD, KIND, LAYER, SUMMARIES, Head, chosen, put
 
 Widget = Callable[..., Any]
-MOST_SIDE_BY_SIDE = 11  # layers or heads
+MOST_LAYERS = 6  # side by side, with their summaries, and a head and a picture beside them
 
 
 def choose(
@@ -34,6 +34,7 @@ def choose(
     offered = list(choice.options if options is None else options)
     if offered:
         put(choice, nearest(chosen(choice), offered))
+        note_offered(choice.key, offered)
         more = {"options": offered, "format_func": lambda value: words(choice, value), **more}
         if widget is st.selectbox and None in offered:
             more["placeholder"] = words(choice, None)  # Streamlit takes None for no choice at all
@@ -51,6 +52,40 @@ def choose(
     more = {"label": choice.label, "help": choice.help, **more}
     widget(key=choice.key, persist_state="session", **more)
     return chosen(choice)
+
+
+@dataclass
+class Offered:
+    """The options of a choice that is drawn, the one chosen last, and those that keys passed."""
+
+    options: list[Any]
+    now: Any
+    passed: set[Any]
+
+
+def note_offered(key: str, options: list[Any]) -> None:
+    """Note the options of a choice for `step`, of which one is chosen."""
+    noted, now = st.session_state.setdefault("offered", {}), st.session_state[key]
+    passed = noted[key].passed if key in noted and noted[key].now == now else set()
+    noted[key] = Offered(options, now, passed)
+
+
+def step(key: str, by: int) -> None:
+    """Choose what was offered so many options after the chosen one, if there is one; a callback.
+
+    Of two quick steps the second comes with the browser's value of before the first.
+    """
+    one = st.session_state.get("offered", {}).get(key)
+    if one is None:
+        return
+    sent = st.session_state.get(key, one.now)
+    if sent not in one.passed:
+        one.now, one.passed = sent, set()
+    place = one.options.index(one.now) + by if one.now in one.options else -1
+    if 0 <= place < len(one.options):
+        one.passed.add(one.now)
+        one.now = one.options[place]
+    st.session_state[key] = one.now
 
 
 def box(choice: Choice) -> Widget:
@@ -112,22 +147,12 @@ def editor(
     widget(label, key=name, on_change=take, **more)
 
 
-def tabs(choice: Choice, sections: Mapping[str, Callable[[], None]]) -> None:
-    """Offer sections by the keys of a choice's options, and draw the chosen one alone."""
-    sections[choose(choice, sections, label_visibility="collapsed")]()
-
-
 def pick_one(
     label: str, options: Iterable[str], key: str, picked: Callable[[str], None], **more: object
 ) -> None:
-    """Draw options as pills, and call `picked` with a clicked one, which can be clicked again."""
-
-    def take() -> None:
-        if (option := st.session_state[key]) is not None:
-            st.session_state[key] = None
-            picked(option)
-
-    st.pills(label, options, key=key, on_change=take, label_visibility="collapsed", **more)
+    """Draw a menu of options, and call `picked` with the clicked one."""
+    take = {"on_click": lambda: picked(st.session_state[key])}
+    st.menu_button(label, list(options), key=key, **take, **more)
 
 
 def choose_kind(choice: Choice = KIND, **more: object) -> Kind:
@@ -153,10 +178,13 @@ def choose_head(kind: Kind, summaries: bool = True) -> Head:
 
 
 def choose_place(choice: Choice, count: int, summaries: bool) -> Head:
-    """Draw the choice of one of so many layers or heads; many are in a box that drops down."""
+    """Draw the choice of one of so many layers or heads.
+
+    Heads, and many layers, are in a box that drops down: a row has room for all choices of a head.
+    """
     options = place_options(count) if summaries else list(range(count))
-    many = {"widget": st.selectbox, "width": 110} if len(options) > MOST_SIDE_BY_SIDE else {}
-    return choose(choice, options, **many)
+    boxed = choice is not LAYER or len(options) > MOST_LAYERS
+    return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
 
 
 def place_options(count: int) -> list[Head]:
@@ -164,12 +192,15 @@ def place_options(count: int) -> list[Head]:
     return [*range(count), *SUMMARIES]
 
 
-def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1) -> int:
-    """Draw the choice of a token, shown as counted from `first`; return its place, from 0."""
+def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1, width: int = 240) -> int:
+    """Draw the choice of a token, shown as counted from `first`; return its place, from 0.
+
+    Its box is `width` pixels wide.
+    """
     return choose(
         choice,
         range(len(tokens)),
         widget=st.selectbox,
         format_func=lambda place: f"{place + first}: {tokens[place]}",
-        width=240,
+        width=width,
     )

@@ -1,6 +1,19 @@
 import pytest
 
-from pages.browser.parts import KEYS, browser_text, copy_link, kept_text, keyboard, save_menu, slide
+from pages.browser.parts import (
+    KEYS,
+    Row,
+    browser_text,
+    contents,
+    copy_link,
+    kept_text,
+    keyboard,
+    reveal,
+    save_menu,
+    slide,
+    slide_list,
+    thumbnail,
+)
 from tests.viz.unpacking import unpack
 
 MENU = {
@@ -48,6 +61,15 @@ def test_every_key_has_words_and_something_to_click():
     assert {key["name"] for key in keys if key["key"] == " "} == {"Space"}
 
 
+def test_a_list_of_contents_says_where_everything_is():
+    header, _ = unpack(contents({"<b>": ".st-key-one"}))
+    assert header == {"entries": [{"name": "<b>", "of": ".st-key-one"}]}
+
+
+def test_what_is_to_be_seen_is_asked_for_by_number():
+    assert unpack(reveal(".st-key-one", 2))[0] == {"of": ".st-key-one", "number": 2}
+
+
 def test_a_menu_offers_its_formats_and_holds_no_file_that_nobody_asked_for():
     header, body = unpack(save_menu(*MENU.values(), made_here=["png"]))
     assert header == {**MENU, "made_here": ["png"], "of": None}
@@ -64,6 +86,24 @@ def test_the_menu_of_a_chart_says_where_that_is():
     assert unpack(save_menu(*MENU.values(), of=".st-key-waves"))[0]["of"] == ".st-key-waves"
 
 
+SVG = "http://www.w3.org/2000/svg"  # a name, from which nothing is loaded
+
+
 def test_parts_are_pages_of_their_own_without_network():
     for picture in (slide("", "", number=1, count=1), kept_text("", None), copy_link()):
-        assert "://" not in picture.to_html()
+        assert "://" not in picture.to_html().replace(SVG, "")
+
+
+def test_a_list_says_of_every_slide_what_it_is_and_of_none_that_it_is_edited():
+    row = Row("name", "<b>é", "Attention", "all heads", "key", opens=True)
+    header, _ = unpack(slide_list([row], edited=0, opened=None, kept="kept", known=["key"]))
+    assert header["slides"] == [vars(row)]
+    assert (header["edited"], header["opened"]) == (0, -1)
+    empty = unpack(slide_list([], edited=None, opened=None, kept="kept", known=[]))[0]
+    assert (empty["slides"], empty["edited"]) == ([], -1)
+
+
+def test_a_small_picture_is_asked_for_by_where_the_pictures_are():
+    asked = thumbnail("kept", "key", [".st-key-grid"], slides=["key", "other"], number=7)
+    header = {"name": "kept", "of": "key", "pictures": [".st-key-grid"]}
+    assert unpack(asked)[0] == header | {"slides": ["key", "other"], "number": 7}

@@ -46,6 +46,6 @@ def test_what_is_beyond_bounds_in_a_link_is_left_out(wrong):
 
 
 def test_a_strategy_is_told_with_its_own_options_alone():
-    assert strategy_words(Strategy(), 64) == "greedy, longest 64"
-    words = "beam, beam size 3, length penalty 0.5, longest 20"
+    assert strategy_words(Strategy(), 64) == "greedy, at most 64 tokens"
+    words = "beam, beam size 3, length penalty 0.5, at most 20 tokens"
     assert strategy_words(Strategy("beam", 3, 0.5), 20) == words

@@ -75,8 +75,8 @@ def test_a_bias_of_distances_is_added_to_the_score(transformers_folders):
     (scale,) = (step for step in steps_of(weight) if step.title == "The scaling")
     bias, score = part.score_bias[weight.key].item(), part.scores[weight.key].item()
     assert bias != 0
-    assert f"is added: {bias:.4f}" in scale.words
-    assert scale.formula.endswith(f"{bias:+.4f} = {score:.4f}")
+    assert f"is added: {bias:.3f}" in scale.words
+    assert scale.formula.endswith(f"{bias:+.3f} = {score:.3f}")
     assert part.dot * part.scale + bias == pytest.approx(score, abs=1e-5)
 
 

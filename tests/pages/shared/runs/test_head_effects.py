@@ -20,7 +20,7 @@ def quiet(*progress):
 
 def test_every_head_is_removed_once_and_each_layer_is_told():
     told = []
-    effects = removal_effects(RUN, lambda found, share: told.append(share))
+    effects = removal_effects(RUN, None, lambda found, share: told.append(share))
     assert told == sorted(told)
     assert told[-1] == 1
     assert all(np.isfinite(values).all() for values in effects.values())
@@ -32,7 +32,7 @@ def test_the_effects_are_those_of_the_model_with_the_edits():
     model, edits = load(RUN.model), Edits(gates={("encoder", 0, 1): 0.0})
     trace = model.trace(RUN.sentence, model.translate(RUN.sentence))
     expected = dict(head_removals(model, trace, edits.at_sites(model.shape, 20)))
-    effects = removal_effects(replace(RUN, edits=edits), quiet)
+    effects = removal_effects(replace(RUN, edits=edits), None, quiet)
     assert set(expected) == set(model.shape.sites)
     for site, change in expected.items():
         np.testing.assert_allclose(effects[site.kind][site.layer], change, atol=1e-5)
@@ -45,7 +45,7 @@ def test_heads_of_every_model_are_removed(name, in_full, loaded, transformers_fo
     monkeypatch.setattr(run, "IN_FULL", in_full)
     asked = ModelRun(RUN.sentence, model=loaded(transformers_folders[name]))
     model = load_model(transformers_folders[name])
-    effects = removal_effects(asked, quiet)
+    effects = removal_effects(asked, None, quiet)
     for site, change in head_removals(model, model.trace(RUN.sentence)):
         np.testing.assert_allclose(effects[site.kind][site.layer], change, atol=1e-5)
 
@@ -53,11 +53,21 @@ def test_heads_of_every_model_are_removed(name, in_full, loaded, transformers_fo
 def test_without_anything_to_measure_on_there_are_no_effects(loaded, transformers_folders):
     asked = ModelRun(RUN.sentence, model=loaded(transformers_folders["headless"]))
     with pytest.raises(ValueError, match="nothing to measure"):
-        removal_effects(asked, quiet)
+        removal_effects(asked, None, quiet)
 
 
 def test_another_models_effects_and_other_edits_are_never_shown():
-    removal_effects(RUN, quiet)
-    assert removal_effects.kept(RUN) is not None
-    assert removal_effects.kept(replace(RUN, model="en-fr")) is None
-    assert removal_effects.kept(replace(RUN, edits=Edits(gates={("cross", 0, 0): 0.0}))) is None
+    removal_effects(RUN, None, quiet)
+    assert removal_effects.kept(RUN, None) is not None
+    assert removal_effects.kept(replace(RUN, model="en-fr"), None) is None
+    assert (
+        removal_effects.kept(replace(RUN, edits=Edits(gates={("cross", 0, 0): 0.0})), None) is None
+    )
+
+
+def test_effects_on_each_token_alone_sum_to_those_on_all():
+    whole = removal_effects(RUN, None, quiet)
+    alone = [removal_effects(RUN, place, quiet) for place in range(len(RUN.objective.ids))]
+    assert len(alone) > 2
+    for kind, values in whole.items():
+        np.testing.assert_allclose(sum(one[kind] for one in alone), values, atol=1e-4)

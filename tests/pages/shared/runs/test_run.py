@@ -142,12 +142,12 @@ def test_a_decoding_is_the_translators_own(shipped):
 
 def test_a_decoding_begins_with_what_is_forced_and_is_as_long_as_asked(shipped):
     forced = tuple(token.id for token in shipped.begin("Mon"))
-    found = decoded(ModelRun(SENTENCE, edits=EDITS), Strategy(), 5, forced).writing
+    found = decoded(ModelRun(SENTENCE, edits=EDITS), Strategy(), 3, forced).writing
     changed = EDITS.at_sites(shipped.shape, 40)
-    expected = shipped.write(SENTENCE, longest=5, forced=forced, edits=changed).writing
+    expected = shipped.write(SENTENCE, longest=3, forced=forced, edits=changed).writing
     assert found.target_tokens == expected.target_tokens
     assert [token.id for token in found.target_tokens][: len(forced)] == list(forced)
-    assert len(found.target_tokens) == 5
+    assert len(found.target_tokens) == 3
     assert not found.finished
 
 

@@ -28,6 +28,7 @@ from pages.shared.show.saving import NO_MODEL
 from pages.shared.state.catalog import LIBRARY
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
+from viz.numbers import number_text
 
 SENTENCE, TARGET = "I love my cat.", "J'aime mon chat."
 CAT = "the cat was playing."
@@ -113,16 +114,16 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     assert abs(trained - now) > 0.01
     label, value, change = said.pop()
     assert label == "The log-probability of the whole target"
-    assert value == f"{now:.3f} nats"
-    assert change == f"{now - trained:+.3f} against {trained:.3f} as trained"
+    assert value == f"{number_text(now)} nats"
+    assert change == f"{now - trained:+.3f} against {number_text(trained)} as trained"
     compare_scores(before, before)
-    assert said.pop() == (label, f"{trained:.3f} nats", None)
+    assert said.pop() == (label, f"{number_text(trained)} nats", None)
     compare_scores(before, after, loss=True)
     losses = [-trace_log_probabilities(run.trace).mean().item() for run in (before, after)]
     assert said.pop() == (
         "Minus the mean of the log-probability of the whole target",
         f"{losses[1]:.3f} nats a token",
-        f"{losses[1] - losses[0]:+.3f} against {losses[0]:.3f} as trained",
+        f"{losses[1] - losses[0]:+.3f} against {number_text(losses[0])} as trained",
     )
 
 
@@ -213,7 +214,7 @@ def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
     likely = reader.trace(CAT, masked=[2]).logits[0, 0].softmax(-1)
     cat = reader.read(CAT)[2].id
     rank = (likely > likely[cat]).sum() + 1
-    words = f"“cat” itself: {likely[cat]:.4f}, number {rank} of {len(likely)}"
+    words = f"“cat” itself: {likely[cat]:.3f}, number {rank} of {len(likely)}"
     assert answers.of_hidden_word() == words
     compare_choices(run, run, of=NO_MODEL)
     assert (words,) in said

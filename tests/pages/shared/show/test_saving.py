@@ -96,8 +96,8 @@ def test_too_many_numbers_are_not_offered_for_spreadsheets():
 
 
 PICTURES = {
-    "app.py": ["Tokens read", "Cross-attention, all heads"],
-    "pages/masks.py": ["Mask in force", "Masked scores", "Mask as trained, both", "Row 2 blocked"],
+    "app.py": ["Tokens read", "Encoder, all heads"],
+    "pages/masks.py": ["Mask in force", "Masked scores"],
     "pages/heads.py": ["Heads switched", "Probability of each token"],
     "pages/inside.py": ["The dot product", "Into the residual stream"],
     "pages/positions.py": ["Sinusoids", "Wavelengths", "Positions as clocks"],
@@ -120,7 +120,7 @@ def test_every_page_offers_its_pictures(app, page):
 
 
 def test_captions_name_the_changes_only_of_pictures_that_have_them(app):
-    app.query_params["edits"] = "look-ahead.off"
+    app.query_params.update(edits="look-ahead.off", masks_tab="trained")
     app.switch_page("pages/masks.py").run()
     captions = {what: header["caption"] for what, header in menus(app).items()}
     changed = next(words for what, words in captions.items() if what.startswith("Mask in force"))
@@ -148,7 +148,7 @@ def asked(app, key, wanted):
 
 
 def test_the_files_hold_the_numbers_of_the_run(app, shipped):
-    app.query_params["sentence"] = "I love my cat."
+    app.query_params.update({"sentence": "I love my cat.", "kind": "cross"})
     app.run()
     trace = shipped.trace("I love my cat.")
     _, body = asked(app, "grid", "npz")
@@ -157,7 +157,8 @@ def test_the_files_hold_the_numbers_of_the_run(app, shipped):
     np.testing.assert_allclose(saved["weight"][:, :-2], weights, atol=1e-6)
     np.testing.assert_allclose(saved["weight"][:, -2], weights.mean(axis=1), atol=1e-6)
     assert saved["weight.key"].tolist() == [token.text for token in trace.source_tokens]
-    assert saved["weight.query"].tolist() == [token.text for token in trace.target_tokens]
+    read = [row.partition(" → ")[0] for row in saved["weight.query"].tolist()]
+    assert read == [token.text for token in trace.target_tokens]
     app.run()
     assert not any("file" in header for header, _ in save_menus(app))  # once only
 

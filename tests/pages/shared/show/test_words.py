@@ -58,20 +58,20 @@ def test_the_formula_names_where_queries_and_keys_come_from(kind, query, key):
 
 
 def test_only_the_maximum_says_that_rows_do_not_sum_to_one():
-    assert "sum to more than 1" in reading_of("encoder", "max", *SIDES, beside=True)
-    assert "row sums to 1" in reading_of("encoder", 2, *SIDES, beside=True)
-    assert "still sum to 1" in reading_of("encoder", "mean", *SIDES, beside=True)
+    assert "sum to more than 1" in reading_of("encoder", "max", *SIDES, row="writes")
+    assert "row sums to 1" in reading_of("encoder", 2, *SIDES, row="writes")
+    assert "still sum to 1" in reading_of("encoder", "mean", *SIDES, row="writes")
 
 
 @pytest.mark.parametrize("kind", ["cross", "decoder"])
-def test_decoder_rows_are_said_to_be_shifted(kind):
-    words = reading_of(kind, 0, *SIDES, beside=True)
-    assert "used to choose the next one: the first row chooses the first French token." in words
-    assert "used to choose" not in reading_of("encoder", 0, *SIDES, beside=True)
+def test_decoder_rows_are_said_to_name_what_is_read_and_written(kind):
+    assert "just read → the one it then writes." in reading_of(kind, 0, *SIDES, row="writes")
+    assert "it is made to write next" in reading_of(kind, 0, *SIDES, row="made to write")
+    assert "→" not in reading_of("encoder", 0, *SIDES, row="writes")
 
 
 def test_a_decoder_alone_begins_with_the_text():
-    words = reading_of("decoder", 0, "text", "text", beside=False)
+    words = reading_of("decoder", 0, "text", "text", row="read")
     assert words.endswith("used to choose the next one.")
-    assert "first row" not in words
+    assert "→" not in words
     assert "every token looks at itself and at earlier tokens" in words

@@ -35,7 +35,7 @@ def test_a_head_is_a_number_from_1_in_links_or_a_summary(head):
         (HEAD, "median"),
         (HEAD_NUMBER, "9"),
         (HEAD_NUMBER, "mean"),
-        (LAYER, "4"),
+        (LAYER, "6"),
         (LAYER, "0"),
         (LAYER, "two"),
         (LAYER_NUMBER, "mean"),

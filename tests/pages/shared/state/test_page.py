@@ -1,5 +1,7 @@
 """What must be true of the record of every page."""
 
+from itertools import groupby
+
 import pytest
 
 from pages.parts.pages import PAGES
@@ -22,6 +24,11 @@ def test_a_page_is_listed_by_its_key_and_opened_by_its_file(page):
     source = (ROOT / page.file).read_text(encoding="utf-8")
     assert f'open_page("{page.key}")' in source
     assert page.purpose
+
+
+def test_the_pages_of_a_group_stand_together():
+    groups = [name for name, _ in groupby(page.group for page in PAGES.values())]
+    assert len(set(groups)) == len(groups)
 
 
 def test_a_key_means_one_choice_on_every_page(page):

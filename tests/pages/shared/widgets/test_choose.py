@@ -8,7 +8,7 @@ from pages.shared.widgets.choose import nearest
 START = """
 import streamlit as st
 from pages.shared.state.choice import counted, number, one_of, switch, text
-from pages.shared.widgets.choose import choose, editor, tabs
+from pages.shared.widgets.choose import choose, editor
 LAYER = counted("layer", 1, 6, label="Layer")
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 """
@@ -102,21 +102,6 @@ if st.toggle("Draw", True):
         assert not app.exception
     assert app.segmented_control(key="colour").value == "blue"
     assert app.segmented_control(key="layer").value == 4
-
-
-def test_a_tab_draws_its_section_alone():
-    script = """
-tabs(COLOUR, {"red": lambda: st.text("first"), "blue": lambda: st.text("second")})
-"""
-    app = drawn(script)
-    assert [text.value for text in app.text] == ["first"]
-    app.segmented_control(key="colour").set_value("blue").run()
-    assert [text.value for text in app.text] == ["second"]
-
-
-def test_a_tab_that_is_not_offered_gives_way_to_the_first():
-    app = drawn('tabs(COLOUR, {"red": lambda: st.text("first")})', colour="blue")
-    assert [text.value for text in app.text] == ["first"]
 
 
 EDITOR = """

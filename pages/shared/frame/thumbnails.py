@@ -1,0 +1,39 @@
+"""Small pictures of slides, which the visitor's browser makes and keeps for itself."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from hashlib import sha256
+
+import streamlit as st
+
+from pages.browser.parts import thumbnail
+from pages.shared.link.slides import Slide
+from pages.shared.show.pictures import css_class, show
+
+KEPT = "headlight-thumbnails"  # the name under which the browser keeps them
+MOST = 2  # pictures of a slide that stand in it
+
+
+def key_of(slide: Slide) -> str:
+    """Return what the small picture of a slide is kept under: it is of its scene and pictures."""
+    of = slide.page, sorted(slide.parameters.items()), slide.pictures
+    return sha256(json.dumps(of).encode()).hexdigest()[:16]
+
+
+def ask_for(slide: Slide) -> None:
+    """Have the pictures of a slide taken that the page draws when `take` is called."""
+    if slide.pictures:
+        st.session_state.thumbnail_of = slide
+
+
+def take(slides: Iterable[Slide]) -> None:
+    """Have the browser take the pictures that were asked for, and forget those of other slides."""
+    if slide := st.session_state.pop("thumbnail_of", None):
+        shown = [css_class(key) for key in slide.pictures[:MOST]]
+        known = [key_of(one) for one in slides]
+        number = time.monotonic_ns() // 1_000
+        picture = thumbnail(KEPT, key_of(slide), shown, slides=known, number=number)
+        show(picture, "thumbnail")

@@ -1,0 +1,137 @@
+"""What is seen without scrolling, on a window of 1280 by 720."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.boxes import box
+from tests.browser.heatmaps import hover_cell, point_of
+from tests.browser.rest import box_at_rest
+from tests.model.library.conftest import transformers_folders
+
+__all__ = ["transformers_folders"]
+
+LOWEST = 330  # pixels: where a page's main picture begins at the latest
+HEIGHT = 720
+LONG = "the old man and the small dog were in the house " * 4
+
+
+def expect_above_the_fold(picture, tallest=None):
+    """Expect a picture to begin high on the page, and all of it to be seen if it has to be."""
+    place = box_at_rest(picture, scroll=False)
+    assert 0 < place["y"] < LOWEST
+    assert place["width"] > 200
+    if tallest:
+        assert place["y"] + place["height"] <= tallest
+
+
+@pytest.mark.parametrize("query", ["", "?kind=cross&layer=2&head=3&picture=lines"])
+def test_attention_shows_all_its_lines(page, server, query):
+    page.goto(f"{server}/{query}")
+    expect_above_the_fold(page.locator(".attention-lines"))
+    last = box_at_rest(page.locator(".attention-lines .query").last, scroll=False)
+    assert last["y"] + last["height"] <= HEIGHT
+
+
+@pytest.mark.parametrize(
+    ("path", "picture"),
+    [
+        ("?kind=cross", ".heatmap canvas.map"),
+        ("masks", ".mask-matrix canvas"),
+        ("decoding", ".decoding-player"),
+        (f"?kind=encoder&picture=heatmap&sentence={LONG}", ".heatmap canvas.map"),
+        (f"masks?sentence={LONG}", ".mask-matrix canvas"),
+    ],
+)
+def test_the_main_picture_is_in_sight(page, server, path, picture):
+    page.goto(f"{server}/{path}")
+    fits = picture.endswith(("map", "canvas")) and LONG not in path
+    expect_above_the_fold(page.locator(picture).first, HEIGHT if fits else None)
+
+
+@pytest.mark.parametrize(
+    ("path", "picture"),
+    [("", ".heatmap canvas.map"), ("masks", ".mask-matrix"), ("decoding", ".decoding-player")],
+)
+def test_a_decoder_alone_is_in_sight_too(page, server, transformers_folders, path, picture):
+    folder = transformers_folders["GPT-2"]
+    page.goto(f"{server}/{path}?model=transformers:{folder}&sentence=I love my cat.")
+    offer = page.get_by_role("button", name="Load it")
+    offer.or_(page.locator(picture)).first.wait_for()
+    if offer.is_visible():
+        offer.click()
+    expect_above_the_fold(page.locator(picture).first)
+
+
+def test_a_training_is_watched_without_scrolling(page, server):
+    page.goto(f"{server}/training")
+    steps = page.get_by_label("Steps", exact=True)
+    steps.fill("20")
+    steps.press("Enter")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect_above_the_fold(page.locator(".training-curves"))
+    page.get_by_text(re.compile("^Finished")).wait_for()
+
+
+def test_the_first_page_tells_what_its_lines_show(page, server):
+    page.goto(server)
+    page.get_by_text(re.compile("“it” gives 0[.]\\d\\d of its attention to “dog”")).wait_for()
+    lit = page.locator(".attention-lines .token[aria-pressed=true]")
+    expect(lit).to_have_text(re.compile("it"))
+    page.locator(".attention-lines .query").filter(has_text="hungry").click()
+    page.get_by_text(re.compile("“hungry” gives")).wait_for()
+    expect(page).to_have_url(re.compile("lit=q9"))
+    page.reload()
+    expect(lit).to_have_text(re.compile("hungry"))
+
+
+def test_an_example_is_chosen_in_the_menu(page, server):
+    page.goto(server)
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("menuitem", name="How do you feel today?").click()
+    expect(page.get_by_label("English sentence")).to_have_value("How do you feel today?")
+
+
+def test_the_map_shows_and_chooses_a_block_by_mouse_and_by_keys(page, server):
+    page.goto(f"{server}/?kind=encoder&layer=1&head=2")
+    block = page.locator(".architecture-map").get_by_role("button", pressed=True)
+    expect(block).to_have_attribute("aria-label", "Encoder, layer 1")
+    page.get_by_role("button", name="Cross-attention, layer 3").click()
+    expect(page).to_have_url(re.compile("layer=3&head=2"))
+    expect(block).to_have_attribute("aria-label", "Cross-attention, layer 3")
+    page.get_by_role("button", name=re.compile("^layer 2, head 5:")).click()
+    expect(block).to_have_attribute("aria-label", "Cross-attention, layer 2")
+    block.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(block).to_have_attribute("aria-label", "Decoder, masked, layer 2")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(block).to_have_attribute("aria-label", "Encoder, layer 3")
+    expect(page.get_by_role("radio", name="Encoder")).to_be_checked()
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("path", ["masks", "heads", "inside"])
+def test_the_map_is_on_every_page_where_a_block_is_chosen(page, server, path):
+    page.goto(f"{server}/{path}?kind=encoder&mask_kind=encoder&layer=1")
+    block = page.locator(".architecture-map").get_by_role("button", pressed=True)
+    expect(block).to_have_attribute("aria-label", "Encoder, layer 1")
+    page.get_by_role("button", name="Decoder, masked, layer 2", exact=True).click()
+    expect(block).to_have_attribute("aria-label", "Decoder, masked, layer 2")
+
+
+def test_a_mean_says_before_and_after_a_click_which_head_it_opens(page, server):
+    page.goto(f"{server}/?kind=cross&layer=2&head=mean&sentence=I love my cat.")
+    heatmap = page.locator(".heatmap")
+    _, _, said = hover_cell(page, heatmap, 2, 2)
+    found = re.fullmatch(
+        r"mean 0\.\d{4}; strongest: head (\d), (0\.\d{4}); click opens head (\d)", said
+    )
+    head, weight, opened = found.groups()
+    assert head == opened
+    page.mouse.click(*point_of(heatmap, 2, 2))
+    page.get_by_text("mean of the heads: of the weights behind it").wait_for()
+    expect(box(page, "Head")).to_have_value(head)
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{float(weight):.3f}")

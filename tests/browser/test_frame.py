@@ -1,0 +1,61 @@
+"""What stands around every page: the sidebar, and the sizes of words."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.rest import box_at_rest
+
+SHARE = ("Add to talk", "Present", "Copy link", "Keys: ?")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_sidebar_is_in_sight_on_a_small_screen(page, server, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.goto(server)
+    sidebar = page.get_by_test_id("stSidebar")
+    for name in ("Attention", "The model"):
+        expect(sidebar.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    last = box_at_rest(sidebar.get_by_role("link", name="The model", exact=True))
+    for name in SHARE:
+        box = box_at_rest(sidebar.get_by_role("button", name=name, exact=True))
+        assert last["y"] + last["height"] <= box["y"]
+        assert box["y"] + box["height"] <= 720
+    assert box_at_rest(sidebar.get_by_role("heading", name="Headlight"))["y"] < 40
+
+
+def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, server):
+    page.set_viewport_size({"width": 1000, "height": 500})
+    page.goto(server)
+    for name in SHARE:
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
+
+
+def test_a_title_does_not_touch_what_is_below(page, server):
+    for name, label in (("masks", "English sentence"), ("training", "Choose a small task")):
+        page.goto(f"{server}/{name}")
+        title = box_at_rest(page.locator("h1"))
+        words = page.locator("h1 span").last
+        below = box_at_rest(page.get_by_text(label).first)
+        end = words.evaluate("node => node.getBoundingClientRect().bottom")
+        assert title["y"] >= 0
+        assert below["y"] - end >= 10
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_start_is_the_one_filled_button_of_training(page, server, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{server}/training")
+    start = page.get_by_role("button", name="Start", exact=True)
+    expect(start).to_have_css("background-color", "rgb(31, 111, 139)")
+    expect(page.get_by_test_id("stBaseButton-primary")).to_have_count(1)
+
+
+def test_the_tab_key_enters_a_row_at_what_is_chosen(page, server):
+    page.goto(f"{server}/masks?layer=3")
+    page.get_by_text("Why −∞").wait_for()
+    page.get_by_role("combobox", name="Model").focus()
+    for chosen in ("Decoder, masked", "3"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("radio", name=chosen, exact=True).first).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("radio", name="Decoder, masked", exact=True)).to_be_focused()

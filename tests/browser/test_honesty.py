@@ -1,0 +1,60 @@
+"""What is changed, what is not to be trusted and what words mean, in a real browser."""
+
+import re
+
+from playwright.sync_api import expect
+
+from pages.shared.frame.changes import APPLIED, IGNORED
+
+SENTENCE = "I love my cat."
+
+
+def changes(page):
+    return page.locator(".st-key-changes")
+
+
+def test_the_line_beside_the_title_follows_every_click_on_the_heads(page, server):
+    page.goto(f"{server}/heads?sentence={SENTENCE}")
+    board = page.locator(".switchboard")
+    board.get_by_role("button", name=re.compile("^Cross-attention, layer 3, head 2: on")).click()
+    expect(changes(page)).to_contain_text("1 head off")
+    board.get_by_role("button", name=re.compile("^Cross-attention, layer 3, head 4: on")).click()
+    expect(changes(page)).to_contain_text("2 heads off")
+    expect(changes(page)).to_contain_text(APPLIED["all"])
+    page.get_by_role("button", name="Undo all").click()
+    expect(changes(page)).to_have_count(0)
+    board.get_by_role("button", name=re.compile("^Cross-attention, layer 3, head 4: on")).wait_for()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(changes(page)).to_contain_text("2 heads off")
+
+
+def test_changes_are_ignored_and_applied_again(page, server, translator):
+    page.goto(f"{server}/?sentence={SENTENCE}&edits=gate.cross.1.1.0~gate.encoder.1.1.0&v=2")
+    expect(changes(page)).to_contain_text(APPLIED["in force"])
+    page.get_by_role("button", name="Show as trained").click()
+    expect(changes(page)).to_contain_text(IGNORED)
+    page.wait_for_url(re.compile("as_trained=on"))
+    written = translator.translate(SENTENCE).text
+    expect(page.locator(".token-strip .text").first).to_have_text(written)
+    page.get_by_role("button", name="Apply again").click()
+    expect(changes(page)).to_contain_text(APPLIED["in force"])
+
+
+def test_nonsense_leads_to_the_limits_of_the_model(page, server):
+    page.goto(f"{server}/?sentence=Ich liebe meine Katze.")
+    warning = page.locator(".st-key-doubt")
+    expect(warning).to_contain_text("this looks German")
+    warning.get_by_role("link", name="Its limits").click()
+    expect(page.get_by_role("heading", name="Limits")).to_be_in_viewport()
+
+
+def test_a_term_tells_its_meaning_when_pointed_at_and_when_focused(page, server):
+    page.goto(f"{server}/inside?sentence={SENTENCE}")
+    page.get_by_text("Into the residual stream").wait_for()  # the last step
+    term = page.get_by_role("note", name=re.compile("^query: ")).first
+    told = "() => getComputedStyle(document.querySelector('.term:is(:hover, :focus)'), '::after')"
+    term.focus()
+    page.wait_for_function(f"{told}.content.includes('asks for')")
+    term.blur()
+    term.hover()
+    page.wait_for_function(f"{told}.content.includes('asks for')")

@@ -1,0 +1,91 @@
+"""The line beside a page's title that says what a visitor changed."""
+
+import pytest
+
+from model.edits import CellEdit, Edits, write_edits
+from pages.parts.pages import PAGES
+from pages.shared.frame.changes import APPLIED, IGNORED
+from pages.shared.show.captions import counted
+from tests.pages.apps import address, go_to, open_page
+
+OFF = Edits(
+    gates={("cross", 0, 0): 0.0}, cells=[CellEdit("decoder", 2, key, False) for key in (0, 1)]
+)
+EDITS = write_edits(OFF)
+SENTENCE = "I love my cat."
+
+
+def said(app):
+    """What the line says: how much is changed, and whether that is applied."""
+    badges = [
+        one.value for one in app.markdown if "-badge[" in one.value and "head off" in one.value
+    ]
+    words = [one.value for one in app.caption if one.value in (*APPLIED.values(), IGNORED)]
+    return badges, words
+
+
+@pytest.mark.parametrize("key", PAGES)
+def test_every_page_says_what_is_changed_and_whether_it_is_applied(key):
+    app = open_page(key, sentence=SENTENCE, edits=EDITS)
+    assert not app.exception
+    badges, words = said(app)
+    assert len(badges) == 1
+    assert "1 head off, 2 cells closed" in badges[0]
+    assert words == [APPLIED[PAGES[key].changes]]
+
+
+def test_nothing_is_said_of_a_model_as_trained():
+    app = open_page(sentence=SENTENCE)
+    assert said(app) == ([], [])
+    assert not [one for one in app.button if one.key and one.key.endswith("-changes")]
+
+
+def test_changes_are_ignored_on_every_page_that_can_until_they_are_applied_again():
+    app = open_page(sentence=SENTENCE, edits=EDITS)
+    app.button(key="ignore-changes").click().run()
+    assert said(app)[1] == [IGNORED]
+    assert address(app)["as_trained"] == "on"
+    assert said(go_to(app, "decoding"))[1] == [IGNORED]
+    app.button(key="ignore-changes").click().run()
+    assert said(app)[1] == [APPLIED["in force"]]
+    assert "as_trained" not in address(app)
+
+
+def test_where_one_changes_more_all_of_it_is_applied_again():
+    app = open_page(sentence=SENTENCE, edits=EDITS, as_trained="on")
+    assert said(app)[1] == [IGNORED]
+    assert said(go_to(app, "heads"))[1] == [APPLIED["all"]]
+    assert said(go_to(app, "attention"))[1] == [APPLIED["in force"]]
+
+
+def test_all_changes_are_undone_at_once_and_come_back_by_undo():
+    app = open_page("heads", sentence=SENTENCE, edits=EDITS)
+    app.button(key="undo-changes").click().run()
+    assert said(app) == ([], [])
+    (undo,) = [one for one in app.button if one.label == "Undo"]
+    undo.click().run()
+    assert len(said(app)[0]) == 1
+
+
+def test_compare_shows_before_and_after():
+    app = open_page("decoding", sentence=SENTENCE, edits=EDITS)
+    app.button(key="compare-changes").click().run()
+    assert app.title[0].value == "Compare"
+    assert app.session_state["compare_b_edits"] == EDITS
+    assert not app.session_state["compare_a_edits"]
+
+
+def test_changes_are_counted_by_their_kinds():
+    assert counted(Edits()) == ""
+    assert counted(OFF) == "1 head off, 2 cells closed"
+    many = Edits(
+        look_ahead=False,
+        padding=False,
+        windows={"encoder": 2, "decoder": 1},
+        gates={("cross", 0, 0): 0.0, ("cross", 0, 1): 0.0, ("cross", 0, 2): 0.5},
+        cells=[CellEdit("decoder", 2, 0, False), CellEdit("decoder", 2, 0, True)],
+    )
+    assert counted(many) == (
+        "look-ahead mask off, padding mask off, 2 local windows, 2 heads off, 1 head faded, "
+        "1 cell opened"
+    )

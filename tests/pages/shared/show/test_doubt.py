@@ -1,0 +1,66 @@
+"""The line that warns of a translation, and the shades of what was written."""
+
+from math import exp
+
+import pytest
+
+from model.insight.doubt import LEAST_SURE, Doubt
+from pages.shared.show.doubt import BEYOND, why
+from tests.pages.apps import open_page, open_with
+from tests.pages.pictures import canvas_pictures
+
+GIBBERISH = "Ich liebe meine Katze."
+
+
+def warnings(app):
+    return [one.value for one in app.text if one.value.startswith(BEYOND)]
+
+
+def written(app):
+    """The chips of what the decoder wrote, by the labels of their strips."""
+    return {
+        header["label"]: header["chips"]
+        for header, _ in canvas_pictures(app)
+        if "chips" in header and any(chip["probability"] is not None for chip in header["chips"])
+    }
+
+
+@pytest.mark.parametrize("page", ["attention", "heads", "masks", "decoding"])
+def test_nonsense_is_warned_of_with_a_way_to_the_limits(page):
+    app = open_page(page, sentence=GIBBERISH)
+    assert not app.exception
+    assert warnings(app) == [BEYOND + "this looks German, and it reads English alone."]
+    assert "Its limits" in [link.proto.label for link in app.main.get("page_link")]
+
+
+@pytest.mark.parametrize("page", ["attention", "decoding"])
+def test_an_everyday_sentence_is_not_warned_of(page):
+    app = open_page(page, sentence="I love my cat.")
+    assert not warnings(app)
+
+
+def test_changes_of_the_visitor_are_no_sign():
+    app = open_page(sentence="I love my cat.", edits="look-ahead.off~gate.cross.1.1.0")
+    assert not warnings(app)
+
+
+def test_another_model_is_not_warned_of(transformers_folders):
+    app = open_with(transformers_folders["Marian"], sentence=GIBBERISH)
+    assert not warnings(app)
+    assert written(app)
+
+
+def test_what_was_written_has_the_probabilities_of_the_very_run(shipped):
+    sentence = "My sister sold seven boats."
+    app = open_page(sentence=sentence)
+    decoding = shipped.write(sentence)
+    ((_, chips),) = written(app).items()
+    assert [chip["probability"] for chip in chips] == pytest.approx(
+        [exp(step.log_probability) for step in decoding], abs=1e-5
+    )
+
+
+def test_a_long_word_is_cut_and_a_mean_has_a_minus_sign():
+    assert "x" * 40 + "…”" in why(Doubt("pieces", "x" * 300, 9))
+    assert "−1.20 nats" in why(Doubt("unsure", number=-1.2))
+    assert f"above −{-LEAST_SURE}" in why(Doubt("unsure", number=-1.2))

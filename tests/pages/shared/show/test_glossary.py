@@ -1,0 +1,60 @@
+"""Captions whose terms tell what they mean."""
+
+import pytest
+
+from pages.shared.show.glossary import GLOSSARY, marked
+from tests.pages.apps import open_page
+
+
+def test_the_first_of_each_term_tells_its_meaning():
+    words = marked("A query, and queries; a query again. Keys are no `key`.", set())
+    assert words.count('class="term"') == 2
+    assert f'data-meaning="{GLOSSARY["query"]}"'.replace("'", "&#x27;") in words
+    assert words.endswith("are no `key`.")
+
+
+def test_what_was_told_is_not_told_again():
+    told = {"query"}
+    assert marked("A query.", told) == "A query."
+    assert "term" in marked("A head.", told)
+    assert told == {"query", "head"}
+
+
+def test_the_longer_term_wins_and_parts_of_words_are_no_terms():
+    words = marked("The look-ahead mask unmasked; arrow keys; log-probability.", set())
+    assert "look-ahead mask: Closes" in words
+    assert "log-probability: The natural" in words
+    assert words.count('class="term"') == 2
+
+
+def test_markup_in_a_caption_is_text():
+    assert marked("<img src=x> & `<end>`", set()) == "&lt;img src=x&gt; &amp; `<end>`"
+
+
+@pytest.mark.parametrize("term", GLOSSARY)
+def test_a_meaning_is_one_sentence_that_names_something_else(term):
+    meaning = GLOSSARY[term]
+    assert term == term.lower()
+    assert meaning.endswith(".")
+    assert meaning.count(". ") == 0
+    assert not meaning.lower().startswith(term)
+
+
+@pytest.mark.parametrize("page", ["inside", "heads", "masks", "decoding"])
+def test_pages_explain_their_terms(page):
+    app = open_page(page, sentence="I love my cat.")
+    assert not app.exception
+    assert any('class="term"' in one.value for one in app.caption)
+
+
+def test_all_terms_stand_on_the_page_of_the_model():
+    app = open_page("model")
+    (listed,) = [one.value for one in app.markdown if one.value.startswith("- **token**")]
+    assert all(f"**{term}**" in listed for term in GLOSSARY)
+
+
+def test_a_weight_says_which_tokens_its_numbers_are_of():
+    app = open_page("inside", sentence="I love my cat.", kind="encoder", query="2", key="4")
+    assert "The query is of “love”, token 2; the key and the value are of “cat”, token 4." in [
+        one.value for one in app.text
+    ]
