@@ -98,6 +98,7 @@ def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     for name in ("4", "5", "7"):
         choose(page, name)
     page.get_by_role("link", name="Masks").click()
+    page.get_by_role("heading", name="Masks", level=1).wait_for()  # Attention has such a row, too
     page.get_by_role("radio", name="Cross-attention").click()
     expect(page).to_have_url(re.compile("mask_kind=cross"))
     page.get_by_role("link", name="Decoding").click()

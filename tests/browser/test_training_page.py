@@ -9,12 +9,12 @@ from playwright.sync_api import expect
 
 from tests.browser.rest import RUNNING
 
-SETTINGS = {"Steps": 400, "Layers each": 1, "Heads": 2, "Width d_model": 16}
+SETTINGS = {"Steps": 1500, "Layers each": 1, "Heads": 2, "Width d_model": 16}
 
 
 @pytest.fixture
 def training(page, server):
-    """The page with a small training chosen, that would run for about half a minute."""
+    """The page with a small training chosen, that runs for longer than a test needs."""
     page.goto(f"{server}/training")
     for label, value in SETTINGS.items():
         box = page.get_by_label(label, exact=True)
@@ -112,7 +112,7 @@ def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(
     go_to(page, "Attention")
     page.locator(".head-grid").wait_for()
     go_to(page, "Training")
-    expect(page.get_by_label("Steps", exact=True)).to_have_value("400")
+    expect(page.get_by_label("Steps", exact=True)).to_have_value(str(SETTINGS["Steps"]))
     button(page, "Start").click()
     wait_for_step(page, 10)
     go_to(page, "The model")
