@@ -1,0 +1,27 @@
+"""The server's start: what stands before every page, and what the terminal says."""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+from collections.abc import AsyncIterator
+
+from starlette.middleware import Middleware
+from streamlit import App, config
+
+from pages.server.announce import announcement, link
+from pages.server.door import behind_door
+from pages.server.frames import with_policy
+from pages.server.hosts import ask_no_other_host, own_names_alone
+
+DOORS = [Middleware(with_policy), Middleware(own_names_alone), Middleware(behind_door)]  # in turn
+
+
+@contextlib.asynccontextmanager
+async def announced(_app: App) -> AsyncIterator[None]:
+    """Say in the terminal who can open the app, and open it in the browser of who started it."""
+    ask_no_other_host()
+    print(announcement(), flush=True)
+    if not config.get_option("server.headless"):
+        webbrowser.open(link("localhost"))
+    yield
