@@ -70,7 +70,7 @@ $(VENV)/.installed: locks/app.txt locks/$(TORCH).txt
 		echo "Headlight needs Python 3.11 or newer with its venv module; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
 	$(INSTALL) --requirement locks/app.txt
-	$(INSTALL) --requirement locks/$(TORCH).txt $(if $(filter cpu,$(TORCH)),--find-links $(CPU_BUILDS))
+	$(INSTALL) --requirement locks/$(TORCH).txt $(if $(filter cpu,$(TORCH)),--find-links $(CPU_BUILDS) --retries 2)
 	@touch $@
 
 $(VENV)/.installed-dev: locks/dev.txt locks/alone.txt $(VENV)/.installed

@@ -10,6 +10,6 @@ if __name__ == "__main__":  # a visitor opens the page
 else:  # the server starts
     from streamlit import App
 
-    from pages.server.start import DOORS, announced
+    from pages.server.start import BEFORE_PAGES, announced
 
-    app = App(__file__, middleware=DOORS, lifespan=announced)
+    app = App(__file__, middleware=BEFORE_PAGES, lifespan=announced)

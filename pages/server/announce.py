@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from urllib.parse import urlencode
 
 import segno
@@ -14,36 +13,25 @@ from pages.server.door import PARAMETER, access_token
 from pages.server.hosts import open_to_others
 from pages.shared.runs.limits import OTHER_MODELS
 
-WILDCARDS = ("0.0.0.0", "::", None)
+EVERY_NETWORK = ("0.0.0.0", "::", None)
+HERE = "Open to this machine alone; `make share` opens it to others."
+WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
+TO_ALL = "Open to everyone who reaches this machine: `make share` lets in by a token alone."
+MODELS = "They may load other models too; HEADLIGHT_OTHER_MODELS=off keeps them from it."
 
 
-def announcement() -> str:
-    """Return the lines of the terminal; a log, which others may read, gets no token."""
+def announcement(on_terminal: bool) -> str:
+    """Return what is said at the start; a log, which others may read, gets no token."""
     if not open_to_others():
-        return lines(link("localhost"), "Open to this machine alone; `make share` opens it to others.")
-    if not sys.stdout.isatty():
-        return lines(get_url(name_for_others()), to_whom())
-    address = link(name_for_others())
-    return lines(address, to_whom(), models()) + code(address)
+        return said(link("localhost", on_terminal), HERE)
+    address = link(name_for_others(), on_terminal)
+    notes = [WITH_TOKEN if access_token() else TO_ALL, *([MODELS] if OTHER_MODELS else [])]
+    return said(address, *notes) + (qr_code(address) if on_terminal else "")
 
 
-def to_whom() -> str:
-    if access_token():
-        return "Open to whoever reaches this machine with a link that holds its token."
-    return "Open to everyone who reaches this machine: HEADLIGHT_TOKEN, or `make share`, sets a token."
-
-
-def models() -> str:
-    if OTHER_MODELS:
-        return (
-            "They may have it load models of the hub and of this disk: "
-            "HEADLIGHT_OTHER_MODELS=off takes that away."
-        )
-    return "No models but those that come with it can be loaded."
-
-
-def lines(*texts: str) -> str:
-    return "".join(f"\n  {text}" for text in ("Headlight: " + texts[0], *texts[1:])) + "\n"
+def said(address: str, *notes: str) -> str:
+    """Return an address and what is to be said of it, a line each."""
+    return "".join(f"\n  {line}" for line in (f"Headlight: {address}", *notes)) + "\n"
 
 
 def name_for_others() -> str:
@@ -51,17 +39,18 @@ def name_for_others() -> str:
     if config.is_manually_set("browser.serverAddress"):
         return config.get_option("browser.serverAddress")
     address = config.get_option("server.address")
-    return net_util.get_internal_ip() if address in WILDCARDS else address
+    return net_util.get_internal_ip() if address in EVERY_NETWORK else address
 
 
-def link(name: str) -> str:
+def link(name: str, with_token: bool = True) -> str:
     """Return the address of the app, with the token that opens it."""
-    token = access_token()
+    token = access_token() if with_token else ""
     return f"{get_url(name)}/?{urlencode({PARAMETER: token})}" if token else get_url(name)
 
 
-def code(text: str) -> str:
-    """Return a text as a QR code for the terminal."""
+def qr_code(text: str) -> str:
+    """Return a text as a QR code for a terminal, in white on black whatever its colours are."""
     drawn = io.StringIO()
     segno.make(text, micro=False).terminal(drawn, compact=True)
-    return drawn.getvalue()
+    rows = drawn.getvalue().splitlines()
+    return "\n" + "".join(f"  \033[97;40m{row}\033[0m\n" for row in rows)

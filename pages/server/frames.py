@@ -30,7 +30,9 @@ def framing_origins() -> tuple[str, ...]:
 
 def content_policy() -> str:
     """Return what the pages may load and run, as the header that browsers know."""
-    digests = [hashlib.sha256(script.encode()).digest() for script in INLINE.findall(INDEX.read_text())]
+    digests = [
+        hashlib.sha256(script.encode()).digest() for script in INLINE.findall(INDEX.read_text())
+    ]
     framing = " ".join(framing_origins()) or "'none'"
     inline = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return "; ".join(

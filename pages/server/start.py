@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import webbrowser
 from collections.abc import AsyncIterator
 
@@ -10,18 +11,24 @@ from starlette.middleware import Middleware
 from streamlit import App, config
 
 from pages.server.announce import announcement, link
-from pages.server.door import behind_door
-from pages.server.frames import with_policy
+from pages.server.door import access_token, behind_door
+from pages.server.frames import framing_origins, with_policy
 from pages.server.hosts import ask_no_other_host, own_names_alone
 
-DOORS = [Middleware(with_policy), Middleware(own_names_alone), Middleware(behind_door)]  # in turn
+# In the order in which they see what comes in.
+BEFORE_PAGES = [Middleware(with_policy), Middleware(own_names_alone), Middleware(behind_door)]
+
+try:
+    access_token(), framing_origins()
+except ValueError as error:
+    sys.exit(str(error))
 
 
 @contextlib.asynccontextmanager
 async def announced(_app: App) -> AsyncIterator[None]:
     """Say in the terminal who can open the app, and open it in the browser of who started it."""
     ask_no_other_host()
-    print(announcement(), flush=True)
+    print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))
     yield
