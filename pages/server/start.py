@@ -14,9 +14,12 @@ from pages.server.announce import announcement, link
 from pages.server.door import access_token, behind_door
 from pages.server.frames import framing_origins, with_policy
 from pages.server.hosts import ask_no_other_host, own_names_alone
+from pages.server.uploads import bounded_uploads
 
 # In the order in which they see what comes in.
-BEFORE_PAGES = [Middleware(with_policy), Middleware(own_names_alone), Middleware(behind_door)]
+BEFORE_PAGES = [
+    Middleware(one) for one in (with_policy, own_names_alone, behind_door, bounded_uploads)
+]
 
 try:
     access_token(), framing_origins()
