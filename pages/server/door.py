@@ -32,11 +32,13 @@ CLOSED = """<!doctype html>
   <h1>Headlight</h1>
   <p>This Headlight opens with a link that holds a token. Ask who shared it for that link, or
   enter the token:</p>
+  WRONG
   <form>HIDDEN<input name="token" aria-label="Token" autocomplete="off" autofocus required>
   <button>Open</button></form>
 </main>
 </html>
 """
+WRONG = '<p role="alert">This token does not open it.</p>'
 
 
 def access_token() -> str:
@@ -90,7 +92,9 @@ def closed(asked: HTTPConnection) -> Response:
         for name, text in asked.query_params.multi_items()
         if name != PARAMETER
     )
-    return HTMLResponse(CLOSED.replace("HIDDEN", hidden), 403, {"cache-control": "no-store"})
+    wrong = WRONG if PARAMETER in asked.query_params else ""
+    page = CLOSED.replace("WRONG", wrong).replace("HIDDEN", hidden)
+    return HTMLResponse(page, 403, {"cache-control": "no-store"})
 
 
 def without_token(asked: HTTPConnection, mark: str) -> Response:

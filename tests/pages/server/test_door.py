@@ -41,7 +41,10 @@ def test_without_the_token_nothing_is_seen_but_health(browser):
 
 @pytest.mark.parametrize("wrong", ["", "a", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "é"])
 def test_a_wrong_token_opens_nothing(browser, wrong):
-    assert browser.get("/", params={"token": wrong}).status_code == 403
+    answer = browser.get("/", params={"token": wrong})
+    assert answer.status_code == 403
+    assert "does not open it" in answer.text
+    assert "does not open it" not in browser.get("/").text
     browser.cookies[COOKIE] = "46a3057d"
     assert browser.get("/").status_code == 403
     assert refused(browser, "/_stcore/stream")
