@@ -8,10 +8,12 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 VENV ?= .venv
 # The build of PyTorch: the one for CUDA is ten times as large, and of no use without a GPU. On other
 # systems than Linux, PyPI has but one.
-TORCH ?= $(if $(filter Linux,$(shell uname -s)),$(if $(wildcard /proc/driver/nvidia),cuda,cpu),cuda)
+GPU := $(wildcard /proc/driver/nvidia /usr/lib/wsl/lib/libcuda.so.1)
+TORCH ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),cuda,cpu),cuda)
 # Tests that run side by side: half of a browser test's time is waiting.
 WORKERS ?= 3
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed-$(TORCH)
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
 # Where builds of PyTorch for the CPU alone are, besides where pip looks by itself.
 CPU_BUILDS := https://download.pytorch.org/whl/cpu/torch/
@@ -21,10 +23,10 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 .DEFAULT_GOAL := run
 .PHONY: run share test lint format browser lock sbom clean help
 
-run: $(VENV)/.installed ## start the app for this machine alone and open it in the browser
+run: $(INSTALLED) ## start the app for this machine alone and open it in the browser
 	$(BIN)/python -m streamlit run app.py $(ARGS)
 
-share: $(VENV)/.installed ## start it for others too, who need the link or QR code that it shows
+share: $(INSTALLED) ## start it for others too, who need the link or QR code that it shows
 	@HEADLIGHT_TOKEN="$${HEADLIGHT_TOKEN:-$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(12))')}" \
 		$(BIN)/python -m streamlit run app.py --server.address 0.0.0.0 $(ARGS)
 
@@ -57,7 +59,7 @@ sbom: $(VENV)/.installed-dev ## list what the app is made of, as CycloneDX, in s
 	cat locks/app.txt locks/$(TORCH).txt | $(BIN)/cyclonedx-py requirements --output-file sbom.json -
 
 clean: ## remove the virtual environment and the caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis test-results
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis test-results sbom.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list these targets
@@ -65,7 +67,7 @@ help: ## list these targets
 
 # Each stamp is as old as the last installation, so that pip runs again only when what is locked has
 # changed since.
-$(VENV)/.installed: locks/app.txt locks/$(TORCH).txt
+$(INSTALLED): locks/app.txt locks/$(TORCH).txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "Headlight needs Python 3.11 or newer with its venv module; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
@@ -73,7 +75,7 @@ $(VENV)/.installed: locks/app.txt locks/$(TORCH).txt
 	$(INSTALL) --requirement locks/$(TORCH).txt $(if $(filter cpu,$(TORCH)),--find-links $(CPU_BUILDS) --retries 2)
 	@touch $@
 
-$(VENV)/.installed-dev: locks/dev.txt locks/alone.txt $(VENV)/.installed
+$(VENV)/.installed-dev: locks/dev.txt locks/alone.txt $(INSTALLED)
 	$(INSTALL) --quiet --requirement locks/dev.txt
 	$(INSTALL) --quiet --no-deps --requirement locks/alone.txt
 	@touch $@
