@@ -2,8 +2,10 @@
 
 import contextlib
 import http.client
+import json
 import socket
 import threading
+import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit
 
@@ -87,6 +89,11 @@ def test_a_page_of_another_host_opens_no_session(server):
     assert session(server, origin=server) == 101
     for origin in (ELSEWHERE, "http://localhost:1", "null"):
         assert session(server, origin=origin) == 403
+
+
+def test_no_page_that_shows_the_app_may_steer_it(server):
+    with urllib.request.urlopen(f"{server}/_stcore/host-config") as answer:
+        assert json.load(answer)["allowedOrigins"] == []
 
 
 def test_no_other_host_is_asked_before_a_session_is_refused_or_opened(start_server, page):
