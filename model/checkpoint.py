@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -46,44 +47,61 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 
 
 def assemble(
-    config: TransformerConfig,
-    tokenizer: Tokenizer,
-    weights: dict[str, Tensor],
-    *,
-    trusted: bool = True,
+    config: TransformerConfig, tokenizer: Tokenizer, weights: dict[str, Tensor]
 ) -> Transformer:
     """Return a model of this shape with these weights, as float32 and ready for inference.
 
-    Raises ValueError if the three do not fit each other; if they are not trusted, before it
-    takes memory for the model.
+    Raises ValueError if the three do not fit each other.
     """
-    for asked in (config.source_vocab_size, config.target_vocab_size):
-        if tokenizer.vocab_size != asked:
-            raise ValueError(
-                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
-            )
-    if not trusted:  # the first use of this device takes torch a second
-        with torch.device("meta"):
-            copy_weights(Transformer(config), weights)
+    refuse_other_vocabulary(config, tokenizer)
     model = Transformer(config)
     copy_weights(model, weights)
     return model.eval()
 
 
+def refuse_misfit(
+    config: TransformerConfig, tokenizer: Tokenizer, shapes: Mapping[str, Sequence[int]]
+) -> None:
+    """Raise ValueError if weights of these shapes make no such model, before any memory is taken.
+
+    The first use of torch's device without memory takes a second.
+    """
+    refuse_other_vocabulary(config, tokenizer)
+    with torch.device("meta"):
+        refuse_other_shapes(Transformer(config), shapes)
+
+
+def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> None:
+    """Raise ValueError if a config asks for other tokens than there are."""
+    for asked in (config.source_vocab_size, config.target_vocab_size):
+        if tokenizer.vocab_size != asked:
+            raise ValueError(
+                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
+            )
+
+
+def refuse_other_shapes(model: nn.Module, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Raise ValueError if a name or a shape is not one of the model's parameters."""
+    parameters = dict(model.named_parameters())
+    if missing := sorted(parameters.keys() - shapes.keys()):
+        raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
+    if unknown := sorted(shapes.keys() - parameters.keys()):
+        raise ValueError(
+            f"The weights have {len(unknown)} unknown tensors, such as {unknown[0][:80]}."
+        )
+    for name, parameter in parameters.items():
+        if tuple(parameter.shape) != tuple(shapes[name]):
+            raise ValueError(
+                f"{name} has the shape {tuple(shapes[name])}, "
+                f"but the config asks for {tuple(parameter.shape)}."
+            )
+
+
 def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Copy named weights into a model; raises ValueError if a name or a shape does not fit."""
-    parameters = dict(model.named_parameters())
-    if missing := sorted(parameters.keys() - weights.keys()):
-        raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
-    if unknown := sorted(weights.keys() - parameters.keys()):
-        raise ValueError(f"The weights have {len(unknown)} unknown tensors, such as {unknown[0]}.")
+    refuse_other_shapes(model, {name: weight.shape for name, weight in weights.items()})
     with torch.no_grad():
-        for name, parameter in parameters.items():
-            if parameter.shape != weights[name].shape:
-                raise ValueError(
-                    f"{name} has the shape {tuple(weights[name].shape)}, "
-                    f"but the config asks for {tuple(parameter.shape)}."
-                )
+        for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
 
 
