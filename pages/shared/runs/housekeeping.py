@@ -15,6 +15,7 @@ ARENAS = 2
 M_ARENA_MAX = -8  # of malloc.h
 
 _released = Event()
+_session_ended = Event()
 
 
 def released() -> None:
@@ -23,13 +24,31 @@ def released() -> None:
     _helper()
 
 
+def session_ended() -> None:
+    """Note that a session has ended, of which nothing is to be left."""
+    _session_ended.set()
+    released()
+
+
+def freeze() -> None:
+    """Collect garbage, and spare what is loaded for good from later collections."""
+    gc.collect()
+    gc.freeze()
+
+
 def tidy() -> None:
     """Collect garbage, and return freed memory to the system if it can be asked to take it.
 
     Sessions that ended hold on to themselves in circles, and the allocator keeps what was freed
-    between what is still in use.
+    between what is still in use. A session that was there when a model was loaded is among what
+    was frozen with it.
     """
-    gc.collect()
+    if _session_ended.is_set() and gc.get_freeze_count():
+        _session_ended.clear()
+        gc.unfreeze()
+        freeze()
+    else:
+        gc.collect()
     allocator("malloc_trim", 0)
 
 

@@ -75,3 +75,20 @@ def test_the_system_is_asked_for_what_is_free(monkeypatch):
     housekeeping.tidy()
     housekeeping.share_arenas()
     assert calls == [("malloc_trim", 0), ("mallopt", -8, housekeeping.ARENAS)]
+
+
+def test_what_was_frozen_while_a_visitor_was_there_goes_when_a_session_has_ended(monkeypatch):
+    circle = Circle()
+    seen = weakref.ref(circle)
+    housekeeping.freeze()
+    del circle
+    try:
+        housekeeping.tidy()
+        assert seen() is not None
+        monkeypatch.setattr(housekeeping, "released", lambda: None)
+        housekeeping.session_ended()
+        housekeeping.tidy()
+        assert seen() is None
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
