@@ -9,9 +9,12 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop
 from functools import cache
 
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.state import SessionState
 
 from pages.shared.runs.housekeeping import session_ended
 
@@ -47,7 +50,7 @@ def end_what_was_left(storage: MemorySessionStorage) -> None:
 def end(session: AppSession) -> None:
     """Shut a session down, and empty it of all that its visitor typed and made."""
     session.shutdown()
-    session.session_state.clear()
-    session._fragment_storage.clear()
+    session._session_state = SessionState()
+    session._fragment_storage = MemoryFragmentStorage()
+    session._client_state = ClientState()
     session._browser_queue.clear()
-    session._client_state.Clear()

@@ -42,6 +42,7 @@ class Server:
         self.files.add_file(name, UploadedFileRec("1", "a.zip", "zip", b"secret"))
         info.session.session_state["sentence"] = "secret"
         info.session.session_state["made"] = Made()
+        info.session.session_state.query_params["sentence"] = "secret"
         info.session._client_state.query_string = "sentence=secret"
         info.session._browser_queue.enqueue(ForwardMsg(page_not_found={"page_name": "secret"}))
         return name, info
@@ -74,6 +75,7 @@ def test_a_session_that_was_left_is_empty_when_its_time_is_over(told):
         # Streamlit's own loop may hold on to it until the next visitor comes.
         session = info.session
         assert not session.session_state.filtered_state
+        assert not session.session_state.query_params
         assert made() is None
         assert not session._client_state.query_string
         assert session._browser_queue.is_empty()
