@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
+from model.replacing import replacing
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -23,8 +23,9 @@ def save_checkpoint(
 ) -> None:
     """Write a model to a folder, its weights rounded to `dtype`."""
     folder.mkdir(parents=True, exist_ok=True)
-    model.config.save(folder / CONFIG)
-    tokenizer.save(folder / TOKENIZER)
+    with replacing(folder / CONFIG) as path:
+        model.config.save(path)
+    save_tokenizer(folder / TOKENIZER, tokenizer)
     weights = {name: parameter.detach().to(dtype) for name, parameter in model.named_parameters()}
     save_tensors(folder / WEIGHTS, weights)
 
@@ -105,11 +106,16 @@ def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             parameter.copy_(weights[name])
 
 
+def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
+    """Write a tokenizer so that a crash half-way leaves the file as it was before."""
+    with replacing(path) as unfinished:
+        tokenizer.save(unfinished)
+
+
 def save_tensors(
     path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
     """Write tensors so that a crash half-way leaves the file as it was before."""
-    unfinished = path.with_name(path.name + ".part")
     tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-    save_file(tensors, unfinished, metadata)
-    os.replace(unfinished, path)
+    with replacing(path) as unfinished:
+        save_file(tensors, unfinished, metadata)
