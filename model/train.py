@@ -119,6 +119,7 @@ def run(arguments: argparse.Namespace) -> None:
     place, settings = training.place, training.settings
     if place.step == settings.steps:
         print(f"{training.folder} has done its {place.step} steps: to go on, give more --steps.")
+        return
     if place.step == 0 and 0 in arguments.snapshots:
         training.save_snapshot()
     with tqdm(total=settings.steps, initial=place.step, unit="step", smoothing=0.02) as bar:

@@ -27,9 +27,9 @@ THREADS = whole_number("HEADLIGHT_THREADS", 1)
 RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
 RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # results kept for a visitor
 ALL_RUNS_MEGABYTES = whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000)  # and for all visitors
-UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
-ALL_UPLOADS_MEGABYTES = whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000)  # and all visitors
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
 MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most
+UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
+ALL_UPLOADS_MEGABYTES = whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000)  # and all visitors
