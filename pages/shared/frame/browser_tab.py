@@ -27,6 +27,8 @@ def remember() -> None:
 
 def _come_back() -> None:
     key = picked("workshop-key")
+    if key is None:  # the connection was lost for a while
+        return
     awaited = st.session_state.pop("awaited", None)
     if key == workshop().key or not workshop().is_empty:
         return
