@@ -20,7 +20,7 @@ MEGABYTE = 1_000_000
 REFUSALS = 20  # that a session remembers
 TOO_MUCH = (
     "In memory this model takes {size:,} MB, and your uploaded models may take {most:,} MB "
-    "together, of which {taken:,} are taken. The page Models can remove some."
+    "together, of which {taken:,} are taken. Remove some on the page Models."
 )
 TOO_MUCH_OF_ALL = (
     "In memory this model takes {size:,} MB, and the uploaded models of all visitors may take "

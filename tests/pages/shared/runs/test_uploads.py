@@ -87,7 +87,7 @@ def test_a_visitor_has_a_bound_and_may_go_on_when_a_model_was_removed(mine, monk
     mine.models["own-1"] = None, uploaded(ZEROS)
     for _ in range(2):
         with pytest.raises(
-            NoRoomError, match=r"takes \d+ MB, .* may take 12 MB .*Models can remove"
+            NoRoomError, match=r"takes \d+ MB, .* may take 12 MB .*Remove some on the page Models"
         ):
             uploaded(OTHER)
     mine.models.clear()
