@@ -40,15 +40,9 @@ def tidy() -> None:
     """Collect garbage, and return freed memory to the system if it can be asked to take it.
 
     Sessions that ended hold on to themselves in circles, and the allocator keeps what was freed
-    between what is still in use. A session that was there when a model was loaded is among what
-    was frozen with it.
+    between what is still in use.
     """
-    if _session_ended.is_set() and gc.get_freeze_count():
-        _session_ended.clear()
-        gc.unfreeze()
-        freeze()
-    else:
-        gc.collect()
+    gc.collect()
     allocator("malloc_trim", 0)
 
 
@@ -74,4 +68,10 @@ def _tidy_when_quiet() -> None:
     while _released.wait():
         _released.clear()
         if not _released.wait(QUIET):
-            tidy()
+            if _session_ended.is_set() and gc.get_freeze_count():
+                _session_ended.clear()
+                gc.unfreeze()  # a session that was there when a model was loaded froze with it
+                tidy()
+                gc.freeze()
+            else:
+                tidy()
