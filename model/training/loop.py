@@ -19,8 +19,8 @@ from model.transformer import Transformer
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 OPTIMIZERS = ("adam", "muon")
 DIVERGED = (
-    "At step {step} the training diverged (the loss is not finite): choose a smaller learning rate "
-    "or a longer warm-up."
+    "At step {step} the training diverged (its numbers are not finite): choose a smaller learning "
+    "rate or a longer warm-up."
 )
 
 
