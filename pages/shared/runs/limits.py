@@ -31,3 +31,5 @@ OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by
 MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most
+UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
+ALL_UPLOADS_MEGABYTES = whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000)  # and all visitors
