@@ -66,8 +66,8 @@ def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=2&head=4")
     page.get_by_text("Reference token ranked first").wait_for()
     page.get_by_role("button", name="Step forward").click()
-    cells = page.locator(".decoding-player .cells").nth(1)
-    cells.locator("td.weight button").nth(2).press("Enter")
+    source = page.locator(".decoding-player .weighed-tokens").nth(1)
+    source.get_by_role("button").nth(2).press("Enter")
     expect_inside(page, translator.trace(SENTENCE), Site("cross", 1), 3, 1, 2)
 
 
