@@ -10,7 +10,7 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {[number | null, number | null][]} columns
  * @property {number} digits decimals of a weight as it is written
  * @property {string[]} colors
- * @property {import("../canvas.js").Scale} differences colours of differences
+ * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 const GAP = 20; // pixels between two maps

@@ -1,4 +1,5 @@
-import { channels, drawTokens, element, fitCanvas, pointerIn, scrollable, themeColor } from "../canvas.js";
+import { drawTokens, element, fitCanvas, pointerIn, scrollable } from "../canvas.js";
+import { channels, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
 const LABEL = 130; // pixels for the tokens beside it

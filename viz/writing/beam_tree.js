@@ -1,4 +1,5 @@
-import { begin, element, fitCanvas, isStaged, onWidth, scrollable, themeColor } from "../canvas.js";
+import { begin, element, fitCanvas, isStaged, onWidth, scrollable } from "../canvas.js";
+import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
 /**

@@ -1,4 +1,5 @@
-import { begin, colorTable, element, onWidth, scrollable } from "../canvas.js";
+import { begin, element, onWidth, scrollable } from "../canvas.js";
+import { colorTable } from "../colors.js";
 import { transport } from "../transport.js";
 import { makeAlignment } from "./alignment.js";
 import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tokens.js";

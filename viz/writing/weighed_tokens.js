@@ -1,4 +1,5 @@
-import { channels, element, icon, inkOn, scrollable } from "../canvas.js";
+import { element, icon, scrollable } from "../canvas.js";
+import { channels, inkOn } from "../colors.js";
 import { written } from "../numbers.js";
 
 const CROSS = "M4 5l1-1 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3z";
