@@ -44,7 +44,7 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     weights = trace.attention[site].weights[0, 1]
     query, key = divmod(int(weights.argmax()), weights.size(1))
     *_, said = click_cell(page, query, key)
-    assert said == f"weight {weights[query, key]:.4f}"
+    assert said == f"weight {weights[query, key]:.3f}"
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.3f}", exact=False).first).to_be_attached()

@@ -205,7 +205,7 @@ function makeFilm(root) {
   function strongest(weights) {
     const at = weights.reduce((best, value, index) => (value > weights[best] ? index : best), 0);
     const [query, key] = tokensAt(at);
-    return `largest weight ${(weights[at] / header.levels).toFixed(3)}, from “${query}” to “${key}”`;
+    return `largest weight ${written(weights[at] / header.levels)}, from “${query}” to “${key}”`;
   }
   const tokensAt = (at) => [
     header.queries[Math.floor(at / header.keys.length)],

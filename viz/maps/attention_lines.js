@@ -1,5 +1,6 @@
 import { begin, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
@@ -90,7 +91,7 @@ export function draw(mount) {
       const opposite = token && token.side !== side;
       tokens.forEach((button, index) => {
         const [query, key] = side === "query" ? [index, token?.index] : [token?.index, index];
-        const text = opposite ? weights[query * keys.length + key].toFixed(3) : "";
+        const text = opposite ? written(weights[query * keys.length + key]) : "";
         const weight = button.querySelector(".weight");
         if (weight.textContent !== text) weight.textContent = text;
         const pressed = String(chosen?.side === side && chosen.index === index);

@@ -1,5 +1,6 @@
 import { begin, element, fitCanvas, moveFocus, onWidth, roomOf } from "../canvas.js";
 import { colorTable } from "../colors.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
@@ -86,7 +87,7 @@ function build(root, header, array) {
     const row = Math.floor(index / columns.length);
     const column = index % columns.length;
     const text =
-      `${rows[row]}, ${columns[column]}: largest weight ${weight.toFixed(3)}, ` +
+      `${rows[row]}, ${columns[column]}: largest weight ${written(weight)}, ` +
       `from “${queries[query]}” to “${keys[key]}”`;
     const button = element("button", "map small-map", "", {
       type: "button",

@@ -10,7 +10,6 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @property {string} axes what the axes are, in words
  * @property {string} verb between a row's token and a column's
  * @property {number} limit where the colours end
- * @property {number} digits decimals of a number that is read
  * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
  * @property {import("../colors.js").Scale} colors
@@ -101,7 +100,7 @@ function makePicture(root) {
   function words() {
     const [row, column] = cell;
     const number = numbers[row * header.columns.length + column];
-    const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging, header.digits)}`;
+    const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging)}`;
     return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}${strongest(row, column)}`;
   }
   /** Which of those that the numbers sum up has the largest number in a cell. */
@@ -111,7 +110,7 @@ function makePicture(root) {
     const at = row * header.columns.length + column;
     const name = header.behind[numbers[2 * cells + at]];
     const opens = header.clickable ? `; click opens ${name}` : "";
-    return `; strongest: ${name}, ${written(numbers[cells + at], false, header.digits)}${opens}`;
+    return `; strongest: ${name}, ${written(numbers[cells + at])}${opens}`;
   }
 
   function pointAt(row, column) {

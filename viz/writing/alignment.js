@@ -10,7 +10,7 @@ const SMALLEST = 9;
 /**
  * @typedef {object} Steps
  * @property {string[]} read the token that each step looks from
- * @property {string[]} written the token that each step wrote
+ * @property {string[]} wrote the token that each step wrote
  * @property {string[]} source
  * @property {Float32Array} weights of each step over the source, from 0 to 1
  * @property {Uint32Array} colors of those
@@ -22,7 +22,7 @@ const SMALLEST = 9;
  * @param {any} root
  * @param {Steps} steps
  */
-export function makeAlignment(root, { read, written: wrote, source, weights, colors, choose }) {
+export function makeAlignment(root, { read, wrote, source, weights, colors, choose }) {
   const count = read.length;
   const canvas = element("canvas", "", "", { role: "img" });
   const reading = element("p", "reading");

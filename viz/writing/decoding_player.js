@@ -1,5 +1,6 @@
 import { begin, element, onWidth, scrollable } from "../canvas.js";
 import { colorTable } from "../colors.js";
+import { written } from "../numbers.js";
 import { transport } from "../transport.js";
 import { makeAlignment } from "./alignment.js";
 import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tokens.js";
@@ -80,12 +81,12 @@ export function draw(mount) {
   next.append(candidates, typed);
   const panes = element("div", "panes");
   panes.append(seen, next);
-  const written = bars.map((candidates) => candidates.find((bar) => bar.chosen)?.text ?? "");
+  const wrote = bars.map((candidates) => candidates.find((bar) => bar.chosen)?.text ?? "");
   const alignment =
     source &&
     makeAlignment(root, {
       read: read.slice(before),
-      written,
+      wrote,
       source,
       weights: crossAttention,
       colors,
@@ -119,7 +120,7 @@ export function draw(mount) {
     text.replaceChildren(
       element("span", "prompt", prompt),
       element("span", "", texts[step].slice(prompt.length)),
-      element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${written[step]}`),
+      element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${wrote[step]}`),
     );
     if (step === steps - 1) text.append(element("span", "ending", ending));
     text.scrollTop = text.scrollHeight;
@@ -191,7 +192,7 @@ export function draw(mount) {
 function barButton(bar, pick) {
   const button = element("button", bar.chosen ? "control bar chosen" : "control bar", "", {
     type: "button",
-    "aria-label": `Force “${bar.text}”, probability ${bar.probability.toFixed(3)}`,
+    "aria-label": `Force “${bar.text}”, probability ${written(bar.probability)}`,
     "aria-pressed": String(bar.chosen),
   });
   const name = element("span", "name");

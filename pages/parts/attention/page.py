@@ -51,6 +51,7 @@ from pages.shared.widgets.choose import (
     choose_layer,
     place_options,
 )
+from viz.numbers import number_text
 
 
 @section
@@ -105,7 +106,7 @@ def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where:
     if side != "query":
         return ""
     key = int(weights[place].argmax())
-    share = f"{weights[place, key]:.2f} of its attention"
+    share = f"{number_text(weights[place, key])} of its attention"
     return f"In {where[0].lower()}{where[1:]}, “{queries[place]}” gives {share} to “{keys[key]}”."
 
 

@@ -37,7 +37,6 @@ from pages.shared.state.choices import SUMMARIES, chosen
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import Change, compared_maps, largest_changes
-from viz.maps.compared_maps import DIGITS
 from viz.numbers import number_text
 from viz.tokens import aligned
 
@@ -97,8 +96,8 @@ def picture(both: Pair, of: About) -> None:
 
 def in_one_line(change: Change) -> str:
     """Return a difference in words."""
-    difference = number_text(change.difference, DIGITS, signed=True)
-    first, second = (number_text(weight, DIGITS) for weight in (change.first, change.second))
+    difference = number_text(change.difference, signed=True)
+    first, second = (number_text(weight) for weight in (change.first, change.second))
     return (
         f"“{change.query}” looks at “{change.key}”: A {first}, B {second}, difference {difference}"
     )
