@@ -13,6 +13,7 @@ from pages.parts.attention.choices import CHOICES, READS
 from pages.parts.attention.opening import open_on_a_telling_head
 from pages.parts.attention.view import View, choose_view, view_notes
 from pages.parts.attention.words import EMPTY, LAYER_SUMMARIES, NUMBERS_ALONE
+from pages.shared.controls.opening import take_up
 from pages.shared.controls.sentence import ask, show_translation, tokens_read
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun, written
@@ -157,6 +158,7 @@ def with_changes(run: ModelRun) -> ModelRun:
 def attention() -> None:
     """Draw the page."""
     open_on_a_telling_head()
+    take_up()
     given = ask(target=READS if models.chosen().is_library else None)
     if given is None:
         return
