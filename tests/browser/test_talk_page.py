@@ -156,6 +156,19 @@ def test_the_click_that_ends_typing_in_a_box_is_not_lost(page, server, box):
     expect(titles(page)).to_have_text(["b", "c"])
 
 
+def test_what_is_typed_quickly_into_all_boxes_of_a_slide_is_kept(page, server):
+    with_talk(page, server, THREE, "talk")
+    boxes = ("Title", "Words", "Speaker notes")
+    for box in boxes:
+        page.get_by_label(box, exact=True).fill(f"typed as {box}")
+    press(page, "Edit “typed as Title”, Attention", 1)
+    kept = "name => (localStorage.getItem(name).match(/typed as/g) ?? []).length === 3"
+    page.wait_for_function(kept, arg=KEPT)
+    page.wait_for_function(f"!({RUNNING})")
+    for box in boxes:
+        expect(page.get_by_label(box, exact=True)).to_have_value(f"typed as {box}")
+
+
 def test_two_quick_presses_do_not_reach_another_slide(page, server):
     with_talk(page, server, THREE, "talk")
     remove = page.get_by_role("button", name="Remove: slide 1", exact=True)
