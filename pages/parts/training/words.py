@@ -55,7 +55,7 @@ EXPERIMENTS = {  # what to change, and what that is likely to show
 }
 
 INTRO = (
-    "Choose a small task, press Start, and see a Transformer learn it from random weights: its "
+    "Choose a small task, press Start, and see a Transformer learn it from random numbers: its "
     "loss, how many examples it has never seen it writes without a mistake, and what its heads "
     "look at, as that forms."
 )
