@@ -77,8 +77,8 @@ USE = (
     "model, beside the sentence on the other pages."
 )
 UPLOAD = (
-    "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download of a trained "
-    "model makes it. Nothing else is read, and nothing is kept on the server's disk."
+    "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download "
+    "of a trained model makes it. Nothing else is read, and nothing is kept on the server's disk."
 )
 COMPARE = "The curves of your last runs stay, so train twice to see what a setting does."
 SCHEDULE = (
