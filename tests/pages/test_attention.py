@@ -327,7 +327,7 @@ def test_the_page_opens_on_it_looking_at_the_dog(shipped):
     } | ({"layer": str(layer + 1)} if layer != LAYER.default else {})  # fmt: skip
     assert lines(app)["lit"] == ["query", query]
     share = f"{weights[layer, head, query, key]:.3f}"
-    said = f"head {head + 1}, “it” gives {share} of its attention to “dog”."
+    said = f"head {head + 1}: “it” gives {share} of its attention to “dog”."
     assert any(text.value.endswith(said) for text in app.text)
 
 

@@ -108,7 +108,7 @@ def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where:
         return ""
     key = int(weights[place].argmax())
     share = f"{number_text(weights[place, key])} of its attention"
-    return f"In {where[0].lower()}{where[1:]}, “{queries[place]}” gives {share} to “{keys[key]}”."
+    return f"{where}: “{queries[place]}” gives {share} to “{keys[key]}”."
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
