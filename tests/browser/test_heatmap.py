@@ -76,7 +76,7 @@ def test_a_first_tap_reads_a_cell_and_a_second_one_picks_it(browser):
     assert heatmap.locator(".hint").text_content() == hint
     for row, column in ((3, 3), (2, 4)):
         page.touchscreen.tap(*point_of(heatmap, row, column))
-        reading = f"“token{row}” looks at “token{column}”: weight {int(row == column)}.0000"
+        reading = f"“token{row}” looks at “token{column}”: weight {int(row == column)}.000"
         expect(heatmap.locator(".reading")).to_have_text(reading)
         assert picked(page) is None
     page.touchscreen.tap(*point_of(heatmap, 2, 4))
