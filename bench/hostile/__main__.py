@@ -3,7 +3,8 @@
 Each kind of input is made from a seed, so that a failure can be repeated.
 
 - `addresses`: pages opened with choices that make no sense, each in a session of its own.
-- `messages`: a session gets messages that no browser sends; after each the page must still answer.
+- `messages`: sessions that get messages that no browser sends. They may end in an error on their
+  own page, or in the end of their connection; another visitor's page must be drawn as ever.
 - `talks`, `models`: files as they are uploaded, good ones with something changed, and some that
   are made to take time or memory.
 
@@ -36,6 +37,7 @@ from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import read_talk
 
 FAULTS = (RuntimeError, TimeoutError, OSError)
+A_SESSION = 10  # messages that one of them gets
 COUNTS = {"addresses": 300, "messages": 300, "talks": 1_000, "models": 500}
 
 
@@ -55,18 +57,20 @@ async def open_addresses(url: str, count: int, chance: random.Random) -> Tally:
 
 
 async def send_messages(url: str, count: int, chance: random.Random) -> Tally:
-    """Send so many messages; the page must be drawn after each."""
+    """Send so many messages, some a session; after each, another visitor's page must be drawn."""
     tally = Tally("messages")
-    async with Stranger(url) as stranger:
-        await stranger.open("", "")
-        for number in range(count):
-            seconds, failure = 0.0, None
-            try:
-                seconds = await stranger.ask(message(chance, stranger.ids))
+    async with Stranger(url) as other:
+        for first in range(0, count, A_SESSION):
+            async with Stranger(url) as stranger:
                 await stranger.open("", "")
-            except FAULTS as error:
-                failure = RuntimeError(f"{error} after message {number}")
-            tally.note(seconds, failure)
+                for number in range(first, min(first + A_SESSION, count)):
+                    await stranger.send(message(chance, stranger.ids))
+                    seconds, failure = 0.0, None
+                    try:
+                        seconds = await other.open("", "")
+                    except FAULTS as error:
+                        failure = RuntimeError(f"{error} after message {number}")
+                    tally.note(seconds, failure)
     return tally
 
 

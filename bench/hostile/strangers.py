@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Literal
 
-from google.protobuf.message import DecodeError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 
 from bench.visitors import PATIENCE, Visitor
+
+QUIET = 2.0  # seconds after which a message that was not answered has none to come
 
 
 class Stranger(Visitor):
@@ -26,37 +26,39 @@ class Stranger(Visitor):
         message = BackMsg()
         message.rerun_script.page_name = page
         message.rerun_script.query_string = query
-        return await self.ask(message.SerializeToString())
-
-    async def ask(self, data: bytes) -> float:
-        """Send a message; return the seconds until the run that it begins is over.
-
-        It is 0 for what begins none. What cannot be read is answered by Streamlit, with an error on
-        this page alone, or the end of the connection. Raises RuntimeError if the page shows an
-        error of another kind, TimeoutError if no run ends.
-        """
-        begin, kind, error = time.perf_counter(), kind_of(data), None
-        if kind == "unknown":
-            return 0.0
-        try:
-            await self.connection.send(data)
-            async with asyncio.timeout(PATIENCE):
-                is_over = False
-                while not is_over:
-                    message = ForwardMsg.FromString(await self.connection.recv())
-                    is_over = message.WhichOneof("type") == "script_finished"
-                    if message.WhichOneof("type") == "delta" and message.delta.HasField(
-                        "new_element"
-                    ):
-                        try:
-                            self.take(message.delta.new_element, message.delta.fragment_id)
-                        except RuntimeError as shown:
-                            error = shown
-        except ConnectionClosed:
-            await self.__aenter__()
-        if error and kind == "run":
+        begin = time.perf_counter()
+        await self.connection.send(message.SerializeToString())
+        if error := await self.run_over(PATIENCE):
             raise error
         return time.perf_counter() - begin
+
+    async def send(self, data: bytes) -> None:
+        """Send what Streamlit may take, answer with an error, leave, or end the connection for."""
+        try:
+            await self.connection.send(data)
+            await self.run_over(QUIET)
+        except TimeoutError:
+            pass
+        except ConnectionClosed:
+            await self.__aenter__()
+
+    async def run_over(self, seconds: float) -> RuntimeError | None:
+        """Read until a run is over; return the last error that the page shows, if there is one.
+
+        Raises TimeoutError if no run ends.
+        """
+        error = None
+        async with asyncio.timeout(seconds):
+            while True:
+                message = ForwardMsg.FromString(await self.connection.recv())
+                kind = message.WhichOneof("type")
+                if kind == "script_finished":
+                    return error
+                if kind == "delta" and message.delta.HasField("new_element"):
+                    try:
+                        self.take(message.delta.new_element, message.delta.fragment_id)
+                    except RuntimeError as shown:
+                        error = shown
 
     def take(self, element: Element, fragment: str) -> None:
         """Keep an element that the app has named, and the name by which it answers."""
@@ -64,12 +66,3 @@ class Stranger(Visitor):
         if element.WhichOneof("type") == "bidi_component" and element.bidi_component.id:
             identity = element.bidi_component.id
             self.ids[f"{identity} events"] = f"$$STREAMLIT_INTERNAL_KEY_{identity}__events"
-
-
-def kind_of(data: bytes) -> Literal["run", "damaged", "unknown"]:
-    """Return whether these bytes have the page run, cannot be read, or say nothing that we know."""
-    try:
-        kind = BackMsg.FromString(data).WhichOneof("type")
-    except DecodeError:
-        return "damaged"
-    return "run" if kind == "rerun_script" else "unknown"
