@@ -95,6 +95,23 @@ class Reader(Protocol):
         gradients flow if they are enabled.
         """
 
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        """The ids of all tokens that stand for some text, special ones left out."""
+
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        """Record a run over ids of the vocabulary, with the special tokens that a text has.
+
+        An encoder and a decoder beside it read the same. Raises ValueError if they are too many.
+        """
+
+    @property
+    def unembedding(self) -> Tensor | None:
+        """What turns the stream after a decoder's last norm into logits: (V, d_model).
+
+        It is None if the model does not write, or something else stands in between.
+        """
+
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return what the model chooses by the rows of a trace's logits, if that can be shown."""
 

@@ -18,7 +18,7 @@ from model.memory_layout import lay_out
 from model.reader import Ability, Objective, Question, Shape
 from model.sequences import token_ids
 from model.tokenizer import Tokenizer
-from model.tokens import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Token
+from model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Token
 from model.trace import KINDS, Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
@@ -199,6 +199,28 @@ class Translator:
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
+
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        """The ids of all tokens that stand for some text: no special ones, and no lone bytes."""
+        vocabulary = self.tokenizer.backend.get_vocab()
+        return sorted(i for name, i in vocabulary.items() if name not in (*SPECIAL_TOKENS, *BYTES))
+
+    @torch.inference_mode()
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        """Record a run over ids that both sides read; see `Reader.trace_ids`."""
+        if len(ids) > self.max_tokens:
+            raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
+        _, tokens = self.tokenizer.decode_tokens(ids)
+        start, end = map(self.tokenizer.special_token, (START_ID, END_ID))
+        trace = Trace([*tokens, end], [start, *tokens])
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
+    @property
+    def unembedding(self) -> Tensor:
+        """The output layer (V, d_model), which follows the decoder's last norm."""
+        return self.model.output.weight.detach()
 
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return nothing: the target is there already, and each row says how likely it is."""

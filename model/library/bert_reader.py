@@ -172,6 +172,26 @@ class BertReader(Answering):
         """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
 
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        """The ids of all pieces that stand for some text."""
+        return self.tokenizer.written_ids
+
+    @torch.inference_mode()
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        """Record a run over ids between [CLS] and [SEP]; see `Reader.trace_ids`."""
+        if len(ids) > self.max_tokens - 2:
+            raise ValueError(f"The model reads at most {self.max_tokens - 2} pieces.")
+        first, *_, last = self.tokenizer.read("a", None, ())
+        trace = Trace([first, *map(self.tokenizer.piece, ids), last])
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
+    @property
+    def unembedding(self) -> None:
+        """Nothing: a network of its own stands between a BERT's last layer and its logits."""
+        return None
+
     def write(
         self,
         text: str,

@@ -168,6 +168,41 @@ class TransformersReader(Answering):
         """
         return self.attached.heads_to_stream(self.model, site)
 
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        """The ids of all tokens that stand for some text."""
+        return self.tokens.written_ids
+
+    @torch.inference_mode()
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        """Record a run over ids; see `Reader.trace_ids`."""
+        trace = Trace()
+        if not self.reads_source:
+            trace.target_tokens = self.framed(ids)
+        else:
+            trace.source_tokens = self.framed(ids)
+        if self.reads_source and self.reads_target:
+            begun = self.writer.start()
+            trace.target_tokens = [*begun, *self.tokens.written(ids, begun)[1]]
+        if max(len(trace.source_tokens), len(trace.target_tokens)) > self.tokens.max_tokens:
+            raise ValueError(f"The model reads at most {self.tokens.max_tokens} tokens.")
+        self.call(trace, Run(edits or {}, trace))
+        return trace
+
+    def framed(self, ids: Sequence[int]) -> list[Piece]:
+        """Return ids as pieces, between the special tokens that a text has around it."""
+        around = self.tokens.pieces(text="a")
+        text = [place for place, piece in enumerate(around) if not piece.is_special]
+        before, after = around[: text[0]], around[text[-1] + 1 :]
+        return [*before, *self.tokens.written(ids, before)[1], *after]
+
+    @property
+    def unembedding(self) -> Tensor | None:
+        """The output layer (V, d_model); None if the model does not write."""
+        layer = self.model.get_output_embeddings()
+        writes = self.answers.head == "next token" and layer is not None
+        return layer.weight.detach() if writes else None
+
     def read(self, text: str, second: str | None, masked: Collection[int]) -> list[Piece]:
         """Return what the model reads; raises ValueError if it cannot."""
         if not text.strip():

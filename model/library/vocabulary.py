@@ -65,6 +65,11 @@ class Vocabulary:
             shown = name
         return text + added, Piece(index, shown or name, start, end, word, role=role)
 
+    @property
+    def written_ids(self) -> list[int]:
+        """The ids of all tokens that stand for some text."""
+        return [index for index in range(self.size) if self.role(index) == "written"]
+
     def role(self, index: int) -> Role:
         """Return what a token is: something written, or a sign of the tokenizer."""
         return self.roles.get(index, "written")

@@ -66,6 +66,12 @@ class WordPieces:
         """Return a piece that stands alone, by its id."""
         return Piece(index, self.text(index), 0, 0, role=self.roles.get(index, "written"))
 
+    @property
+    def written_ids(self) -> list[int]:
+        """The ids of all pieces that stand for some text."""
+        ids = self.backend.get_vocab().values()
+        return sorted(index for index in ids if self.roles.get(index, "written") == "written")
+
     def encode(self, first: str, second: str | None) -> tokenizers.Encoding:
         """Return the tokenizers library's encoding of one sentence, or of two."""
         for text in (first, second or ""):

@@ -1,0 +1,215 @@
+"""Roles of heads, found by tests on random tokens that are read twice.
+
+Random tokens have no grammar and no sense, so that what a head does with them is due to where they
+stand and to which of them are the same, and not to what a sentence says.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.reader import Reader
+from model.tokens import Token
+from model.trace import Kind, RunEdits, Site, Trace
+
+SEQUENCES = 4  # whose scores are averaged
+LONGEST = 25  # random tokens, each of which is read twice
+SPECIAL = 8  # places that are kept for special tokens around them
+SELF: tuple[Kind, ...] = ("encoder", "decoder")
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a head may be for, how it is tested, and in which kinds of attention.
+
+    `elsewhere` says why the other kinds have no such heads; `chance` what a head scores that does
+    nothing of the kind.
+    """
+
+    title: str
+    definition: str
+    source: str
+    chance: str
+    kinds: tuple[Kind, ...]
+    elsewhere: str
+
+
+ROLES = {
+    "previous": Role(
+        "Previous token",
+        "the mean weight on the token just before the query",
+        "Voita et al. 2019 (positional heads); Elhage et al. 2021 (previous token heads)",
+        "an even head scores 1 divided by the number of tokens it sees",
+        SELF,
+        "Queries and keys of cross-attention are of two texts: no key stands just before a query.",
+    ),
+    "duplicate": Role(
+        "Duplicate token",
+        "the mean weight on the other place of the same token, which a decoder has in the second "
+        "reading alone",
+        "Wang et al. 2023 (duplicate token heads)",
+        "an even head scores 1 divided by the number of tokens it sees",
+        SELF,
+        "In cross-attention, looking at the same token is what translating word by word looks "
+        "like: it is no role of its own.",
+    ),
+    "induction": Role(
+        "Induction",
+        "the mean weight, in the second reading, on the token that followed the same token in the "
+        "first: what comes next if all repeats itself",
+        "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
+        "an even head scores 1 divided by the number of tokens it sees",
+        ("decoder",),
+        "Induction foretells what comes next. An encoder reads it, and cross-attention looks at "
+        "another text.",
+    ),
+    "copying": Role(
+        "Copying",
+        "the share of random tokens whose own logit rises above the mean of all logits by what the "
+        "head hands on from them (value, output projection, output layer, and no norm between), as "
+        "if all its weight were on the token",
+        "Elhage et al. 2021 (copying by output-value circuits); Olsson et al. 2022",
+        "a head that neither copies nor avoids copying scores 0.5",
+        ("decoder", "cross"),
+        "What an encoder's heads hand on is read by other layers and never becomes logits as it "
+        "is.",
+    ),
+}
+NO_WORDS = (
+    "This model turns no stream into logits of words by one layer, so it cannot be said what its "
+    "heads would copy."
+)
+NO_VALUES = "What the heads of this model hand on is not known, so copying cannot be tested."
+
+
+@dataclass(frozen=True)
+class RoleScores:
+    """The scores of all heads, from 0 to 1, (layers, H) by role and by kind, and what was read.
+
+    A role is missing if the model cannot be tested for it, and a kind if it has no such heads.
+    """
+
+    scores: Mapping[str, Mapping[Kind, Tensor]]
+    read: Sequence[str]  # the tokens of one of the sequences, each half the same
+
+
+def why_not(reader: Reader, role: str) -> str:
+    """Return why a model cannot be tested for a role, in one sentence; empty if it can."""
+    if not set(ROLES[role].kinds) & set(reader.shape.kinds):
+        return ROLES[role].elsewhere
+    if role != "copying":
+        return ""
+    if reader.unembedding is None:
+        return NO_WORDS
+    known = not {"take apart", "add up heads"} & set(reader.missing)
+    return "" if known else NO_VALUES
+
+
+@torch.inference_mode()
+def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) -> RoleScores:
+    """Return how every head does in the test of each role, on random tokens of a seed.
+
+    Raises ValueError if the model reads too few tokens for a test.
+    """
+    chance = random.Random(seed)
+    ids = [random_ids(reader, chance) for _ in range(SEQUENCES)]
+    tests = [role for role in ROLES if not why_not(reader, role)]
+    found: dict[str, dict[Kind, list[Tensor]]] = {role: {} for role in tests}
+    for once in ids:
+        trace = reader.trace_ids([*once, *once], edits)
+        for role in tests:
+            for kind in ROLES[role].kinds:
+                if layers := reader.shape.layers(kind):
+                    sites = [Site(kind, layer) for layer in range(layers)]
+                    scores = torch.stack([score(reader, trace, role, at, once) for at in sites])
+                    found[role].setdefault(kind, []).append(scores)
+    side = trace.target_tokens or trace.source_tokens
+    first = first_place(side, once)
+    return RoleScores(
+        {
+            role: {kind: torch.stack(each).mean(dim=0) for kind, each in kinds.items()}
+            for role, kinds in found.items()
+        },
+        [token.text for token in side[first : first + 2 * len(once)]],
+    )
+
+
+def random_ids(reader: Reader, chance: random.Random) -> list[int]:
+    """Return different random tokens of a model's vocabulary, as many as it reads twice."""
+    vocabulary = reader.vocabulary
+    count = min(LONGEST, (reader.shape.max_positions - SPECIAL) // 2, len(vocabulary))
+    if count < 2:
+        raise ValueError("This model reads too few tokens for a test: it needs some twelve.")
+    return chance.sample(vocabulary, count)
+
+
+def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
+    """Return the place in a text where ids begin."""
+    there = [token.id for token in tokens]
+    return next(at for at in range(len(there)) if there[at : at + len(ids)] == list(ids))
+
+
+def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int]) -> Tensor:
+    """Return the score (H,) of each head of a site in one test, for ids that were read twice."""
+    count = len(ids)
+    first = first_place(trace.key_tokens(site), ids)
+    if role == "copying":
+        values = trace.attention[site].value[0, :, first : first + count]  # (H, count, D)
+        return copied(values, reader.heads_to_stream(site), reader.unembedding, ids)
+    read = slice(first, first + 2 * count)
+    weights = trace.attention[site].weights[0, :, read, read].float()  # (H, 2 count, 2 count)
+    match role:
+        case "previous":
+            return previous_token(weights)
+        case "duplicate":
+            return duplicate_token(weights, both=site.kind == "encoder")
+    return induction(weights)
+
+
+def previous_token(weights: Tensor) -> Tensor:
+    """Return the mean weight on the token just before: (..., Q, Q) -> (...).
+
+    Source: Voita et al., "Analyzing Multi-Head Self-Attention" (2019), section 5.1 (there, the
+    share of tokens whose largest weight is there); Elhage et al. (2021).
+    """
+    return weights.diagonal(-1, -2, -1).mean(dim=-1)
+
+
+def duplicate_token(weights: Tensor, both: bool = False) -> Tensor:
+    """Return the mean weight on the same token in the other reading: (..., 2 N, 2 N) -> (...).
+
+    It is that of the second reading alone, whose queries may look back, or of `both`.
+    Source: Wang et al., "Interpretability in the Wild" (2023), section 3.
+    """
+    count = weights.size(-1) // 2
+    back = weights.diagonal(-count, -2, -1)  # (..., N)
+    ahead = weights.diagonal(count, -2, -1)
+    return torch.cat([back, ahead], dim=-1).mean(dim=-1) if both else back.mean(dim=-1)
+
+
+def induction(weights: Tensor) -> Tensor:
+    """Return the mean weight on what followed the same token before: (..., 2 N, 2 N) -> (...).
+
+    Source: Olsson et al., "In-context Learning and Induction Heads" (2022), prefix matching score;
+    Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021).
+    """
+    count = weights.size(-1) // 2
+    return weights.diagonal(1 - count, -2, -1)[..., 1:].mean(dim=-1)
+
+
+def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence[int]) -> Tensor:
+    """Return the share of ids whose own logit rises above the mean by what a head hands on.
+
+    Shapes: values (H, N, D) of N ids, to_stream (H, D, d_model), unembedding (V, d_model) -> (H,).
+    Source: the output-value circuit of Elhage et al. (2021), "copying"; the norms left out.
+    """
+    own = unembedding[list(ids)].float()  # (N, d_model)
+    # A logit less the mean of all is the product with the row of its token less the mean row.
+    own = own - unembedding.float().mean(dim=0)
+    handed_on = values.float() @ to_stream.float()  # (H, N, d_model)
+    return ((handed_on * own).sum(dim=-1) > 0).float().mean(dim=-1)

@@ -1,0 +1,46 @@
+import pytest
+
+from model.insight.roles import ROLES, role_scores, why_not
+from model.library.bert_reader import load_bert
+from model.library.transformers_loading import load_transformers_reader
+from tests.model.library.conftest import FOLDERS
+
+
+@pytest.fixture(scope="module")
+def bert(make_bert_folder):
+    return load_bert(make_bert_folder())
+
+
+def check_scores(reader):
+    found = role_scores(reader)
+    half = len(found.read) // 2
+    assert found.read[:half]
+    for role in ROLES:
+        assert (role in found.scores) != bool(why_not(reader, role))
+    for role, kinds in found.scores.items():
+        assert set(kinds) == set(ROLES[role].kinds) & set(reader.shape.kinds)
+        for kind, scores in kinds.items():
+            assert tuple(scores.shape) == reader.shape.kinds[kind]
+            assert ((scores >= 0) & (scores <= 1)).all()
+    return found.scores
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_of_every_model_there_are_scores_or_a_reason(name, transformers_folders):
+    check_scores(load_transformers_reader(transformers_folders[name]))
+
+
+def test_what_does_not_apply_to_a_bert_is_said(bert):
+    assert set(check_scores(bert)) == {"previous", "duplicate"}
+    assert "foretells" in why_not(bert, "induction")
+    assert "never becomes logits" in why_not(bert, "copying")
+
+
+def test_more_tokens_than_a_model_reads_are_refused(bert):
+    with pytest.raises(ValueError, match="at most"):
+        bert.trace_ids([bert.vocabulary[0]] * 40)
+
+
+def test_a_decoder_is_tested_for_every_role(transformers_folders):
+    reader = load_transformers_reader(transformers_folders["GPT-2"])
+    assert set(check_scores(reader)) == set(ROLES)
