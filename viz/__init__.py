@@ -14,6 +14,7 @@ from viz.maps.compared_maps import Change, compared_maps, largest_changes
 from viz.maps.head_grid import head_grid, selected_map
 from viz.maps.heatmap import Behind, attention_heatmap, word_heatmap
 from viz.switches.head_effects import head_effects
+from viz.switches.head_scores import head_scores
 from viz.switches.mask_matrix import mask_matrix
 from viz.switches.switchboard import switchboard
 from viz.vectors.position_clocks import position_clocks
@@ -42,6 +43,7 @@ __all__ = [
     "decoding_player",
     "head_effects",
     "head_grid",
+    "head_scores",
     "largest_changes",
     "mask_matrix",
     "position_clocks",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from model.insight.head_patterns import DEFINITIONS, badges
 from model.trace import Site
+from pages.parts.heads.roles import CHOICES, roles
 from pages.shared.controls.head_switches import Place, head_switches
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
@@ -83,9 +84,9 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     attention_map(picture, "map", open_cell, of=of, what=words)
 
 
-def open_head() -> None:
-    """Select the head whose effect was clicked, and bring it into sight; a callback."""
-    select_head(*picked("effects"))
+def open_head(key: str) -> None:
+    """Select the head that was clicked in a picture, and bring it into sight; a callback."""
+    select_head(*picked(key))
     seek(DETAIL)
 
 
@@ -124,7 +125,7 @@ def which_matter(run: ModelRun, of: About) -> None:
         with place.container():
             picture = head_effects(effects, labels=KINDS, selected=selected())
             what = "Effect of removing each head"
-            show(picture, "effects", open_head, of=of, what=what)
+            show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
 
 
 @section
@@ -145,6 +146,7 @@ def switched(before: ModelRun) -> None:
         compare_answers(before, after, of=of)
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
+    roles(after, selected(), partial(open_head, "role-scores"))
     with texts:  # last, for decoding takes longer than all else
         compare_writing(before, after, of=of)
 
@@ -173,7 +175,7 @@ HEADS = Page(
     group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
-    choices=(MEASURED,),
+    choices=(MEASURED, *CHOICES),
     changes="all",
     pictures={
         "source": "the tokens it reads",
@@ -184,6 +186,7 @@ HEADS = Page(
         "answer-0": "what the model chooses",
         "effects": "which heads matter",
         "map": "one head as a heatmap",
+        "role-scores": "the roles of heads, by test",
     },
     first="switchboard",
 )

@@ -81,9 +81,11 @@ def constructed(tokenizer):
 def test_a_constructed_induction_model_has_the_heads_it_was_built_of(constructed):
     found = role_scores(constructed).scores
     before, after = found["previous"]["decoder"][:, 0]
-    assert before > 0.999 and after < 0.2
+    assert before > 0.999
+    assert after < 0.2
     before, after = found["induction"]["decoder"][:, 0]
-    assert before < 0.1 and after > 0.999
+    assert before < 0.1
+    assert after > 0.999
     before, after = found["copying"]["decoder"][:, 0]
     assert before == 0  # its notes are no logits
     assert after == 1

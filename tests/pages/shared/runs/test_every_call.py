@@ -12,7 +12,7 @@ OUTSIDE = [path for path in FILES if RUNS not in path.parents]
 
 # Methods of readers that run them.
 METHODS = {
-    "translate", "trace", "masks", "generate", "predict", "predictions", "probabilities", "parity",
+    "translate", "trace", "trace_ids", "masks", "generate", "predict", "predictions", "probabilities", "parity",
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
@@ -20,7 +20,7 @@ FUNCTIONS = {
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",
-    "measure_parity", "translate_all",
+    "measure_parity", "translate_all", "role_scores",
 }  # fmt: skip
 READERS = {"reader", "model", "translator"}  # what a reader is called
 LIKE_OTHERS = {"write", "rerun"}  # what it does, and what others have by this name

@@ -1,0 +1,24 @@
+import numpy as np
+
+from tests.viz.unpacking import unpack
+from viz import head_scores
+
+SCORES = {"decoder": np.array([[0.0, 0.5], [1.0, 0.25]]), "cross": np.array([[0.75, 0.1]])}
+LABELS = {"decoder": "Decoder", "cross": "Cross"}
+
+
+def test_every_score_travels_under_its_kind():
+    picture = head_scores(SCORES, labels=LABELS, name="Copying", selected=("cross", 0, 1))
+    header = unpack(picture)[0]
+    assert [(kind["name"], kind["label"], kind["scores"]) for kind in header["scores"]] == [
+        ("decoder", "Decoder", [[0.0, 0.5], [1.0, 0.25]]),
+        ("cross", "Cross", [[0.75, 0.1]]),
+    ]
+    assert header["name"] == "Copying"
+    assert header["selected"] == ["cross", 0, 1]
+
+
+def test_the_numbers_saved_are_the_scores():
+    picture = head_scores(SCORES, labels=LABELS, name="Copying")
+    assert set(picture.numbers) == set(LABELS.values())
+    np.testing.assert_array_equal(picture.numbers["Decoder"].values, SCORES["decoder"])

@@ -1,0 +1,72 @@
+// A cell for every head with a number, as a picture of all heads draws it.
+
+import { element } from "../canvas.js";
+import { channels, colorTable, inkOn } from "../colors.js";
+import { board, isDense, moveInRows, replaceBoards } from "./board.js";
+
+/**
+ * Draw a cell for every head; a click answers with its kind, layer and head.
+ * @param {HTMLElement} root
+ * @param {object} drawn
+ * @param {{ name: string, label: string, values: (number | null)[][] }[]} drawn.kinds a kind each: [layer][head], null if not known
+ * @param {[string, number, number] | null} drawn.selected a kind, a layer and a head, from 0
+ * @param {string[]} drawn.colors of a scale
+ * @param {(value: number) => number} drawn.share where a number stands on the scale, from 0 to 1
+ * @param {(value: number) => string} drawn.short a number in its cell
+ * @param {(value: number | null) => string} drawn.long a number in words
+ * @param {[string, string]} drawn.ends what the two ends of the scale mean
+ * @param {(place: [string, number, number]) => void} drawn.answer
+ */
+export function drawHeadCells(root, { kinds, selected, colors, share, short, long, ends, answer }) {
+  root.classList.add("head-cells");
+  const focused = root.querySelector(".head:focus")?.dataset.place;
+  const entered = (selected ?? [kinds[0].name, 0, 0]).join(); // where the tab key comes in
+  const reading = element("p", "reading", "", { "aria-live": "polite" });
+  const buttons = []; // by rows, for the arrow keys
+  const table = colorTable(colors);
+
+  const head = (place, label, value, text) => {
+    const made = element("button", "head", text, {
+      type: "button",
+      "aria-label": `${label}: ${long(value)}`,
+      "aria-pressed": String(place.join() === selected?.join()),
+      tabindex: place.join() === entered ? "0" : "-1",
+      "data-place": place.join(),
+    });
+    if (value !== null) {
+      const [red, green, blue] = channels(table[Math.round(255 * share(value))]);
+      made.style.background = `rgb(${red},${green},${blue})`;
+      made.style.color = inkOn(red, green, blue);
+    }
+    made.onclick = () => answer(place);
+    made.onpointerenter = made.onfocus = () => (reading.textContent = made.ariaLabel);
+    made.onkeydown = (event) => moveInRows(event, buttons);
+    return made;
+  };
+
+  const boards = element("div", "boards");
+  for (const { name, label, values } of kinds) {
+    const dense = isDense(values[0].length);
+    const columns = values[0].map((_, column) => element("span", "", String(column + 1)));
+    const rows = values.map((row, layer) =>
+      row.map((value, column) => {
+        const words = `${label}, layer ${layer + 1}, head ${column + 1}`;
+        return head([name, layer, column], words, value, value === null || dense ? "" : short(value));
+      }),
+    );
+    buttons.push(...rows);
+    boards.append(
+      board(label, element("div", "heading", label), [
+        [element("span"), ...columns],
+        ...rows.map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]),
+      ]),
+    );
+  }
+
+  const legend = element("div", "legend");
+  const scale = element("span", "scale", "", { "aria-hidden": "true" });
+  scale.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
+  legend.append(element("span", "", ends[0]), scale, element("span", "", ends[1]));
+  replaceBoards(root, boards, legend, reading);
+  buttons.flat().find((made) => made.dataset.place === focused)?.focus({ preventScroll: true });
+}
