@@ -40,6 +40,7 @@ class TransformerConfig:
     `tie_embeddings` the source embedding, the target embedding and the output layer are one
     matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
     `look_ahead_mask` the decoder sees the tokens it is to predict, which serves to show why not.
+    Without encoder layers the decoder is alone, and nothing in it looks at a source.
 
     Raises ValueError if the numbers do not fit each other.
     """
@@ -82,6 +83,8 @@ class TransformerConfig:
 
     def layers(self, kind: str) -> int:
         """Return how many layers have a kind of attention: encoder, decoder or cross."""
+        if kind == "cross" and not self.encoder_layers:
+            return 0
         return self.encoder_layers if kind == "encoder" else self.decoder_layers
 
     @property

@@ -81,7 +81,10 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, attention to the encoder's output, then feed-forward."""
+    """Masked self-attention, attention to the encoder's output, then feed-forward.
+
+    Without encoder layers it is a layer of a decoder alone, which attends to itself only.
+    """
 
     def __init__(self, config: TransformerConfig, layer: int) -> None:
         super().__init__()
@@ -89,8 +92,10 @@ class DecoderLayer(nn.Module):
         self.cross_site = Site("cross", layer)
         self.self_attention = MultiHeadAttention(config.d_model, config.heads)
         self.self_residual = Residual(config, Block("decoder", layer, "self"))
-        self.cross_attention = MultiHeadAttention(config.d_model, config.heads)
-        self.cross_residual = Residual(config, Block("decoder", layer, "cross"))
+        self.is_alone = not config.encoder_layers
+        if not self.is_alone:
+            self.cross_attention = MultiHeadAttention(config.d_model, config.heads)
+            self.cross_residual = Residual(config, Block("decoder", layer, "cross"))
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = Residual(config, Block("decoder", layer, "feed_forward"))
 
@@ -108,9 +113,12 @@ class DecoderLayer(nn.Module):
             lambda inputs: self.self_attention(inputs, inputs, mask, self.self_site, run),
             run,
         )
-        states = self.cross_residual(
-            states,
-            lambda inputs: self.cross_attention(inputs, memory, memory_mask, self.cross_site, run),
-            run,
-        )
+        if not self.is_alone:
+            states = self.cross_residual(
+                states,
+                lambda inputs: self.cross_attention(
+                    inputs, memory, memory_mask, self.cross_site, run
+                ),
+                run,
+            )
         return self.feed_forward_residual(states, self.feed_forward, run)

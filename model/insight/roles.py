@@ -44,7 +44,7 @@ ROLES = {
         "Previous token",
         "the mean weight on the token just before the query",
         "Voita et al. 2019 (positional heads); Elhage et al. 2021 (previous token heads)",
-        "an even head scores 1 divided by the number of tokens it sees",
+        "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
         "Queries and keys of cross-attention are of two texts: no key stands just before a query.",
     ),
@@ -53,7 +53,7 @@ ROLES = {
         "the mean weight on the other place of the same token, which a decoder has in the second "
         "reading alone",
         "Wang et al. 2023 (duplicate token heads)",
-        "an even head scores 1 divided by the number of tokens it sees",
+        "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
         "In cross-attention, looking at the same token is what translating word by word looks "
         "like: it is no role of its own.",
@@ -63,7 +63,7 @@ ROLES = {
         "the mean weight, in the second reading, on the token that followed the same token in the "
         "first: what comes next if all repeats itself",
         "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
-        "an even head scores 1 divided by the number of tokens it sees",
+        "a head that looks at all tokens alike reaches 1 divided by their number",
         ("decoder",),
         "Induction foretells what comes next. An encoder reads it, and cross-attention looks at "
         "another text.",
@@ -74,7 +74,7 @@ ROLES = {
         "head hands on from them (value, output projection, output layer, and no norm between), as "
         "if all its weight were on the token",
         "Elhage et al. 2021 (copying by output-value circuits); Olsson et al. 2022",
-        "a head that neither copies nor avoids copying scores 0.5",
+        "a head that neither copies nor avoids copying reaches 0.5",
         ("decoder", "cross"),
         "What an encoder's heads hand on is read by other layers and never becomes logits as it "
         "is.",

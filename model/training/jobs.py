@@ -17,7 +17,8 @@ import torch
 from model.job_queue import Job, JobQueue, QueueFullError
 from model.memory_layout import lay_out
 from model.training.loop import learning_rate
-from model.training.small_models import SmallModel, TrainingOptions
+from model.training.repeats import Lesion, small_model
+from model.training.small_models import TrainingOptions
 from model.training.snapshots import Snapshots
 from model.training.state import POINTS, Status, TrainingState, thinned
 from model.training.tasks import Task
@@ -44,7 +45,7 @@ class TrainingJob:
         self.losses: list[float] = []
         self.matches: list[tuple[int, float]] = []
         self._trainings = trainings
-        self._model = SmallModel(options)
+        self._model = small_model(options)
         self._steps = self._model.train()
         self._weights = threading.Lock()  # held while a step changes them
         self._snapshots = self._model.snapshots()
@@ -112,6 +113,11 @@ class TrainingJob:
             )
         return Translator(lay_out(model), self._model.tokenizer)
 
+    def lesion(self) -> Lesion | None:
+        """Return what a decoder alone loses without its previous-token head; None for others."""
+        with self._weights:
+            return self._model.lesion()
+
     def run(self) -> tuple[Status, str]:
         """Train in this thread until something ends it; return the new status and why."""
         most = self._trainings.longest
@@ -124,8 +130,8 @@ class TrainingJob:
             if scored is None:
                 return "finished", ""
             self.losses.append(scored.step.loss)
-            if scored.exact_match is not None:
-                self.matches.append((scored.step.number, scored.exact_match))
+            if scored.score is not None:
+                self.matches.append((scored.step.number, scored.score))
             if self.seconds > most:
                 return "stopped", f"Stopped after {most:.0f} seconds, the most a training may take."
             if self.is_abandoned():

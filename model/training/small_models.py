@@ -14,7 +14,7 @@ from model.config import TransformerConfig, refuse_outside
 from model.decoding.search import decode
 from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
-from model.trace import KINDS, Kind
+from model.trace import Kind, Trace
 from model.training.data import Batch, EncodedPair, collate
 from model.training.loop import Settings, TrainingStep, make_optimizer, train
 from model.training.snapshots import Snapshots
@@ -80,7 +80,7 @@ class TrainingOptions:
             target_vocab_size=vocab_size,
             d_model=self.d_model,
             heads=self.heads,
-            encoder_layers=self.layers,
+            encoder_layers=0 if TASKS[self.task].alone else self.layers,
             decoder_layers=self.layers,
             d_ff=self.d_ff,
             dropout=0.0,
@@ -108,6 +108,9 @@ DEFAULTS = {
     "sort": TrainingOptions("sort"),
     "add": TrainingOptions("add", longest=3, steps=2_500),
     "dates": TrainingOptions("dates", shortest=0, longest=0, steps=600),
+    "repeat": TrainingOptions(
+        "repeat", shortest=3, longest=14, heads=2, positions="learned", rate=1.0
+    ),
 }
 
 
@@ -123,10 +126,10 @@ def early_steps(steps: int, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class ScoredStep:
-    """One step of a training, and the share of unseen examples right after it, when counted."""
+    """One step of a training, and how good the model is right after it, when that is measured."""
 
     step: TrainingStep
-    exact_match: float | None
+    score: float | None
 
 
 class SmallModel:
@@ -155,15 +158,20 @@ class SmallModel:
     def batches(self) -> Iterator[Batch]:
         """Yield batches of new examples without end, the same for the same seed."""
         chance = random.Random(f"train {self.options.seed}")
-        ids = self.tokenizer.backend.get_vocab()
         while True:
-            pairs = [self.draw(chance, unseen=False) for _ in range(self.options.batch_size)]
-            yield collate(
-                [
-                    EncodedPair([ids[c] for c in source], [ids[c] for c in target])
-                    for source, target in pairs
-                ]
+            yield self.collate(
+                [self.draw(chance, unseen=False) for _ in range(self.options.batch_size)]
             )
+
+    def collate(self, pairs: list[tuple[str, str]]) -> Batch:
+        """Return pairs as a batch to train on."""
+        ids = self.tokenizer.backend.get_vocab()
+        return collate(
+            [
+                EncodedPair([ids[c] for c in source], [ids[c] for c in target])
+                for source, target in pairs
+            ]
+        )
 
     def train(self) -> Iterator[ScoredStep]:
         """Train to the last step, by the loop of `python -m model.train`.
@@ -178,9 +186,9 @@ class SmallModel:
             if step.number in shown:
                 self.keep_snapshot(step.number)
             counted = step.number % every == 0 or step.number == settings.steps
-            yield ScoredStep(step, self.exact_match() if counted else None)
+            yield ScoredStep(step, self.score() if counted else None)
 
-    def exact_match(self) -> float:
+    def score(self) -> float:
         """Return the share of the unseen examples that greedy decoding writes without a mistake."""
         self.model.eval()
         sources, targets = zip(*self.unseen, strict=True)
@@ -197,19 +205,27 @@ class SmallModel:
         )
         return right / len(targets)
 
+    def lesion(self) -> None:
+        """Return nothing: only of a decoder alone is it known which head the others need."""
+
     def keep_snapshot(self, step: int) -> None:
-        """Keep the attention on the example after a step, the decoder reading the right target."""
+        """Keep the attention on the example after a step; see `trace_example`."""
         if self.shots and self.shots[-1][0] == step:
             return
-        trace = Translator(self.model, self.tokenizer).trace(self.source, self.target)
-        self.shots.append((step, {kind: trace.weights(kind) for kind in KINDS}))
+        trace = self.trace_example()
+        kinds = self.model.config.shape.kinds
+        self.shots.append((step, {kind: trace.weights(kind) for kind in kinds}))
         self.source_tokens = [token.text for token in trace.source_tokens]
         self.target_tokens = [token.text for token in trace.target_tokens]
+
+    def trace_example(self) -> Trace:
+        """Record the model on the example, the decoder reading the right target."""
+        return Translator(self.model, self.tokenizer).trace(self.source, self.target)
 
     def snapshots(self) -> Snapshots:
         """Return the attention on the example at all snapshots so far."""
         steps, shots = zip(*self.shots[:], strict=True)
-        weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in KINDS}
+        weights = {kind: torch.stack([shot[kind] for shot in shots]) for kind in shots[0]}
         return Snapshots(
             list(steps),
             [self.source],

@@ -34,7 +34,7 @@ class TrainingState:
     losses: np.ndarray  # (points,)
     learning_rates: np.ndarray  # (points,)
     match_steps: np.ndarray  # (counts,)
-    matches: np.ndarray  # (counts,) share of unseen examples without a mistake
+    matches: np.ndarray  # (counts,) share of unseen examples without a mistake, or induction score
     snapshots: Snapshots
 
 

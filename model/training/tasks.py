@@ -1,4 +1,4 @@
-"""Small tasks whose examples are made on the spot: reverse, copy, sort, add, dates."""
+"""Small tasks whose examples are made on the spot: reverse, copy, sort, add, dates, repeat."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 DIGITS = "0123456789"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MONTHS = tuple(calendar.month_name[1:])
 YEARS = range(1900, 2100)
 LONGEST_INPUT = 60  # characters that an answer is worked out for
@@ -36,6 +37,7 @@ class Task:
     lengths: tuple[int, int]
     write: Callable[[random.Random, int, int], str]
     solve: Callable[[str], str]
+    alone: bool = False  # learned by a decoder without an encoder
 
     def pair(self, source: random.Random, shortest: int, longest: int) -> tuple[str, str]:
         """Return a random source of a length between the two, and its target."""
@@ -109,6 +111,18 @@ def solve_date(text: str) -> str:
     return datetime.date(year, month, int(found[2])).isoformat()
 
 
+def write_letters(source: random.Random, shortest: int, longest: int) -> str:
+    """Random letters, each at most once."""
+    return "".join(source.sample(LETTERS, source.randint(shortest, longest)))
+
+
+def solve_repeat(text: str) -> str:
+    """Return letters twice over; raises ValueError for anything else."""
+    if not re.fullmatch("[a-z]+", text) or len({*text}) < len(text):
+        raise ValueError("Type small letters, each at most once, such as kxqmwb.")
+    return text + text
+
+
 TASKS = {
     task.name: task
     for task in (
@@ -176,6 +190,22 @@ TASKS = {
             lengths=(0, 0),
             write=write_date,
             solve=solve_date,
+        ),
+        Task(
+            name="repeat",
+            title="Repeat a random sequence",
+            description="A decoder alone reads random letters again and again, and has to say what"
+            " comes next from the second reading on.",
+            example="kxqmwb",
+            expectation="Nothing for a while. Then, together, a head of layer 1 that looks one"
+            " letter back, and one of layer 2 that looks at what followed the same letter before,"
+            " on a line beside the diagonal: induction.",
+            alphabet=LETTERS,
+            length_name="letters",
+            lengths=(3, 20),
+            write=write_letters,
+            solve=solve_repeat,
+            alone=True,
         ),
     )
 }

@@ -8,10 +8,19 @@ import streamlit as st
 
 from model.training.jobs import Trainings
 from model.training.state import TrainingState
-from model.training.tasks import TASKS
+from model.training.tasks import TASKS, Task
+from pages.parts.training.lesion import lesion
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
-from pages.parts.training.words import CURVES, EMPTY, GONE, PATTERN
+from pages.parts.training.words import (
+    ALONE,
+    CURVES,
+    EMPTY,
+    GONE,
+    INDUCTION,
+    PATTERN,
+    REPEATED,
+)
 from pages.shared.link.address import section
 from pages.shared.runs import limits
 from pages.shared.show.glossary import caption
@@ -67,15 +76,16 @@ def let_go(keep: bool = False) -> None:
         mine.run = None
         run.job.stop()
         if keep:
-            earlier = {**mine.earlier, run.name: lines(run.job.look())}
+            earlier = {**mine.earlier, run.name: lines(run.job.task, run.job.look())}
             mine.earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
 
 
-def lines(state: TrainingState) -> dict[str, Line]:
+def lines(task: Task, state: TrainingState) -> dict[str, Line]:
     """Return what is drawn of a training, by panel."""
+    loss, score = (REPEATED, INDUCTION) if task.alone else ("Loss, in nats a token", MATCH)
     return {
-        "Loss, in nats a token": (state.loss_steps, state.losses),
-        MATCH: (state.match_steps, state.matches),
+        loss: (state.loss_steps, state.losses),
+        score: (state.match_steps, state.matches),
         "Learning rate": (state.loss_steps, state.learning_rates),
     }
 
@@ -121,9 +131,12 @@ def panel(ready: bool, updating: bool) -> None:
         st.info(EMPTY)
         curves(run, state)
         return
-    progress(state)
+    progress(run.job.task, state)
     curves(run, state)
     film(run, state)
+    if run.job.task.alone:
+        lesion(run, state)
+        return
     left, right = st.columns(2, gap="medium")
     with left:
         try_it(run, state)
@@ -150,7 +163,7 @@ def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
         st.button("Reset", on_click=let_go, disabled=run is None, key="toy_reset")
 
 
-def progress(state: TrainingState) -> None:
+def progress(task: Task, state: TrainingState) -> None:
     """Draw how far the training is, and how good."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.status == "waiting":
@@ -164,20 +177,23 @@ def progress(state: TrainingState) -> None:
         st.warning(state.note)
     with st.container(horizontal=True):
         loss = f"{state.losses[-1]:.3f}" if len(state.losses) else "–"
-        share = f"{state.matches[-1]:.1%}" if len(state.matches) else "–"
+        share = "–"
+        if len(state.matches):
+            share = format(state.matches[-1], ".3f" if task.alone else ".1%")
         st.metric("Loss, nats a token", loss, width=180)
-        st.metric("Unseen examples without a mistake", share, width=280)
+        what = INDUCTION if task.alone else "Unseen examples without a mistake"
+        st.metric(what, share, width=280)
 
 
 def curves(run: Run | None, state: TrainingState | None) -> None:
     """Draw the curves of this training over those of previous ones."""
-    runs = {**workshop().earlier, **({run.name: lines(state)} if run else {})}
+    runs = {**workshop().earlier, **({run.name: lines(run.job.task, state)} if run else {})}
     if not runs or (slide() and not run):
         return
     of = about(model=", ".join(runs))
-    picture = training_curves(runs, limits={MATCH: (0, 1)})
+    picture = training_curves(runs, limits={MATCH: (0, 1), INDUCTION: (0, 1)})
     show(picture, "toy_curves", of=of, what="Training curves")
-    caption(CURVES)
+    caption(ALONE if run and run.job.task.alone else CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
@@ -186,7 +202,7 @@ def film(run: Run, state: TrainingState) -> None:
     """Draw what the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
-    kind = choose_kind(TOY_KIND)
+    kind = "decoder" if run.job.task.alone else choose_kind(TOY_KIND)
     found, what = state.snapshots, f"{KINDS[kind]} over the training"
     weights = found.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0

@@ -11,6 +11,21 @@ SIDES = {
     "dates": ("date", "date in figures"),
 }
 
+INDUCTION = "Induction score"
+REPEATED = "Loss from the second reading on, in nats a token"
+LESION = (
+    "The model reads letters twice that it was never trained on. The induction score is the mean "
+    "weight on the letter that followed the same letter before; the score of a previous-token "
+    "head, the mean weight on the letter just before. The latter hands its letter on, and the "
+    "induction head looks for its own letter in that. Switch the one off, and the other has "
+    "nothing to find, though none of its own weights has changed."
+)
+ALONE = (
+    "The loss is that of the batches trained on, from the second reading on: the first cannot be "
+    "foretold. The induction score is that of the head with the largest, on sequences kept from "
+    "training."
+)
+
 LABELS = {  # of the options
     "longest": "Most {length}",
     "shortest": "Fewest {length}",

@@ -68,11 +68,7 @@ def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thr
         state = wait_for(job, "finished")
         assert state.losses.tolist() == [each.step.loss for each in progress]
         assert state.learning_rates.tolist() == [each.step.learning_rate for each in progress]
-        matches = [
-            (each.step.number, each.exact_match)
-            for each in progress
-            if each.exact_match is not None
-        ]
+        matches = [(each.step.number, each.score) for each in progress if each.score is not None]
         assert list(zip(state.match_steps, state.matches, strict=True)) == matches
         for kind, weights in toy.snapshots().weights[0].items():
             assert torch.equal(state.snapshots.weights[0][kind], weights)
@@ -179,7 +175,7 @@ def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, ca
     line = trainings()
     job = line.start(LONG)
     following = line.start(SMALL)
-    monkeypatch.setattr(job._model, "exact_match", lambda: 1 / 0)
+    monkeypatch.setattr(job._model, "score", lambda: 1 / 0)
     state = wait_for(job, "failed")
     assert state.note == "The training failed: division by zero"
     assert "ZeroDivisionError" in caplog.text

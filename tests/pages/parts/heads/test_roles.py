@@ -25,7 +25,9 @@ def opened(**parameters):
 def drawn(app):
     """The scores of the picture by kind, None if there is no picture."""
     found = [header for header, _ in canvas_pictures(app) if "scores" in header]
-    return {kind["name"]: np.array(kind["scores"]) for kind in found[0]["scores"]} if found else None
+    return (
+        {kind["name"]: np.array(kind["scores"]) for kind in found[0]["scores"]} if found else None
+    )
 
 
 def check(app, expected):

@@ -12,7 +12,8 @@ OUTSIDE = [path for path in FILES if RUNS not in path.parents]
 
 # Methods of readers that run them.
 METHODS = {
-    "translate", "trace", "trace_ids", "masks", "generate", "predict", "predictions", "probabilities", "parity",
+    "translate", "trace", "trace_ids", "masks", "generate", "predict", "predictions",
+    "probabilities", "parity",
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {

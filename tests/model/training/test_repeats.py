@@ -1,0 +1,82 @@
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from model.trace import AttentionEdit
+from model.training.repeats import Repeats, small_model
+from model.training.small_models import SmallModel, TrainingOptions, default_options
+from model.training.tasks import TASKS
+
+TINY = replace(default_options("repeat"), d_model=16, d_ff=16, steps=12, batch_size=8, warmup=4)
+
+
+def test_only_a_task_for_a_decoder_alone_gets_one():
+    assert type(small_model(TINY)) is Repeats
+    assert type(small_model(TrainingOptions(layers=1, heads=2, d_model=16, d_ff=16))) is SmallModel
+
+
+def test_the_decoder_is_alone():
+    toy = small_model(TINY)
+    assert toy.model.config.shape.kinds == {"decoder": (2, 2)}
+    assert not any("cross" in name for name, _ in toy.model.named_parameters())
+    assert not any(name.startswith("encoder.layers") for name, _ in toy.model.named_parameters())
+
+
+def test_batches_ask_for_what_has_been_read_before():
+    toy = small_model(TINY)
+    for batch in islice(toy.batches(), 3):
+        for read, expected in zip(batch.target_ids.tolist(), batch.next_ids.tolist(), strict=True):
+            assert len(expected) == 2 * TINY.longest
+            first = expected.count(0)
+            whole = [*read[1:], expected[-1]]
+            assert TINY.shortest <= first <= TINY.longest
+            assert len(set(whole[:first])) == first
+            assert expected[first:] == whole[first:]
+            assert whole[first:] == whole[: len(whole) - first]
+
+
+def test_letters_are_repeated_and_others_refused():
+    assert TASKS["repeat"].answer("abc") == "abcabc"
+    for text in ("", "aba", "ab1", "AB"):
+        with pytest.raises(ValueError, match="each at most once"):
+            TASKS["repeat"].answer(text)
+
+
+def test_what_is_read_equals_plain_calls():
+    toy = small_model(TINY)
+    found = toy.lesion()
+    (longest,) = {len(source) for source, _ in toy.unseen if len(source) == TINY.longest}
+    texts = [target for source, target in toy.unseen if len(source) == longest]
+    loss, induced = [], []
+    for text in texts:
+        ids = torch.tensor([[2, *toy.tokenizer.encode_ids([text])[0]]])
+        trace, _ = toy.attention(ids)
+        probabilities = trace.logits[0].softmax(dim=-1)
+        rows = range(longest + 1, 2 * longest)
+        loss += [-probabilities[row, ids[0, row + 1]].log() for row in rows]
+        weights = trace.weights("decoder")  # of the second reading, on what came after
+        rows = range(longest + 1, 2 * longest + 1)
+        induced += [weights[:, :, row, row - longest + 1] for row in rows]
+    assert_close(found.whole.loss, torch.stack(loss).mean().item())
+    assert_close(found.whole.induction, torch.stack(induced).mean(dim=0))
+    assert_close(toy.score(), found.whole.induction.max().item())
+    gate = torch.ones(2)
+    gate[found.head] = 0
+    again = toy.read({found.site: AttentionEdit(gate=gate)})
+    assert again.loss == found.without.loss
+    largest = found.whole.previous.max()
+    assert found.whole.previous[found.site.layer, found.head] == largest
+
+
+def test_snapshots_are_those_of_the_decoder():
+    toy = small_model(TINY)
+    scores = [step.score for step in toy.train()]
+    assert scores[-1] is not None
+    history = toy.snapshots()
+    assert set(history.weights[0]) == {"decoder"}
+    count = 1 + 2 * len(toy.source)
+    assert history.weights[0]["decoder"].shape[1:] == (2, 2, count, count)
+    assert "".join(history.target_tokens[0][1:]) == toy.target
