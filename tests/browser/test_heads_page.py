@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from model.edits import Edits
+from model.insight.roles import role_scores
 from model.insight.scoring import trace_log_probabilities
 from viz.numbers import number_text
 
@@ -83,6 +84,21 @@ def test_a_click_on_an_effect_opens_its_head(heads):
     opened = heads.get_by_role("heading", name="Decoder, masked, layer 2, head 5")
     expect(opened).to_be_in_viewport(ratio=1)
     expect(heads.locator(".heatmap")).to_be_in_viewport(ratio=0.5)
+
+
+def test_every_head_is_tested_for_a_role_and_a_click_opens_it(heads, translator):
+    heads.get_by_text("Test every head", exact=True).click()
+    board = heads.locator(".head-scores")
+    board.locator(".head").first.wait_for()
+    heads.get_by_role("radio", name="Copying").click()
+    expect(board.locator(".legend")).to_contain_text("Copying")
+    score = role_scores(translator).scores["copying"]["cross"][2, 4].item()
+    name = f"Cross-attention, layer 3, head 5: Copying score {score:.3f}"
+    cell = board.get_by_role("button", name=name, exact=True)
+    cell.click()
+    opened = heads.get_by_role("heading", name="Cross-attention, layer 3, head 5")
+    expect(opened).to_be_in_viewport(ratio=1)
+    expect(heads).to_have_url(re.compile("roles=on.*role=copying"))
 
 
 def test_the_page_keeps_to_the_width_of_a_phone(page, server):

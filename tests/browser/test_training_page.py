@@ -198,3 +198,14 @@ def test_what_is_typed_quickly_into_one_box_after_the_other_stays(page, server):
         expect(page.get_by_label(label, exact=True)).to_have_value(number)
     for name in ("longest=6", "layers=1", "heads=2", "d_model=32"):
         assert f"toy_reverse_{name}" in page.url
+
+
+def test_a_decoder_alone_is_shown_with_and_without_its_previous_token_head(page, server):
+    page.goto(f"{server}/training?toy_task=repeat&toy_repeat_steps=12")
+    button(page, "Start").click()
+    expect(progress(page)).to_contain_text("Finished")
+    expect(page.get_by_role("heading", name="Without the previous-token head")).to_be_visible()
+    expect(page.get_by_text("That head off", exact=True)).to_be_visible()
+    expect(page.locator(".training-curves")).to_contain_text("Induction score")
+    expect(page.locator(".attention-film")).to_be_visible()
+    expect(button(page, "Use it on the other pages")).to_have_count(0)
