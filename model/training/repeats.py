@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.insight.roles import induction, previous_token
+from model.repetition import induction, previous_token
 from model.sequences import pad, target_sequence
 from model.tokens import END_ID, PAD_ID, START_ID
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
