@@ -108,8 +108,9 @@ DEFAULTS = {
     "sort": TrainingOptions("sort"),
     "add": TrainingOptions("add", longest=3, steps=2_500),
     "dates": TrainingOptions("dates", shortest=0, longest=0, steps=600),
+    # One head a layer, so that each has one thing to do, and one to switch off.
     "repeat": TrainingOptions(
-        "repeat", shortest=3, longest=14, heads=2, positions="learned", rate=1.0
+        "repeat", shortest=3, longest=14, heads=1, positions="learned", steps=600, rate=1.0
     ),
 }
 

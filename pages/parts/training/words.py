@@ -18,7 +18,8 @@ LESION = (
     "weight on the letter that followed the same letter before; the score of a previous-token "
     "head, the mean weight on the letter just before. The latter hands its letter on, and the "
     "induction head looks for its own letter in that. Switch the one off, and the other has "
-    "nothing to find, though none of its own weights has changed."
+    "nothing to find, though none of its own weights has changed. Of several heads a layer each "
+    "takes a part, so that one alone is missed less."
 )
 ALONE = (
     "The loss is that of the batches trained on, from the second reading on: the first cannot be "

@@ -10,7 +10,9 @@ from model.training.repeats import Repeats, small_model
 from model.training.small_models import SmallModel, TrainingOptions, default_options
 from model.training.tasks import TASKS
 
-TINY = replace(default_options("repeat"), d_model=16, d_ff=16, steps=12, batch_size=8, warmup=4)
+TINY = replace(
+    default_options("repeat"), heads=2, d_model=16, d_ff=16, steps=12, batch_size=8, warmup=4
+)
 
 
 def test_only_a_task_for_a_decoder_alone_gets_one():
@@ -80,3 +82,15 @@ def test_snapshots_are_those_of_the_decoder():
     count = 1 + 2 * len(toy.source)
     assert history.weights[0]["decoder"].shape[1:] == (2, 2, count, count)
     assert "".join(history.target_tokens[0][1:]) == toy.target
+
+
+def test_induction_is_learned_and_needs_the_previous_token_head():
+    toy = small_model(replace(default_options("repeat"), steps=400))
+    losses = [step.step.loss for step in toy.train()]
+    assert min(losses[:80]) > 2.5
+    assert max(losses[-50:]) < 0.3
+    found = toy.lesion()
+    assert (found.site.layer, found.whole.induction.argmax().item()) == (0, 1)
+    assert found.whole.induction[1, 0] > 0.7
+    assert found.without.induction.max() < 0.25
+    assert found.without.loss > 2.5
