@@ -18,12 +18,12 @@ def lesion(run: Run, state: TrainingState) -> None:
     before = found.whole.previous[found.site.layer, found.head].item()
     st.subheader("Without the previous-token head")
     which = site_words(found.site.kind, found.site.layer, found.head)
-    st.markdown(f"{which}, looks most at the letter just before: score {before:.3f}.")
+    st.markdown(f"{which} looks most at the letter just before: score {before:.3f}.")
     readings = {"All heads on": found.whole, "That head off": found.without}
     for name, reading in readings.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{name}**", width=140)
+            st.markdown(f"**{name}**", width=110)
             score = reading.induction.max().item()
-            st.metric(INDUCTION, f"{score:.3f}", width=180)
-            st.metric("Loss of the second reading, nats a token", f"{reading.loss:.3f}", width=320)
+            st.metric(INDUCTION, f"{score:.3f}", width=130)
+            st.metric("Loss of the second reading", f"{reading.loss:.3f}", width=220)
     caption(LESION)

@@ -83,11 +83,13 @@ def let_go(keep: bool = False) -> None:
 def lines(task: Task, state: TrainingState) -> dict[str, Line]:
     """Return what is drawn of a training, by panel."""
     loss, score = (REPEATED, INDUCTION) if task.alone else ("Loss, in nats a token", MATCH)
-    return {
+    drawn = {
         loss: (state.loss_steps, state.losses),
         score: (state.match_steps, state.matches),
-        "Learning rate": (state.loss_steps, state.learning_rates),
     }
+    # Nothing beside the two that are to be seen as one.
+    rates = {} if task.alone else {"Learning rate": (state.loss_steps, state.learning_rates)}
+    return drawn | rates
 
 
 def watch(ready: bool) -> None:

@@ -14,12 +14,12 @@ SIDES = {
 INDUCTION = "Induction score"
 REPEATED = "Loss from the second reading on, in nats a token"
 LESION = (
-    "The model reads letters twice that it was never trained on. The induction score is the mean "
-    "weight on the letter that followed the same letter before; the score of a previous-token "
-    "head, the mean weight on the letter just before. The latter hands its letter on, and the "
-    "induction head looks for its own letter in that. Switch the one off, and the other has "
-    "nothing to find, though none of its own weights has changed. Of several heads a layer each "
-    "takes a part, so that one alone is missed less."
+    "The loss is in nats a token. The model reads letters twice that it was never trained on. The "
+    "induction score is the mean weight on the letter that followed the same letter before; the "
+    "score of a previous-token head, the mean weight on the letter just before. The latter hands "
+    "its letter on, and the induction head looks for its own letter in that. Switch the one off, "
+    "and the other has nothing to find, though none of its own weights has changed. Of several "
+    "heads a layer each takes a part, so that one alone is missed less."
 )
 ALONE = (
     "The loss is that of the batches trained on, from the second reading on: the first cannot be "
