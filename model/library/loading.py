@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from model.checkpoint import WEIGHTS
 from model.library.bert import bert_config
 from model.library.bert_reader import load_bert
-from model.library.hub import LoadingError, Progress, read_config
+from model.library.files import read_config
+from model.library.hub import LoadingError, Progress
 from model.library.transformers_loading import load_transformers_reader
 from model.reader import Reader
 from model.translator import load, shipped_models

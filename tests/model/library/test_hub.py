@@ -16,7 +16,8 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from model.library.bert_reader import load_bert
-from model.library.hub import LoadingError, fetch, progress_bar, read_config, read_weights
+from model.library.files import read_config, read_weights
+from model.library.hub import LoadingError, fetch, progress_bar
 from model.library.transformers_loading import load_transformers_reader
 
 LOADERS = pytest.mark.parametrize("load", [load_bert, load_transformers_reader])
