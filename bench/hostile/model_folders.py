@@ -38,12 +38,21 @@ def change_json(name: str, change: Callable[[dict], object], folder: Path) -> No
 def text(name: str, content: str | bytes) -> Maker:
     """Return a maker that writes a file."""
     content = content.encode() if isinstance(content, str) else content
-    return lambda folder: (folder / name).write_bytes(content) and None
+
+    def make(folder: Path) -> None:
+        (folder / name).write_bytes(content)
+
+    return make
 
 
 def sparse(name: str, size: int) -> Maker:
     """Return a maker that makes a file as long as this, which takes no room on the disk."""
-    return lambda folder: [(folder / name).touch(), os.truncate(folder / name, size)] and None
+
+    def make(folder: Path) -> None:
+        (folder / name).touch()
+        os.truncate(folder / name, size)
+
+    return make
 
 
 def tokenizer(change: Callable[[dict], object]) -> Maker:
@@ -164,7 +173,7 @@ def in_parts(*names: str) -> Maker:
         (folder / WEIGHTS).rename(folder / FIRST)
         (folder / "x.safetensors").write_bytes((folder / FIRST).read_bytes())
         (folder.parent / "x.safetensors").write_bytes((folder / FIRST).read_bytes())
-        places = {name: names[0] for name in load_file(folder / FIRST)}
+        places = dict.fromkeys(load_file(folder / FIRST), names[0])
         places |= {f"more {number}": name for number, name in enumerate(names[1:])}
         (folder / INDEX).write_text(json.dumps({"weight_map": places}), encoding="utf-8")
 
@@ -188,7 +197,7 @@ def pickled(folder: Path) -> None:
 
 
 def own_code(folder: Path) -> None:
-    """Have the config and the tokenizer name code of the folder's own, for a model that is known."""
+    """Have config and tokenizer name code of the folder's own, for a model that is known."""
     classes = {"AutoConfig": "code.C", "AutoModel": "code.C", "AutoModelForMaskedLM": "code.C"}
     (folder / "code.py").write_text(f"open({str(folder / RAN)!r}, 'w')\nclass C: pass\n")
     (folder / "custom_generate").mkdir()
@@ -210,6 +219,7 @@ def deep(depth: int) -> str:
     return '{"model_type": "bert", "x": ' + "[" * depth + "]" * depth + "}"
 
 
+LISTS = '{"model_type": "bert", "x": [' + "[]," * 900_000 + "[]]}"  # 3 MB
 # What takes memory or time before anybody asks whether the files fit each other.
 BOMBS: Mapping[str, Maker] = {
     "vocabulary of 3e7": config(vocab_size=30_000_000),
@@ -225,7 +235,7 @@ BOMBS: Mapping[str, Maker] = {
     "heads 1e9": config(num_attention_heads=1_000_000_000),
     "labels 1e9": config(num_labels=1_000_000_000),
     "config of 6 GB": sparse(CONFIG, 6_000_000_000),
-    "config of 3 MB of lists": text(CONFIG, '{"model_type": "bert", "x": [' + "[]," * 900_000 + "[]]}"),
+    "config of 3 MB of lists": text(CONFIG, LISTS),
     "config 100,000 deep": text(CONFIG, deep(100_000)),
     "config 100 deep": text(CONFIG, deep(100)),
     "vocab.txt of 3 GB": sparse("vocab.txt", 3_000_000_000),
@@ -233,7 +243,9 @@ BOMBS: Mapping[str, Maker] = {
     "tokenizer_config.json of 3 GB": sparse("tokenizer_config.json", 3_000_000_000),
     "header of 1 GB": text(WEIGHTS, struct.pack("<Q", 10**9)),
     "header of 2^63 bytes": text(WEIGHTS, struct.pack("<Q", 2**63)),
-    "header 100,000 deep": text(WEIGHTS, struct.pack("<Q", 200_000) + b"[" * 100_000 + b"]" * 100_000),
+    "header 100,000 deep": text(
+        WEIGHTS, struct.pack("<Q", 200_000) + b"[" * 100_000 + b"]" * 100_000
+    ),
     "500,000 dimensions": header(first_tensor(shape=[1] * 500_000)),
     "tensor of 1e12 numbers": header(
         first_tensor(shape=[10**6, 10**6], dtype="F32", data_offsets=[0, 4 * 10**12])

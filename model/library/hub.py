@@ -48,6 +48,8 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
                 tqdm_class=progress_bar(progress or (lambda done, total: None)),
             )
         )
+    except LoadingError:  # of `progress`
+        raise
     except HFValidationError as error:
         raise LoadingError(
             f"{name} is neither a folder nor a name on the Hugging Face Hub. Names look like "

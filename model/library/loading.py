@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from model.checkpoint import WEIGHTS
 from model.library.bert import bert_config
 from model.library.bert_reader import load_bert
-from model.library.files import read_config
-from model.library.hub import LoadingError, Progress
+from model.library.files import config_entries, read_config
+from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch
 from model.library.transformers_loading import load_transformers_reader
 from model.reader import Reader
 from model.translator import load, shipped_models
@@ -37,6 +37,15 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
     if fits_our_layers(read_config(name), name):
         return load_bert(name, progress)
     return load_transformers_reader(name, progress)
+
+
+def fetch_model(name: str, progress: Progress | None = None) -> Path:
+    """Return the folder with a model's files; its config is checked before the rest is downloaded.
+
+    Raises LoadingError.
+    """
+    config_entries(fetch(name, (CONFIG_FILE,)), name)
+    return fetch(name, progress=progress)
 
 
 def fits_our_layers(config: PreTrainedConfig, name: str) -> bool:

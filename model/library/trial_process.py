@@ -39,7 +39,8 @@ WRITTEN_BYTES = 8 * MEGABYTE  # of any file
 # What tokenizers stumble over: said once each, and then again and again up to the limit.
 ODD_TEXTS = (
     SHORT_TEXT + " ", "a", ".", " x", "\n\t", "0123456789", "A-b_c/", "(){}[]<>\"'`", "ß\u0301é",
-    "नमस्ते ", "你好世界", "שלום ", "👩🏽\u200d🚀", "\u200b\u2028\u00a0", "\x00\x1b", "ﷺ", "[MASK] </s><|endoftext|>",
+    "नमस्ते ", "你好世界", "שלום ", "👩🏽\u200d🚀", "\u200b\u2028\u00a0", "\x00\x1b",
+    "ﷺ", "[MASK] </s><|endoftext|>",
 )  # fmt: skip
 
 
