@@ -14,7 +14,7 @@ MEGABYTE = 1_000_000
 CONFIG_BYTES = 4 * MEGABYTE
 HEADER_BYTES = 16 * MEGABYTE  # of a safetensors file
 TOKENIZER_BYTES = 64 * MEGABYTE  # of any other file that is read
-MOST_ENTRIES = 300_000  # of a config, in all its parts
+MOST_ENTRIES = 100_000  # of a config, in all its parts
 DEEPEST = 16  # parts of a config within each other
 MOST_DIMENSIONS = 8
 MOST_TENSORS = 200_000
@@ -68,10 +68,11 @@ def check_config(entries: Mapping[str, object]) -> None:
 def numbers_in(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
     """Yield every number in a config, by the name of the entry that it stands in.
 
-    Of what is no number it yields a 0 without a name. Raises ValueError if parts stand too deep.
+    For anything else it yields a 0 without a name. Raises ValueError if parts stand too deep.
     """
     if depth > DEEPEST:
         raise ValueError(f"its parts stand more than {DEEPEST} deep in each other")
+    yield "", 0
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from numbers_in(part, str(key)[:100], depth + 1)
@@ -80,8 +81,6 @@ def numbers_in(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[
             yield from numbers_in(part, name, depth + 1)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield name, value
-    else:
-        yield "", 0
 
 
 def without_switches(value: object) -> object:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
+from torch import Tensor
+
 from model.library.hub import first_line
+from model.trace import Trace
 
 PANIC = "PanicException"  # how Rust gives up; it is no Exception, and cannot be imported
 TEMPLATE_SECONDS = 5.0
@@ -53,6 +57,25 @@ def check_ids(ids: Sequence[int], known: int, most: int) -> None:
 def most_tokens(texts: Sequence[str]) -> int:
     """Return how many tokens texts can have at most, with what stands around them."""
     return 1_000 + MOST_PER_CHARACTER * sum(map(len, texts))
+
+
+def check_numbers(trace: Trace) -> None:
+    """Raise ValueError if what a model made of a text is infinite or not a number."""
+    states = trace.outputs.values()
+    logits = trace.logits
+    if not all(map(are_numbers, states)) or (
+        # Minus infinity is how a model rules a token out.
+        logits is not None and logits.numel() and not bool(logits.max() < math.inf)
+    ):
+        raise ValueError(
+            "What this model computes of this text is infinite or not a number. Change the text, "
+            "or choose another model."
+        )
+
+
+def are_numbers(numbers: Tensor) -> bool:
+    """Return whether none of these is infinite or not a number, without a copy of them."""
+    return not numbers.numel() or bool((numbers.max() - numbers.min()).isfinite())
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from model.checkpoint import WEIGHTS
 from model.library.bert import bert_config
 from model.library.bert_reader import load_bert
 from model.library.files import config_entries, read_config
-from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch
+from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch, first_line
 from model.library.transformers_loading import load_transformers_reader
 from model.reader import Reader
 from model.translator import load, shipped_models
@@ -34,9 +34,15 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
 
     Raises LoadingError, which says what to do.
     """
-    if fits_our_layers(read_config(name), name):
-        return load_bert(name, progress)
-    return load_transformers_reader(name, progress)
+    try:
+        if fits_our_layers(read_config(name), name):
+            return load_bert(name, progress)
+        return load_transformers_reader(name, progress)
+    except ArithmeticError as error:  # sizes of nothing
+        raise LoadingError(
+            f"The sizes in the config of {name} do not fit together: {first_line(error)} Choose "
+            "another model."
+        ) from error
 
 
 def fetch_model(name: str, progress: Progress | None = None) -> Path:

@@ -13,21 +13,19 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from model.library.files import check_files
-from model.library.guard import TokenizerError
+from model.library.guard import TokenizerError, are_numbers, check_numbers
 from model.library.hub import LoadingError, first_line
 from model.library.loading import load_from_library
 from model.library.memory_needed import check_memory, memory_of
 from model.library.transformers_loading import SHORT_TEXT
 from model.library.trial import Request
 from model.reader import Reader
-from model.trace import Trace
 
 MEGABYTE = 1_000_000
 TIMES = 2  # the memory of a model's weights that its loading may take
@@ -79,7 +77,7 @@ def tried(request: Request) -> str | None:
     try:
         try_model(request)
     except MemoryError:
-        return f"{request.name} needs more memory than a model of its size does."
+        return f"{request.name} needs more memory than other models of its size. Choose another."
     except ValueError as error:  # a sentence that says what to do
         return str(error)
     except BaseException as error:  # a panic of Rust's is no Exception
@@ -101,8 +99,8 @@ def try_model(request: Request) -> None:
 
 def check_weights(model: nn.Module) -> None:
     """Raise LoadingError if a weight of a model is infinite or not a number."""
-    for name, weight in chain(model.named_parameters(), model.named_buffers()):
-        if weight.is_floating_point() and not is_finite(weight):
+    for name, weight in model.named_parameters():
+        if weight.is_floating_point() and not are_numbers(weight):
             raise LoadingError(
                 f"Weights of this model are infinite or not a number, such as {name}. Download or "
                 "save it again, or choose another model."
@@ -144,20 +142,6 @@ def written(reader: Reader) -> list:
     if "write" in reader.missing:
         return []
     return [reader.write(SHORT_TEXT, longest=2).writing]
-
-
-def check_numbers(trace: Trace) -> None:
-    """Raise LoadingError if what a model made of a text is infinite or not a number."""
-    parts = [*trace.outputs.values(), *([] if trace.logits is None else [trace.logits])]
-    if not all(is_finite(part) for part in parts):
-        raise LoadingError(
-            "What this model computes is infinite or not a number. Choose another model."
-        )
-
-
-def is_finite(numbers: Tensor) -> bool:
-    """Return whether all of these numbers are finite, without a copy of them."""
-    return not numbers.numel() or bool((numbers.max() - numbers.min()).isfinite())
 
 
 def limit(name: str, most: int) -> None:
