@@ -128,7 +128,10 @@ DAMAGES: Mapping[str, Maker] = {
     ),
     "no vocabulary": vocabulary(lambda found: {}),
     "token below 0": vocabulary(lambda found: found | {"zzz": -1}),
-    "token of one word beyond the model": vocabulary(lambda found: found | {"dragon": 10**6}),
+    "token of one word beyond the model": vocabulary(
+        lambda found: {"dragon" if name == "it" else name: index for name, index in found.items()}
+        | {"dragon": 10**6}
+    ),
     "token beyond the model": beginning(1, ids=10**6),
     "200 tokens before a text": beginning(200),
 }  # fmt: skip

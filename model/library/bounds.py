@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping
 
 MEGABYTE = 1_000_000
@@ -60,7 +61,8 @@ def check_config(entries: Mapping[str, object]) -> None:
             raise ValueError(f"{name} is not a number")
         for pattern, (least, most) in KNOWN.items():
             if pattern.fullmatch(name) and not least <= value <= most:
-                raise ValueError(f"{name} is {value:.6g}, and has to be from {least:,} to {most:,}")
+                shown = f"{value:.6g}" if abs(value) < sys.float_info.max else "far larger"
+                raise ValueError(f"{name} is {shown}, and has to be from {least:,} to {most:,}")
     if "quantization_config" in entries:
         raise ValueError("its weights are quantized, and only plain ones are read")
 
