@@ -18,12 +18,13 @@ from pages.shared.state.workshop import workshop
 
 MOMENT = 1.0  # seconds that a click may take before a bar is shown
 EVERY = 0.5  # seconds between two looks at how far a model is
-STAGES: dict[Stage, str] = {
-    "begin": "Looking for the model …",
-    "download": "Downloading …",
-    "line": "Waiting for {before} to be tried before …",
-    "trial": "Trying the model where it can break nothing …",
-    "reading": "Reading the weights, and comparing with transformers …",
+# Of each stage the words, and how much of the bar is filled when it begins.
+STAGES: dict[Stage, tuple[str, float]] = {
+    "begin": ("Looking for the model …", 0.0),
+    "download": ("Downloading …", 0.0),
+    "line": ("Waiting for {before} to be tried before …", 0.7),
+    "trial": ("Trying the model where it can break nothing …", 0.75),
+    "reading": ("Reading the weights, and comparing with transformers …", 0.9),
 }
 FAILED = "This model could not be loaded."
 OFF = (
@@ -104,8 +105,9 @@ def under_way() -> None:
     """Draw a bar; in the end the model is shown, or why there is none."""
     job = st.session_state.loading
     if job and not job.result.done():
+        words, begun = STAGES[job.stage]
         before = f"{job.before} {'model' if job.before == 1 else 'models'}"
-        st.progress(job.share, STAGES[job.stage].format(before=before))
+        st.progress(max(begun, STAGES["line"][1] * job.share), words.format(before=before))
         st.button("Cancel", on_click=cancel, key="cancel-loading")
         return
     if job:

@@ -91,7 +91,7 @@ class LoadJob:
     def tried_and_read(self) -> Loaded:
         """Load the model, once it went well in a process of its own."""
         folder = fetch_model(self.name, self.progress)
-        self.stage, self.share = "line", 1.0
+        self.stage = "line"
         with _tried.turn(self, self.is_stopped):
             self.stage = "trial"
             how = {"longest": LONGEST_SENTENCE, "seconds": limits.LOADING_SECONDS}
