@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 
 from model.library.hub import LoadingError
 
 ROOT = Path(__file__).parents[2]
+MEANWHILE = "transformers.models.auto.tokenization_auto"  # what this process imports, in seconds
 LOOK = 0.05  # seconds between two looks at a trial
 LONGEST_ANSWER = 2_000  # characters
 SLOW = (
@@ -91,13 +93,14 @@ class Trials:
         """
         request = Request(name, str(folder.resolve()), longest, seconds)
         process = self.begin(request)
+        import_module(MEANWHILE)
         try:
             why = answer(process, request, is_stopped)
         finally:
             process.kill()
             process.communicate()
         if why is not None:
-            raise LoadingError(why.replace(request.folder, name).replace(str(folder), name))
+            raise LoadingError(why.replace(request.folder, name))
 
 
 def start() -> subprocess.Popen[str]:

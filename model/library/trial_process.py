@@ -78,8 +78,10 @@ def tried(request: Request) -> str | None:
         try_model(request)
     except MemoryError:
         return f"{request.name} needs more memory than other models of its size. Choose another."
-    except ValueError as error:  # a sentence that says what to do
+    except LoadingError as error:
         return str(error)
+    except ValueError as error:
+        return f"{request.name} could not read every text that it was tried with. {error}"
     except BaseException as error:  # a panic of Rust's is no Exception
         return f"{request.name} cannot be loaded: {first_line(error)} Choose another model."
     return None
