@@ -128,10 +128,6 @@ DAMAGES: Mapping[str, Maker] = {
     ),
     "no vocabulary": vocabulary(lambda found: {}),
     "token below 0": vocabulary(lambda found: found | {"zzz": -1}),
-    "token of one word beyond the model": vocabulary(
-        lambda found: {"dragon" if name == "it" else name: index for name, index in found.items()}
-        | {"dragon": 10**6}
-    ),
     "token beyond the model": beginning(1, ids=10**6),
     "200 tokens before a text": beginning(200),
 }  # fmt: skip
@@ -144,6 +140,10 @@ SLY: Mapping[str, Maker] = {
         _attn_implementation="kernels-community/evil", attn_implementation="some/kernel",
         _experts_implementation="some/kernel", transformers_weights="../x.safetensors",
         fusion_config={"x": True},
+    ),
+    "token of one word beyond the model": vocabulary(
+        lambda found: {"dragon" if name == "it" else name: index for name, index in found.items()}
+        | {"dragon": 10**6}
     ),
     "panic over one word": splitting(r"(?=.*dragon)(a+)+(a+)+(a+)+(a+)+b"),
     "architecture unknown": config(architectures=["os.system"]),
