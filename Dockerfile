@@ -1,13 +1,14 @@
-# docker build -t headlight . && docker run -p 8501:8501 headlight
-FROM python:3.11-slim
+# docker build -t headlight . && docker run -p 127.0.0.1:8501:8501 headlight
+FROM python:3.11-slim@sha256:da047cb8f9d1d98e5c070f5300ba9f7274e33b8fc0e5be5ed88740aed1b95ba9
 
-# Where other builds of torch are, as PyTorch's page on its installation names it. The one for the
-# CPU alone is a tenth of the size of the one for CUDA, which pip takes by itself.
-ARG TORCH_INDEX=
+# The build of PyTorch: cpu, or cuda, which is ten times as large.
+ARG TORCH=cpu
 
 WORKDIR /headlight
-COPY requirements.txt .
-RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} -r requirements.txt
+COPY locks locks
+RUN pip install --no-cache-dir --require-hashes -r locks/app.txt && \
+    pip install --no-cache-dir --require-hashes -r locks/${TORCH}.txt \
+    --find-links https://download.pytorch.org/whl/cpu/torch/
 
 COPY .streamlit .streamlit
 COPY app.py .
@@ -16,9 +17,12 @@ COPY pages pages
 COPY talks talks
 COPY viz viz
 
-# Nothing is written but the models that visitors ask for, into this home folder.
-RUN useradd --create-home visitor
-USER visitor
+# Nothing is written but the models that visitors may ask for, into this home folder.
+RUN useradd --uid 10001 --create-home visitor
+USER 10001:10001
+
+# Whoever may open the app could have it load any model of the hub, or any folder that it may read.
+ENV HEADLIGHT_OTHER_MODELS=off
 
 EXPOSE 8501
 HEALTHCHECK --start-period=60s CMD \

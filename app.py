@@ -1,5 +1,15 @@
-"""Headlight opens on the Attention page: what every head looks at, on the visitor's sentence."""
+"""The server of Headlight, as `streamlit run app.py` starts it, and the page on which it opens.
 
-from pages.parts.pages import open_page
+That is the Attention page: what every head looks at, on the visitor's sentence.
+"""
 
-open_page("attention")
+if __name__ == "__main__":  # a visitor opens the page
+    from pages.parts.pages import open_page
+
+    open_page("attention")
+else:  # the server starts
+    from streamlit import App
+
+    from pages.server.start import BEFORE_PAGES, announced
+
+    app = App(__file__, middleware=BEFORE_PAGES, lifespan=announced)

@@ -42,7 +42,7 @@ TOLERANCE = 1e-5  # of weights
 SUBJECTS = ("My brother", "The teacher", "Her sister", "Our neighbour", "The old man", "The girl")
 VERBS = ("bought", "sold", "found", "lost", "painted", "repaired", "forgot", "liked", "saw")
 OBJECTS = ("a bicycle", "the red car", "two books", "a small house", "the letter", "my shoes")
-SITE = Site("cross", 1)  # what the Attention page opens with
+SITE = Site("cross", 1)  # what the visitors look at
 HEADS = 8
 MB = 1e6
 

@@ -19,6 +19,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 PATIENCE = 120  # seconds for one rerun
+ADDRESS = "kind=cross&layer=2&head=1&picture=heatmap"  # what is looked at
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ class Visitor:
         await self.connection.close()
 
     async def arrive(self) -> None:
-        """Open the page, and choose the first head."""
-        await self.rerun({}, "")
+        """Open the page with a heatmap, and choose the first head."""
+        await self.rerun({}, "", ADDRESS)
         await self.switch(1)
 
     async def edit(self, sentence: str) -> Rerun:
@@ -82,7 +83,7 @@ class Visitor:
     async def act(self, key: str, value: str, fragment: str) -> Rerun:
         """Change a widget, and read what the page then shows."""
         seconds, received = await self.rerun({key: value}, fragment)
-        tokens, translation = self.header("source")["chips"], self.header("target")["text"]
+        tokens, translation = self.header("source")["chips"], self.header("target-tokens")["text"]
         return Rerun(
             self.sentence,
             self.head,
@@ -98,20 +99,19 @@ class Visitor:
         """What the header of a canvas picture says."""
         return header_of(self.elements[key].bidi_component)
 
-    async def rerun(self, changed: Mapping[str, str], fragment: str) -> tuple[float, int]:
+    async def rerun(
+        self, changed: Mapping[str, str], fragment: str, address: str = ""
+    ) -> tuple[float, int]:
         """Have the page run, with widgets changed; how long that took, and how many bytes came.
 
         Raises RuntimeError where the page shows an error.
         """
         message = BackMsg()
-        message.rerun_script.query_string = ""
+        message.rerun_script.query_string = address
         message.rerun_script.fragment_id = fragment
         for key, value in changed.items():
             state = message.rerun_script.widget_states.widgets.add(id=self.ids[key])
-            if key == "head":
-                state.string_array_value.data.append(value)
-            else:
-                state.string_value = value
+            state.string_value = value
         begin = time.perf_counter()
         await self.connection.send(message.SerializeToString())
         received = 0

@@ -8,16 +8,27 @@ import struct
 import tempfile
 import unicodedata
 import zipfile
+from collections.abc import Callable
+from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple, TypeVar
 
 import tokenizers
 import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS, assemble, save_checkpoint
+from model.checkpoint import (
+    CONFIG,
+    TOKENIZER,
+    WEIGHTS,
+    assemble,
+    refuse_misfit,
+    save_checkpoint,
+)
 from model.config import TransformerConfig, refuse_outside
 from model.memory_layout import lay_out
+from model.safetensors_header import read_shapes
 from model.tokenizer import Tokenizer
 from model.tokens import SPECIAL_TOKENS
 from model.transformer import Transformer
@@ -27,7 +38,6 @@ MEGABYTE = 1024**2
 LARGEST_ARCHIVE = 25 * MEGABYTE
 LARGEST = {WEIGHTS: 64 * MEGABYTE, CONFIG: 16 * 1024, TOKENIZER: 4 * MEGABYTE}  # when unpacked
 LARGEST_DIRECTORY = 16 * 1024  # the list of files at the end of a zip file
-LARGEST_HEADER = MEGABYTE  # the list of tensors at the beginning of the weights
 
 CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
     "source_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
@@ -43,7 +53,9 @@ CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
     "pad_id": (0, 0),
 }
 LONGEST_TOKEN = 100  # characters
-DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+TOKENIZER_GROWS = 10  # times its file, at most, when it is read
+Read = TypeVar("Read")
+Reserve = Callable[[int], object]
 
 
 def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
@@ -58,31 +70,74 @@ def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
     return packed.getvalue()
 
 
-def unpack_checkpoint(data: bytes) -> Translator:
+def unpack_checkpoint(data: bytes, reserve: Reserve = lambda size: None) -> Translator:
     """Return a translator from a zip file of a checkpoint folder, whoever made it.
 
-    Nothing is written to disk, and no memory is taken that the file has not been checked for.
+    Nothing is written to disk, and no memory is taken that the file has not been checked for:
+    `reserve` is called with the bytes that the model is going to take, and may raise ValueError.
     Raises ValueError with one sentence for anything but the three files of a checkpoint that fit
     each other, within the bounds above.
     """
-    files = read_files(data)
-    config = read_config(files[CONFIG])
-    tokenizer = read_tokenizer(files[TOKENIZER])
-    model = assemble(config, tokenizer, read_weights(files[WEIGHTS]), trusted=False)
+    try:
+        return read_checkpoint(open_archive(data), reserve)
+    except ValueError:
+        raise
+    except Exception as error:  # of a library, or too little memory
+        raise ValueError("No model can be made of what the file holds.") from error
+
+
+def read_checkpoint(archive: Archive, reserve: Reserve) -> Translator:
+    """Return the translator in a zip file; see `unpack_checkpoint`."""
+    config = read_config(archive.read(CONFIG))
+    text = archive.read(TOKENIZER)
+    tokenizer = read_tokenizer(text)
+    refuse_misfit(config, tokenizer, archive.shapes(WEIGHTS))
+    reserve(bytes_in_memory(config) + TOKENIZER_GROWS * len(text))
+    model = assemble(config, tokenizer, read_weights(archive.read(WEIGHTS)))
     refuse_overflow(model)
     return Translator(lay_out(model), tokenizer)
 
 
-def read_files(data: bytes) -> dict[str, bytes]:
-    """Return the three files of a zipped checkpoint; raises ValueError for any other zip file."""
+class Archive(NamedTuple):
+    """A zip file, and where in it the three files of a checkpoint are, by name."""
+
+    file: zipfile.ZipFile
+    entries: dict[str, zipfile.ZipInfo]
+
+    def read(self, name: str) -> bytes:
+        """Return a file within its limit; raise ValueError if it cannot be read."""
+        return self._read(name, lambda file: file.read(LARGEST[name]))
+
+    def shapes(self, name: str) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of a file's tensors, from its beginning alone; see `read_shapes`."""
+        return self._read(name, lambda file: read_shapes(file, name))
+
+    def _read(self, name: str, reader: Callable[[zipfile.ZipExtFile], Read]) -> Read:
+        entry = self.entries[name]
+        if entry.file_size > LARGEST[name]:
+            raise ValueError(f"{name} is larger than {LARGEST[name] // 1024} KB when unpacked.")
+        unusual = entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if entry.flag_bits & 1 or unusual:
+            raise ValueError(f"{name} is encrypted, or compressed in an unusual way.")
+        try:
+            with self.file.open(entry) as file:
+                return reader(file)
+        except ValueError:
+            raise
+        except Exception as error:  # damaged files raise whatever their bytes led to
+            raise ValueError(f"{name} is damaged.") from error
+
+
+def open_archive(data: bytes) -> Archive:
+    """Return a zipped checkpoint; raise ValueError for any other zip file."""
     if len(data) > LARGEST_ARCHIVE:
         raise ValueError(f"The file is larger than {LARGEST_ARCHIVE // MEGABYTE} MB.")
     refuse_long_directory(data)
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        file = zipfile.ZipFile(io.BytesIO(data))
     except Exception as error:  # damaged files raise whatever their bytes led to
         raise ValueError("The zip file is damaged.") from error
-    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    entries = [entry for entry in file.infolist() if not entry.is_dir()]
     paths = [PurePosixPath(entry.filename) for entry in entries]
     if len({path.parent for path in paths}) > 1 or any(
         len(path.parts) > 2 or ".." in path.parts or path.is_absolute() for path in paths
@@ -90,10 +145,7 @@ def read_files(data: bytes) -> dict[str, bytes]:
         raise ValueError("The zip file has to hold one folder, or no folder, and nothing else.")
     if sorted(path.name for path in paths) != sorted(LARGEST):
         raise ValueError(f"The zip file has to hold exactly {', '.join(LARGEST)}.")
-    return {
-        path.name: read_file(archive, entry, path.name)
-        for path, entry in zip(paths, entries, strict=True)
-    }
+    return Archive(file, dict(zip((path.name for path in paths), entries, strict=True)))
 
 
 def refuse_long_directory(data: bytes) -> None:
@@ -104,19 +156,6 @@ def refuse_long_directory(data: bytes) -> None:
     (size,) = struct.unpack("<I", data[-10:-6])
     if size > LARGEST_DIRECTORY or data[-42:-38] == b"PK\6\7":
         raise ValueError("The zip file lists too many files.")
-
-
-def read_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> bytes:
-    """Return a file of an archive within its limit; raises ValueError if it cannot be read."""
-    if entry.file_size > LARGEST[name]:
-        raise ValueError(f"{name} is larger than {LARGEST[name] // 1024} KB when unpacked.")
-    if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is encrypted, or compressed in an unusual way.")
-    try:
-        with archive.open(entry) as file:
-            return file.read(LARGEST[name])
-    except Exception as error:  # damaged files raise whatever their bytes led to
-        raise ValueError(f"{name} is damaged.") from error
 
 
 def read_json(data: bytes, name: str) -> dict:
@@ -207,24 +246,26 @@ def refuse_merges(merges: object, vocabulary: dict[str, int]) -> None:
 
 
 def read_weights(data: bytes) -> dict[str, Tensor]:
-    """Return the finite floats of a safetensors file; raises ValueError for anything else."""
-    if int.from_bytes(data[:8], "little") > LARGEST_HEADER:
-        raise ValueError(f"{WEIGHTS} is not a safetensors file, or lists too many tensors.")
+    """Return the tensors of a safetensors file; raise ValueError for anything else."""
     try:
-        weights = load(data)
-    except Exception as error:  # a header can ask for types that the library does not know
+        return load(data)
+    except Exception as error:  # the library raises what its parser does
         raise ValueError(f"{WEIGHTS} is not a safetensors file.") from error
-    for tensor in weights.values():
-        if tensor.dtype not in DTYPES:
-            raise ValueError(f"{WEIGHTS} has numbers of a type other than 16 or 32 bit floats.")
-        if not tensor.isfinite().all():
-            raise ValueError(f"{WEIGHTS} has weights that are infinite or not a number.")
-    return weights
+
+
+def bytes_in_memory(config: TransformerConfig) -> int:
+    """Return the bytes that a model of this shape takes when it is laid out, taking none."""
+    with torch.device("meta"):
+        model = lay_out(Transformer(config))
+    parts = set(chain(model.parameters(), model.buffers()))
+    return sum(part.numel() * part.element_size() for part in parts)
 
 
 @torch.inference_mode()
 def refuse_overflow(model: Transformer) -> None:
-    """Raise ValueError if weights are so large that what the model computes overflows."""
+    """Raise ValueError if weights are no numbers, or so large that the model overflows."""
+    if not all(weight.isfinite().all() for weight in model.parameters()):
+        raise ValueError(f"{WEIGHTS} has weights that are infinite or not a number.")
     read = min(model.config.source_vocab_size, model.config.max_positions)
     ids = torch.arange(read)[None, -64:]
     if not model(ids, ids).isfinite().all():

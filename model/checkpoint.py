@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
+from model.replacing import replacing
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -22,8 +23,9 @@ def save_checkpoint(
 ) -> None:
     """Write a model to a folder, its weights rounded to `dtype`."""
     folder.mkdir(parents=True, exist_ok=True)
-    model.config.save(folder / CONFIG)
-    tokenizer.save(folder / TOKENIZER)
+    with replacing(folder / CONFIG) as path:
+        model.config.save(path)
+    save_tokenizer(folder / TOKENIZER, tokenizer)
     weights = {name: parameter.detach().to(dtype) for name, parameter in model.named_parameters()}
     save_tensors(folder / WEIGHTS, weights)
 
@@ -46,52 +48,74 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 
 
 def assemble(
-    config: TransformerConfig,
-    tokenizer: Tokenizer,
-    weights: dict[str, Tensor],
-    *,
-    trusted: bool = True,
+    config: TransformerConfig, tokenizer: Tokenizer, weights: dict[str, Tensor]
 ) -> Transformer:
     """Return a model of this shape with these weights, as float32 and ready for inference.
 
-    Raises ValueError if the three do not fit each other; if they are not trusted, before it
-    takes memory for the model.
+    Raises ValueError if the three do not fit each other.
     """
-    for asked in (config.source_vocab_size, config.target_vocab_size):
-        if tokenizer.vocab_size != asked:
-            raise ValueError(
-                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
-            )
-    if not trusted:  # the first use of this device takes torch a second
-        with torch.device("meta"):
-            copy_weights(Transformer(config), weights)
+    refuse_other_vocabulary(config, tokenizer)
     model = Transformer(config)
     copy_weights(model, weights)
     return model.eval()
 
 
+def refuse_misfit(
+    config: TransformerConfig, tokenizer: Tokenizer, shapes: Mapping[str, Sequence[int]]
+) -> None:
+    """Raise ValueError if weights of these shapes make no such model, before any memory is taken.
+
+    The first use of torch's device without memory takes a second.
+    """
+    refuse_other_vocabulary(config, tokenizer)
+    with torch.device("meta"):
+        refuse_other_shapes(Transformer(config), shapes)
+
+
+def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> None:
+    """Raise ValueError if a config asks for other tokens than there are."""
+    for asked in (config.source_vocab_size, config.target_vocab_size):
+        if tokenizer.vocab_size != asked:
+            raise ValueError(
+                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
+            )
+
+
+def refuse_other_shapes(model: nn.Module, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Raise ValueError if a name or a shape is not one of the model's parameters."""
+    parameters = dict(model.named_parameters())
+    if missing := sorted(parameters.keys() - shapes.keys()):
+        raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
+    if unknown := sorted(shapes.keys() - parameters.keys()):
+        raise ValueError(
+            f"The weights have {len(unknown)} unknown tensors, such as {unknown[0][:80]}."
+        )
+    for name, parameter in parameters.items():
+        if tuple(parameter.shape) != tuple(shapes[name]):
+            raise ValueError(
+                f"{name} has the shape {tuple(shapes[name])}, "
+                f"but the config asks for {tuple(parameter.shape)}."
+            )
+
+
 def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Copy named weights into a model; raises ValueError if a name or a shape does not fit."""
-    parameters = dict(model.named_parameters())
-    if missing := sorted(parameters.keys() - weights.keys()):
-        raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
-    if unknown := sorted(weights.keys() - parameters.keys()):
-        raise ValueError(f"The weights have {len(unknown)} unknown tensors, such as {unknown[0]}.")
+    refuse_other_shapes(model, {name: weight.shape for name, weight in weights.items()})
     with torch.no_grad():
-        for name, parameter in parameters.items():
-            if parameter.shape != weights[name].shape:
-                raise ValueError(
-                    f"{name} has the shape {tuple(weights[name].shape)}, "
-                    f"but the config asks for {tuple(parameter.shape)}."
-                )
+        for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
+
+
+def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
+    """Write a tokenizer so that a crash half-way leaves the file as it was before."""
+    with replacing(path) as unfinished:
+        tokenizer.save(unfinished)
 
 
 def save_tensors(
     path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
     """Write tensors so that a crash half-way leaves the file as it was before."""
-    unfinished = path.with_name(path.name + ".part")
     tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-    save_file(tensors, unfinished, metadata)
-    os.replace(unfinished, path)
+    with replacing(path) as unfinished:
+        save_file(tensors, unfinished, metadata)

@@ -12,6 +12,7 @@ from pathlib import Path
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
+from model.text_caches import forget_texts
 from model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
 SPACE = "▁"  # stands in the vocabulary for the space before a word
@@ -44,6 +45,7 @@ class Tokenizer:
             raise ValueError(f"The tokenizer's first tokens are {found}, not {SPECIAL_TOKENS}.")
         # What a person types is text, also where it spells the name of a special token.
         backend.encode_special_tokens = True
+        forget_texts(backend)
         self.backend = backend
         has_bytes = backend.token_to_id(next(iter(BYTES))) is not None
         self.bytes = BYTES if has_bytes else {}

@@ -3,194 +3,276 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import time
+import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
-from model.checkpoint import save_checkpoint
+from model.checkpoint import TOKENIZER, WEIGHTS, save_checkpoint, save_tokenizer
 from model.config import TransformerConfig
 from model.device import best_device
 from model.evaluate import score
 from model.tokenizer import Tokenizer
+from model.training.arguments import check, make_parser, settings_of, shape_of
 from model.training.data import (
+    Batch,
+    EncodedPair,
+    Pairs,
     bucketed_batches,
     bucketed_pairs,
     collate,
     encode_pairs,
     read_pairs,
 )
+from model.training.log import Log
 from model.training.loop import (
-    OPTIMIZERS,
-    PRECISIONS,
-    Place,
+    DIVERGED,
     Settings,
     learning_rate,
-    load_training,
     make_optimizer,
-    save_training,
     train,
     validation_loss,
 )
+from model.training.resuming import (
+    Place,
+    Saved,
+    Value,
+    chosen,
+    fingerprint,
+    put_back,
+    read_training,
+    refuse_file,
+    refuse_other_files,
+    refuse_other_options,
+    save_training,
+)
 from model.transformer import Transformer
 
-LOG_COLUMNS = (
-    "step", "epoch", "train_loss", "valid_loss", "bleu", "chrf", "learning_rate", "seconds",
-)  # fmt: skip
+STATE = "training.safetensors"
 
 
-class Log:
-    """A CSV with one row each time the model is scored."""
+@dataclass
+class Training:
+    """A training with all that it needs to go on, and the folder that it is kept in."""
 
-    def __init__(self, path: Path, goes_on_at: int) -> None:
-        self.path = path
-        self.rows: list[dict] = []
-        if goes_on_at and path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                self.rows = [row for row in csv.DictReader(file) if int(row["step"]) <= goes_on_at]
-        self.seconds_before = float(self.rows[-1]["seconds"]) if self.rows else 0.0
-        self.started = time.monotonic()
+    folder: Path
+    settings: Settings
+    begun_with: dict[str, Value]
+    tokenizer: Tokenizer
+    model: Transformer
+    optimizer: torch.optim.Optimizer
+    place: Place
+    pairs: list[EncodedPair]
+    valid_pairs: Pairs
+    valid_batches: list[Batch]
+    log: Log
 
-    def write(self, **values: float) -> None:
-        """Add a row, in place of an earlier one of the same step; losses in nats a token."""
-        values["seconds"] = round(self.seconds_before + time.monotonic() - self.started)
-        self.rows = [row for row in self.rows if int(row["step"]) != values["step"]] + [values]
-        with self.path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, LOG_COLUMNS)
-            writer.writeheader()
-            writer.writerows(self.rows)
+    def save_snapshot(self) -> None:
+        """Keep the weights of this step."""
+        folder = self.folder / "snapshots" / f"step-{self.place.step:06d}"
+        save_checkpoint(folder, self.model, self.tokenizer)
 
+    def save(self) -> None:
+        """Write the checkpoint that a training goes on from; see `refuse_ruined`."""
+        self.refuse_ruined()
+        parts = (self.model, self.optimizer, self.place, self.settings, self.begun_with)
+        save_training(self.folder / STATE, *parts)
 
-def run(arguments: argparse.Namespace, shape: dict, settings: Settings) -> None:
-    """Train as the command line says, writing checkpoints, snapshots and the log to a folder.
-
-    Raises ValueError if the folder and `--resume` do not fit.
-    """
-    folder: Path = arguments.output
-    folder.mkdir(parents=True, exist_ok=True)
-    state = folder / "training.safetensors"
-    if arguments.resume and not state.exists():
-        raise ValueError(f"{folder} has no training to go on with; leave --resume out to begin.")
-    if state.exists() and not arguments.resume:
-        raise ValueError(f"{folder} holds a training; add --resume, or choose another --output.")
-
-    torch.manual_seed(settings.seed)
-    pairs, valid_pairs = read_pairs(arguments.pairs), read_pairs(arguments.valid)
-    if arguments.resume or arguments.tokenizer:
-        tokenizer = Tokenizer.from_file(
-            folder / "tokenizer.json" if arguments.resume else arguments.tokenizer
-        )
-    else:
-        texts = (text for pair in pairs for text in pair)
-        tokenizer = Tokenizer.train_byte_pairs(texts, arguments.vocabulary)
-    tokenizer.save(folder / "tokenizer.json")
-    config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape)
-    model = Transformer(config).to(best_device())
-    optimizer = make_optimizer(model, settings.optimizer)
-    place = load_training(state, model, optimizer, settings) if arguments.resume else Place()
-    encoded = encode_pairs(pairs, tokenizer, config.max_positions)
-    valid_encoded = encode_pairs(valid_pairs, tokenizer, config.max_positions)
-    valid_batches = list(bucketed_batches(valid_encoded, settings.batch_tokens))
-    log = Log(folder / "log.csv", goes_on_at=place.step)
-    if place.step == 0 and 0 in arguments.snapshots:
-        save_checkpoint(folder / "snapshots" / "step-000000", model, tokenizer)
-
-    bar = tqdm(total=settings.steps, initial=place.step, unit="step", smoothing=0.02)
-
-    def score_and_save() -> None:
-        valid_loss = validation_loss(model, valid_batches)
-        scores = score(model, tokenizer, valid_pairs)
-        log.write(
+    def score_and_save(self) -> str:
+        """Write the scores, the model and the checkpoint; return the scores in words."""
+        self.refuse_ruined()
+        place, valid_loss = self.place, validation_loss(self.model, self.valid_batches)
+        scores = score(self.model, self.tokenizer, self.valid_pairs)
+        self.log.write(
             step=place.step,
             epoch=place.epoch,
             train_loss=round(place.loss, 4),
             valid_loss=round(valid_loss, 4),
             bleu=round(scores.bleu, 2),
             chrf=round(scores.chrf, 2),
-            learning_rate=learning_rate(place.step, config.d_model, settings),
+            learning_rate=learning_rate(place.step, self.model.config.d_model, self.settings),
         )
-        bar.write(f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
-        save_checkpoint(folder, model, tokenizer)
-        save_training(state, model, optimizer, place, settings)
+        save_checkpoint(self.folder, self.model, self.tokenizer)
+        self.save()
+        return f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}"
 
-    while place.step < settings.steps:
-        shuffle = settings.seed * 1_000 + place.epoch
-        batches = bucketed_pairs(encoded, settings.batch_tokens, shuffle)
-        if place.batch >= len(batches):  # it goes on with other pairs, which are fewer
-            place.epoch, place.batch = place.epoch + 1, 0
-            continue
-        left = map(collate, batches[place.batch :])
-        for step in train(model, optimizer, left, settings, place.step + 1):
-            place.step, place.batch = step.number, place.batch + 1
-            place.loss = 0.99 * (place.loss or step.loss) + 0.01 * step.loss
-            bar.update()
-            bar.set_postfix(loss=f"{place.loss:.3f}", epoch=place.epoch, refresh=False)
-            if step.number in arguments.snapshots:
-                name = f"step-{step.number:06d}"
-                save_checkpoint(folder / "snapshots" / name, model, tokenizer)
-            ends = place.batch == len(batches) or step.number == settings.steps
-            if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
-                score_and_save()
-            # The last checkpoint is written below: before scoring, a resume would skip the scores.
-            elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
-                save_training(state, model, optimizer, place, settings)
-        if place.batch == len(batches):
-            place.epoch, place.batch = place.epoch + 1, 0
-        score_and_save()
-    bar.close()
+    def refuse_ruined(self) -> None:
+        """Raise FloatingPointError if the weights, or a loss by them, are not finite numbers.
+
+        They would take the place of some that are.
+        """
+        weights = all(weight.isfinite().all() for weight in self.model.parameters())
+        if not (weights and math.isfinite(validation_loss(self.model, self.valid_batches[:1]))):
+            raise FloatingPointError(DIVERGED.format(step=self.place.step))
 
 
-def add_dataclass_options(
-    parser: argparse.ArgumentParser, defaults: object, names: Sequence[str]
+def run(arguments: argparse.Namespace) -> None:
+    """Train as the command line says, writing checkpoints, snapshots and the log to a folder.
+
+    Raises ValueError if the folder and `--resume` do not fit, and FloatingPointError if the
+    training diverges; what was saved before stays.
+    """
+    training = begin(arguments)
+    place, settings = training.place, training.settings
+    if place.step == settings.steps:
+        print(f"{training.folder} has done its {place.step} steps: to go on, give more --steps.")
+        return
+    if place.step == 0 and 0 in arguments.snapshots:
+        training.save_snapshot()
+    with tqdm(total=settings.steps, initial=place.step, unit="step", smoothing=0.02) as bar:
+        while place.step < settings.steps:
+            shuffle = settings.seed * 1_000 + place.epoch
+            batches = bucketed_pairs(training.pairs, settings.batch_tokens, shuffle)
+            train_epoch(training, batches, arguments, bar)
+            if place.batch >= len(batches):
+                place.epoch, place.batch = place.epoch + 1, 0
+            bar.write(training.score_and_save())
+
+
+def train_epoch(
+    training: Training,
+    batches: Sequence[Sequence[EncodedPair]],
+    arguments: argparse.Namespace,
+    bar: tqdm,
 ) -> None:
-    """One command-line option for each named field of a dataclass instance."""
-    for name in names:
-        default = getattr(defaults, name)
-        option, words = f"--{name.replace('_', '-')}", f"({default})"
-        if isinstance(default, bool):
-            action = argparse.BooleanOptionalAction
-            parser.add_argument(option, action=action, default=default, help=words)
-        else:
-            parser.add_argument(option, type=type(default), default=default, help=words)
+    """Train on what is left of an epoch's batches, saving as often as the command line says."""
+    place, settings = training.place, training.settings
+    left = map(collate, batches[place.batch :])
+    for step in train(training.model, training.optimizer, left, settings, place.step + 1):
+        place.step, place.batch = step.number, place.batch + 1
+        place.loss = 0.99 * (place.loss or step.loss) + 0.01 * step.loss
+        bar.update()
+        bar.set_postfix(loss=f"{place.loss:.3f}", epoch=place.epoch, refresh=False)
+        if step.number in arguments.snapshots:
+            training.save_snapshot()
+        ends = place.batch == len(batches) or step.number == settings.steps  # scored by the caller
+        if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
+            bar.write(training.score_and_save())
+        # The last checkpoint comes with its scores: from one without, nothing would go on to them.
+        elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
+            training.save()
 
 
-SHAPE_OPTIONS = (
-    "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",
-    "activation", "positions", "tie_embeddings", "look_ahead_mask",
-)  # fmt: skip
+def begin(arguments: argparse.Namespace) -> Training:
+    """Return a new training, or the one in the folder, checked to be the same."""
+    folder, settings = arguments.output, settings_of(arguments)
+    saved = open_folder(folder, arguments.resume)
+    torch.manual_seed(settings.seed)
+    pairs, valid_pairs = read_pairs(arguments.pairs), read_pairs(arguments.valid)
+    tokenizer = make_tokenizer(arguments, pairs)
+    begun_with = {
+        "--pairs": fingerprint(pairs),
+        "--valid": fingerprint(valid_pairs),
+        TOKENIZER: fingerprint([(tokenizer.backend.to_str(), "")]),
+        **({} if arguments.tokenizer else {"vocabulary": arguments.vocabulary}),
+    }
+    config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape_of(arguments))
+    if saved is None:
+        save_tokenizer(folder / TOKENIZER, tokenizer)
+    else:
+        refuse_another(arguments, saved, {**chosen(config, settings), **begun_with})
+    model = Transformer(config).to(best_device())
+    optimizer = make_optimizer(model, settings.optimizer)
+    if saved is not None:
+        put_back(folder / STATE, saved, model, optimizer)
+    place = saved.place if saved else Place()
+    valid = encode_pairs(valid_pairs, tokenizer, config.max_positions)
+    return Training(
+        folder,
+        settings,
+        saved.begun_with if saved and saved.begun_with else begun_with,
+        tokenizer,
+        model,
+        optimizer,
+        place,
+        encode_pairs(pairs, tokenizer, config.max_positions),
+        valid_pairs,
+        list(bucketed_batches(valid, settings.batch_tokens)),
+        Log(folder / "log.csv", goes_on_at=place.step),
+    )
+
+
+def open_folder(folder: Path, resume: bool) -> Saved | None:
+    """Return the training in a folder that is to go on, or make the folder of a new one.
+
+    Raises ValueError if there is none, or if there is something that a new one would replace.
+    """
+    state = folder / STATE
+    if resume:
+        if not state.exists():
+            raise ValueError(
+                f"{folder} has no training to go on with; leave --resume out to begin."
+            )
+        return read_training(state)
+    if state.exists():
+        raise ValueError(f"{folder} holds a training; add --resume, or choose another --output.")
+    if (folder / WEIGHTS).exists():
+        raise ValueError(f"{folder} holds a model; choose another --output to keep it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return None
+
+
+def make_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
+    """Return the tokenizer of a training that goes on, the one that was given, or a new one."""
+    if arguments.tokenizer:
+        return Tokenizer.from_file(arguments.tokenizer)
+    if arguments.resume:
+        return Tokenizer.from_file(arguments.output / TOKENIZER)
+    texts = (text for pair in pairs for text in pair)
+    return Tokenizer.train_byte_pairs(texts, arguments.vocabulary)
+
+
+def refuse_another(arguments: argparse.Namespace, saved: Saved, now: dict) -> None:
+    """Raise ValueError if a training would go on as another one, and say what is not the same.
+
+    `now` is what was chosen, and what tells the files apart.
+    """
+    folder = arguments.output
+    if saved.place.step > arguments.steps:
+        raise ValueError(
+            f"{folder} has done {saved.place.step} steps already: to go on, --steps has to be more."
+        )
+    tokenizer = arguments.tokenizer or folder / TOKENIZER
+    files = {"--pairs": arguments.pairs, "--valid": arguments.valid, TOKENIZER: tokenizer}
+    refuse_other_files(folder, saved, {name: (now[name], path) for name, path in files.items()})
+    if saved.options.get("source_vocab_size") != now["source_vocab_size"]:  # of an older file
+        refuse_file(folder, TOKENIZER, tokenizer)
+    options = {name: value for name, value in now.items() if name not in files}
+    refuse_other_options(folder, saved, options)
+
+
+def sentence(error: Exception, folder: Path) -> str:
+    """Return what a person is told of an error."""
+    if isinstance(error, FloatingPointError):
+        return f"{error} What was saved in {folder} before stays as it was."
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    if is_about_memory(error):
+        return "There is too little memory: choose a smaller --batch-tokens, or a smaller model."
+    return str(error)
+
+
+def is_about_memory(error: Exception) -> bool:
+    """Return whether memory was used up; torch says so in words."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "memory" in str(error).lower()
+    )
 
 
 def main() -> None:
     """Read the command line and train."""
-    parser = argparse.ArgumentParser(prog="python -m model.train", description=__doc__)
-    parser.add_argument("--pairs", type=Path, required=True, help="source<TAB>target, may be .gz")
-    parser.add_argument("--valid", type=Path, required=True, help="pairs to score each epoch on")
-    parser.add_argument("--output", type=Path, default=Path("runs/en-fr"), help="(runs/en-fr)")
-    parser.add_argument("--resume", action="store_true", help="go on with the training in --output")
-    parser.add_argument("--vocabulary", type=int, default=8_000, help="(8000)")
-    parser.add_argument("--tokenizer", type=Path, help="use this one in place of learning one")
-    parser.add_argument(
-        "--score-every", type=int, default=0, metavar="STEPS", help="(only after each epoch)"
-    )
-    parser.add_argument("--checkpoint-every", type=int, default=200, metavar="STEPS", help="(200)")
-    parser.add_argument("--snapshots", type=int, nargs="*", default=[], metavar="STEP")
-    add_dataclass_options(parser, TransformerConfig(1, 1), SHAPE_OPTIONS)
-    add_dataclass_options(parser, Settings(), tuple(asdict(Settings())))
+    parser = make_parser()
     arguments = parser.parse_args()
-    if arguments.precision not in PRECISIONS:
-        parser.error(f"--precision is one of {', '.join(PRECISIONS)}.")
-    if arguments.optimizer not in OPTIMIZERS:
-        parser.error(f"--optimizer is one of {', '.join(OPTIMIZERS)}.")
-    settings = Settings(**{name: getattr(arguments, name) for name in asdict(Settings())})
-    shape = {name: getattr(arguments, name) for name in SHAPE_OPTIONS}
     try:
-        run(arguments, shape, settings)
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{parser.prog}: {error}") from error
+        check(arguments)
+        run(arguments)
+    except (FloatingPointError, MemoryError, OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, RuntimeError) and not is_about_memory(error):
+            raise
+        raise SystemExit(f"{parser.prog}: {sentence(error, arguments.output)}") from error
 
 
 if __name__ == "__main__":

@@ -1,14 +1,25 @@
-"""The image holds everything that the app reads; no image is built here."""
+"""The image holds everything that the app reads, and is careful by itself; none is built here."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_the_image_holds_all_that_the_app_reads():
-    copied = re.findall(r"^COPY (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    copied = re.findall(r"^COPY (\S+)", DOCKERFILE, re.MULTILINE)
     allowed = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
-    needed = {".streamlit", "app.py", "model", "pages", "requirements.txt", "talks", "viz"}
+    needed = {".streamlit", "app.py", "locks", "model", "pages", "talks", "viz"}
     assert set(copied) == set(allowed) == needed
     assert all((ROOT / name).exists() for name in needed)
+
+
+def test_the_image_begins_with_one_base_alone():
+    assert re.search(r"^FROM python:3\.11-slim@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_image_runs_without_rights_and_loads_no_other_models_by_itself():
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", DOCKERFILE, re.MULTILINE)
+    assert "ENV HEADLIGHT_OTHER_MODELS=off" in DOCKERFILE
+    assert "docker run -p 127.0.0.1:8501:8501" in DOCKERFILE

@@ -178,6 +178,7 @@ FLOORS = {
 BLIND = ("state", "runs", "link")  # floors that draw nothing
 SHARED = [path for path in files_under("pages") if path.parts[1] == "shared"]
 PARTS = [path for path in files_under("pages") if path.parts[1] == "parts" and len(path.parts) > 3]
+SERVER = [path for path in files_under("pages") if path.parts[1] == "server"]
 PAGES = [path for path in files_under("pages") if len(path.parts) == 2]
 
 
@@ -199,6 +200,11 @@ def rooms_entered(path):
     modules = [name.split(".") for name in modules_imported(path)]
     rooms = {room_of(parts) for parts in modules if parts[0] == "pages" and len(parts) > 2}
     return rooms - {room_of(path.parts), None}
+
+
+@pytest.mark.parametrize("path", SERVER, ids=str)
+def test_the_server_starts_without_pages_and_models(path):
+    assert reached_files(path).issubset([*SERVER, Path("pages/shared/runs/limits.py")])
 
 
 @pytest.mark.parametrize("path", SHARED, ids=str)

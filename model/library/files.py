@@ -34,6 +34,7 @@ from model.library.hub import (
     fetch,
     first_line,
 )
+from model.safetensors_header import without_repeats
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
@@ -128,7 +129,8 @@ def count_numbers(path: Path) -> int:
             data_bytes = path.stat().st_size - 8 - length
             if not (length <= HEADER_BYTES and data_bytes >= 0):
                 raise ValueError("its header is not in it, or too long")
-            return check_header(json.loads(file.read(length)), data_bytes)
+            header = json.loads(file.read(length), object_pairs_hook=without_repeats)
+            return check_header(header, data_bytes)
     except (OSError, struct.error, ValueError, RecursionError) as error:
         raise LoadingError(
             f"{path} is not a safetensors file that can be read: {first_line(error)} Delete it, "

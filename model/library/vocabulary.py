@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from model.library.guard import tokenizing
 from model.library.pieces import Piece, Role
+from model.text_caches import forget_texts
 from model.tokens import BYTES, Token
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Vocabulary:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer = tokenizer
+        forget_texts(tokenizer)
         self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more rows
         self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
         for index, added in tokenizer.added_tokens_decoder.items():

@@ -12,6 +12,7 @@ from model.config import TransformerConfig
 from model.library.guard import check_ids, tokenizing
 from model.library.hub import LoadingError
 from model.library.pieces import Piece, Role
+from model.text_caches import forget_texts
 from model.tokens import check_characters
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class WordPieces:
             )
         # Its own copy: cutting long texts is a setting of the tokenizer.
         self.backend = tokenizers.Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+        forget_texts(self.backend)
         self.backend.no_padding()
         self.backend.enable_truncation(config.max_positions)
         self.known, self.most = config.source_vocab_size, config.max_positions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from torch import Tensor
 from model.sequences import pad, source_sequence, target_sequence
 from model.tokenizer import Tokenizer
 from model.tokens import END_ID
+
+Pairs = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -37,19 +40,25 @@ class EncodedPair:
     target: list[int]
 
 
-def read_pairs(path: Path) -> list[tuple[str, str]]:
+def read_pairs(path: Path) -> Pairs:
     """Read `source<TAB>target` lines, gzipped if the name ends in .gz.
 
-    Raises ValueError with the line number if a line lacks a column.
+    Raises ValueError if the file is cut or no text, or with the line number if a line lacks a
+    column.
     """
     opener = gzip.open if path.suffix == ".gz" else open
     pairs = []
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            columns = line.rstrip("\n").split("\t")
-            if len(columns) < 2:
-                raise ValueError(f"{path.name}, line {number}: expected source<TAB>target.")
-            pairs.append((columns[0], columns[1]))
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                columns = line.rstrip("\n").split("\t")
+                if len(columns) < 2:
+                    raise ValueError(f"{path.name}, line {number}: expected source<TAB>target.")
+                pairs.append((columns[0], columns[1]))
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path.name} is cut, damaged or not gzipped.") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is not text in UTF-8.") from error
     if not pairs:
         raise ValueError(f"{path.name} has no sentence pairs.")
     return pairs

@@ -1,18 +1,15 @@
-"""How a Transformer is trained: the loss, the schedule, the steps, and where to resume."""
+"""How a Transformer is trained: the loss, the schedule and the steps."""
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 import torch
-from safetensors import safe_open
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.checkpoint import copy_weights, save_tensors
 from model.sparing import is_sparing, smoothed_loss
 from model.trace import Run
 from model.training.data import Batch
@@ -21,7 +18,10 @@ from model.transformer import Transformer
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 OPTIMIZERS = ("adam", "muon")
-OPTIMIZER_STATE = ("step", "exp_avg", "exp_avg_sq", "momentum")  # kept of a parameter, if there
+DIVERGED = (
+    "At step {step} the training diverged (its numbers are not finite): choose a smaller learning "
+    "rate or a longer warm-up."
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def train(
 ) -> Iterator[TrainingStep]:
     """Teacher-forced steps over `batches`, until they or `settings.steps` end.
 
-    The caller may stop between two steps, and look at or save the model there.
+    The caller may stop between two steps, and look at or save the model there. Raises
+    FloatingPointError, before the weights are changed, if the loss or its gradient is not finite.
     """
     device = model.device
     precision = PRECISIONS[settings.precision]
@@ -110,7 +111,9 @@ def train(
             loss = batch_loss(model, batch, settings.label_smoothing)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+        norm = nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+        if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
+            raise FloatingPointError(DIVERGED.format(step=number))
         optimizer.step()
         yield TrainingStep(number, loss.item(), rate)
 
@@ -127,70 +130,3 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
         total += batch_loss(model, batch).item() * tokens
         count += tokens
     return total / count
-
-
-@dataclass
-class Place:
-    """How far a training has come: steps and epochs done, batches done of this epoch, and the
-    running mean of the loss in nats a token.
-    """
-
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0
-    loss: float | None = None
-
-
-def options(model: Transformer, settings: Settings) -> dict[str, int | float | str | bool]:
-    """Everything that was chosen for a training, by name."""
-    return {**asdict(model.config), **asdict(settings)}
-
-
-def save_training(
-    path: Path,
-    model: Transformer,
-    optimizer: torch.optim.Optimizer,
-    place: Place,
-    settings: Settings,
-) -> None:
-    """Write all that a training needs to resume exactly here, in one file."""
-    tensors = {"random.cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
-    for name, parameter in model.named_parameters():
-        tensors[f"model.{name}"] = parameter.detach()
-        for key, value in optimizer.state[parameter].items():
-            tensors[f"optimizer.{key}.{name}"] = value
-    metadata = {"place": asdict(place), "settings": options(model, settings)}
-    save_tensors(path, tensors, {name: json.dumps(entry) for name, entry in metadata.items()})
-
-
-def load_training(
-    path: Path, model: Transformer, optimizer: torch.optim.Optimizer, settings: Settings
-) -> Place:
-    """Put a model, its optimizer and the random state back to where `save_training` left them.
-
-    `steps` and `cooldown` may differ from the interrupted training's; any other option raises
-    ValueError, because the result would be neither the one training nor the other.
-    """
-    with safe_open(path, framework="pt") as file:
-        metadata = {name: json.loads(entry) for name, entry in file.metadata().items()}
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    saved = metadata["settings"]
-    changed = [
-        f"--{name.replace('_', '-')} {saved[name]}"
-        for name, value in options(model, settings).items()
-        if saved.get(name, value) != value and name not in ("steps", "cooldown")
-    ]
-    if changed:
-        raise ValueError(f"To go on with {path.parent}, start with {' '.join(changed)}.")
-    copy_weights(model, {name[6:]: t for name, t in tensors.items() if name.startswith("model.")})
-    for name, parameter in model.named_parameters():
-        keys = {key: f"optimizer.{key}.{name}" for key in OPTIMIZER_STATE}
-        optimizer.state[parameter] = {
-            key: tensors[entry].to(model.device) for key, entry in keys.items() if entry in tensors
-        }
-    torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
-    return Place(**metadata["place"])

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.training.data import read_pairs
-
-Pairs = list[tuple[str, str]]
+from model.training.data import Pairs, read_pairs
 
 # Sentences that the field uses as examples. A model that is to be shown with them must not have
 # been trained on them, nor on what becomes one of them by changing a word.

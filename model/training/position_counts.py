@@ -12,6 +12,7 @@ from pathlib import Path
 
 from model.checkpoint import CONFIG, TOKENIZER
 from model.config import TransformerConfig
+from model.replacing import replacing
 from model.sequences import source_sequence, target_sequence
 from model.tokenizer import Tokenizer
 from model.trace import Side
@@ -40,7 +41,7 @@ def _at_least(lengths: Iterable[int], positions: int) -> list[int]:
 
 def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
     """Write the counts as a table of position, encoder, decoder."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["position", *counts])
         writer.writerows(

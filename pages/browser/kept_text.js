@@ -1,4 +1,5 @@
 import { begin } from "../../viz/canvas.js";
+import { whenBack } from "./connection.js";
 
 /**
  * @typedef {object} Header
@@ -7,13 +8,17 @@ import { begin } from "../../viz/canvas.js";
  */
 
 /**
- * Keep a text in this tab, forget it, or answer with the one that is kept.
+ * Keep a text in this tab, forget it, or answer with the one that is kept. When a lost connection
+ * is back, answer with no text: the page is drawn again, with all that was entered.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
-  const { header, answer } = begin(mount);
+  const { header, root, answer } = begin(mount);
   const { name, text } = header;
   if (text === "") sessionStorage.removeItem(name);
   else if (text !== null) sessionStorage.setItem(name, text);
   else if (sessionStorage.getItem(name)) answer(sessionStorage.getItem(name));
+  root.stop?.();
+  root.stop = whenBack(() => answer(null));
+  return root.stop;
 }

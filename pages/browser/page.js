@@ -1,5 +1,6 @@
 // What keeps a page in order, whatever pictures are on it.
 
+import { mendBlank } from "./connection.js";
 import { turnFullScreen } from "./slide.js";
 
 const PHONE = 768; // pixels up to which Streamlit lays the sidebar over the page
@@ -7,6 +8,7 @@ const PASSING = 1000; // milliseconds in which a page that was passed by may sti
 
 /** Watch over the page's address, boxes and sidebar; once a page. */
 export function tend() {
+  mendBlank();
   addEventListener("input", mend, true);
   addEventListener("click", closeSidebar);
   addEventListener("click", present);

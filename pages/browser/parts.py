@@ -94,7 +94,8 @@ def reveal(of: str, number: int) -> CanvasPicture:
 def kept_text(name: str, text: str | None) -> CanvasPicture:
     """Return what keeps a text in the tab, so that it outlives a reload; an empty one removes it.
 
-    None asks for what is kept: if there is something, the part answers with it.
+    None asks for what is kept: if there is something, the part answers with it. It answers with
+    None when a connection that was lost is back: what was entered just before may be lost too.
     """
     return CanvasPicture.pack(KEPT_TEXT, {"name": name, "text": text}, height=0)
 

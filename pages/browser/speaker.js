@@ -65,7 +65,8 @@ function write(page, id) {
   style.textContent = STYLE;
   page.head.append(style);
   const script = page.createElement("script");
-  script.textContent = `(${run})(${JSON.stringify(id)}, ${CLOCK});`;
+  const code = `(${run})(${JSON.stringify(id)}, ${CLOCK});`; // as a file: inline, it is not let run
+  script.src = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   page.body.append(script);
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import Error, Page, expect, sync_playwright
 
 from model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
@@ -24,6 +24,26 @@ TIMEOUT_MS = 60_000  # generous, for machines with few cores
 FAILED = pytest.StashKey[bool]()
 
 expect.set_options(timeout=TIMEOUT_MS)
+
+
+def wait_for_function(page, expression, arg=None):
+    """Wait until something holds in the page, as Playwright does, but look from outside of it.
+
+    Playwright's own waiting evaluates the text within the page, whose policy forbids that.
+    """
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while True:
+        try:
+            if page.evaluate(expression, arg):
+                return
+        except Error:  # the page is on its way to another address
+            if time.monotonic() > deadline:
+                raise
+        assert time.monotonic() < deadline, f"This never came to hold: {expression}"
+        page.wait_for_timeout(20)
+
+
+Page.wait_for_function = wait_for_function
 
 
 @contextlib.contextmanager

@@ -1,9 +1,12 @@
-"""Our modules as torch's own, with the same parameters."""
+"""Our modules as torch's own, with the same parameters, and trainings from the command line."""
+
+import sys
 
 import pytest
 import torch
 from torch import nn
 
+import model.train
 from model.attention import MultiHeadAttention
 from model.layers import DecoderLayer, EncoderLayer
 from model.transformer import Decoder, Encoder
@@ -78,3 +81,41 @@ def build_twin(ours):
 def torch_twin():
     """A function from one of our modules to torch's with the same parameters, in eval mode."""
     return build_twin
+
+
+@pytest.fixture
+def command(pairs, tmp_path, monkeypatch):
+    """A function that trains a tiny model from the command line into a folder."""
+    # Sums on a GPU do not repeat bit for bit.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    lines = [f"{source}\t{target}\n" for source, target in pairs]
+    (tmp_path / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "valid.tsv").write_text("".join(lines[:2]), encoding="utf-8")
+
+    def run(output, *flags, **changes):
+        options = {
+            "pairs": tmp_path / "pairs.tsv",
+            "valid": tmp_path / "valid.tsv",
+            "output": tmp_path / output,
+            "vocabulary": 600,
+            "checkpoint_every": 4,
+            "steps": 11,
+            "warmup": 4,
+            "cooldown": 4,
+            "batch_tokens": 60,
+            "d_model": 16,
+            "heads": 2,
+            "d_ff": 16,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "dropout": 0.2,
+            **changes,
+        }
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        monkeypatch.setattr(sys, "argv", ["train", *words, *flags])
+        # Commands start in their own process, where nothing else has drawn random numbers.
+        torch.manual_seed(987)
+        model.train.main()
+        return tmp_path / output
+
+    return run

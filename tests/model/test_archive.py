@@ -2,6 +2,7 @@ import io
 import json
 import struct
 import zipfile
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,6 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
+import model.archive
+import model.checkpoint
+from bench.hostile import archives
+from bench.hostile.archives import pack
 from model.archive import CONFIG_BOUNDS, pack_checkpoint, unpack_checkpoint
 from model.checkpoint import load_checkpoint
 from model.memory_layout import lay_out
@@ -21,16 +26,7 @@ PACKED = pack_checkpoint(TOY.model, TOY.tokenizer)
 
 
 def files_of(packed=PACKED):
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def pack(files, compression=zipfile.ZIP_DEFLATED):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", compression) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return packed.getvalue()
+    return archives.unpack(packed)
 
 
 def changed(name, change):
@@ -179,8 +175,6 @@ def test_configs_that_make_no_sense_are_refused(entries, sentence):
 
 
 def test_a_large_config_takes_no_memory_before_the_weights_are_compared(monkeypatch):
-    import model.checkpoint
-
     made = []
     transformer = model.checkpoint.Transformer
 
@@ -190,7 +184,7 @@ def test_a_large_config_takes_no_memory_before_the_weights_are_compared(monkeypa
 
     monkeypatch.setattr(model.checkpoint, "Transformer", watched)
     refused(with_config(d_model=1_024, d_ff=8_192, encoder_layers=12, decoder_layers=12), "lack")
-    assert [model.device.type for model in made] == ["meta"]
+    assert [one.device.type for one in made] == ["meta"]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +203,47 @@ def test_a_large_config_takes_no_memory_before_the_weights_are_compared(monkeypa
 )
 def test_other_weights_are_refused(change, sentence):
     refused(with_weights(change), sentence)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (archives.many_dimensions(9), "more than 8 dimensions"),
+        (archives.many_dimensions(520_000), "more than 8 dimensions"),
+        (archives.many_tensors(15_000), "lack"),
+        (archives.many_tensors(20_000), "too many tensors"),
+    ],
+    ids=["9 dimensions", "520,000 dimensions", "15,000 tensors", "20,000 tensors"],
+)
+def test_a_hostile_header_is_refused_before_any_number_is_read(data, sentence, monkeypatch):
+    monkeypatch.setattr(model.archive, "load", None)
+    refused(data, sentence)
+
+
+def test_the_memory_of_a_model_is_asked_for_before_it_is_taken(monkeypatch):
+    asked = []
+    zeros = archives.zeros(replace(archives.SMALL, d_model=256, d_ff=1_024))
+    translator = unpack_checkpoint(zeros, asked.append)
+    parts = {*translator.model.parameters(), *translator.model.buffers()}
+    held = sum(part.untyped_storage().nbytes() for part in parts)
+    assert held < asked[0] < held + 100_000  # the tokenizer
+    assert held > 100 * len(zeros)
+
+    def no_room(size):
+        raise ValueError(f"There is no room for {size} bytes.")
+
+    monkeypatch.setattr(model.archive, "load", None)
+    with pytest.raises(ValueError, match=f"no room for {asked[0]} bytes"):
+        unpack_checkpoint(zeros, no_room)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("only 64 dims"), MemoryError(), OverflowError()])
+def test_whatever_a_library_stumbles_over_is_a_sentence(error, monkeypatch):
+    def stumble(*arguments):
+        raise error
+
+    monkeypatch.setattr(model.archive, "assemble", stumble)
+    refused(PACKED, "^No model can be made of what the file holds.$")
 
 
 def test_weights_that_are_no_safetensors_are_refused(tmp_path):

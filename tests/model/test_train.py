@@ -1,6 +1,5 @@
 import csv
 import math
-import sys
 
 import pytest
 import torch
@@ -8,45 +7,7 @@ from safetensors.torch import load_file
 
 import model.train
 from model.checkpoint import load_checkpoint
-from model.train import LOG_COLUMNS, Log
-
-
-@pytest.fixture
-def command(pairs, tmp_path, monkeypatch):
-    """A function that trains a tiny model from the command line into a folder."""
-    # Sums on a GPU do not repeat bit for bit.
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    lines = [f"{source}\t{target}\n" for source, target in pairs]
-    (tmp_path / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
-    (tmp_path / "valid.tsv").write_text("".join(lines[:2]), encoding="utf-8")
-
-    def run(output, *flags, **changes):
-        options = {
-            "pairs": tmp_path / "pairs.tsv",
-            "valid": tmp_path / "valid.tsv",
-            "output": tmp_path / output,
-            "vocabulary": 600,
-            "checkpoint_every": 4,
-            "steps": 11,
-            "warmup": 4,
-            "cooldown": 4,
-            "batch_tokens": 60,
-            "d_model": 16,
-            "heads": 2,
-            "d_ff": 16,
-            "encoder_layers": 1,
-            "decoder_layers": 1,
-            "dropout": 0.2,
-            **changes,
-        }
-        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        monkeypatch.setattr(sys, "argv", ["train", *words, *flags])
-        # Commands start in their own process, where nothing else has drawn random numbers.
-        torch.manual_seed(987)
-        model.train.main()
-        return tmp_path / output
-
-    return run
+from model.training.log import COLUMNS
 
 
 @pytest.fixture
@@ -91,30 +52,6 @@ def test_every_epoch_holds_every_pair_in_another_order(command, monkeypatch, pai
     assert orders[0] != orders[1] != orders[2]
 
 
-def test_the_log_forgets_rows_after_the_place_a_training_goes_on_at(tmp_path):
-    path = tmp_path / "log.csv"
-    values = dict.fromkeys(LOG_COLUMNS, 0)
-    log = Log(path, 0)
-    for step in (3, 6, 9):
-        log.write(**{**values, "step": step})
-    assert [row["step"] for row in log_rows(tmp_path)] == ["3", "6", "9"]
-    Log(path, 6).write(**{**values, "step": 8})
-    assert [row["step"] for row in log_rows(tmp_path)] == ["3", "6", "8"]
-    Log(path, 0).write(**{**values, "step": 1})
-    assert [row["step"] for row in log_rows(tmp_path)] == ["1"]
-
-
-def test_the_log_counts_the_seconds_of_the_trainings_before(tmp_path):
-    path = tmp_path / "log.csv"
-    row = dict.fromkeys(LOG_COLUMNS, 0) | {"step": 3, "seconds": 500}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, LOG_COLUMNS)
-        writer.writeheader()
-        writer.writerow(row)
-    Log(path, 3).write(**{**row, "step": 4})
-    assert 500 <= float(log_rows(tmp_path)[-1]["seconds"]) < 510
-
-
 def test_a_training_writes_a_log_a_checkpoint_and_its_snapshots(command):
     folder = command("run", "--snapshots", "0", "3")
     assert sorted(path.name for path in (folder / "snapshots").iterdir()) == [
@@ -122,7 +59,7 @@ def test_a_training_writes_a_log_a_checkpoint_and_its_snapshots(command):
         "step-000003",
     ]
     rows = log_rows(folder)
-    assert list(rows[0]) == list(LOG_COLUMNS)
+    assert list(rows[0]) == list(COLUMNS)
     assert rows[-1]["step"] == "11"
     assert len(rows) > 2
     assert all(math.isfinite(float(value)) for row in rows for value in row.values())
@@ -216,54 +153,3 @@ def test_another_seed_trains_another_model(command):
     name = "model.encoder.embedding.tokens.weight"
     weights = [load_file(folder / "training.safetensors")[name] for folder in (first, second)]
     assert not torch.equal(*weights)
-
-
-@pytest.mark.parametrize(
-    ("change", "advice"),
-    [
-        ({"seed": 5}, "--seed 0"),
-        ({"batch_tokens": 90, "warmup": 3}, "--warmup 4 --batch-tokens 60"),
-        ({"label_smoothing": 0.3}, "--label-smoothing 0.1"),
-    ],
-)
-def test_a_resumed_training_refuses_changed_settings(change, advice, command):
-    folder = command("run", steps=4)
-    with pytest.raises(SystemExit, match=rf"To go on with .*run, start with {advice}\.$"):
-        command("run", "--resume", **change)
-    assert len(load_file(folder / "training.safetensors")) > 10
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"d_model": 32}, {"heads": 4}, {"dropout": 0.5}, {"norm": "post"}, {"activation": "gelu"}],
-    ids=str,
-)
-def test_a_resumed_training_refuses_another_shape(change, command):
-    command("run", steps=4)
-    with pytest.raises(SystemExit, match=r"To go on with .*run, start with --"):
-        command("run", "--resume", steps=6, **change)
-
-
-def test_a_resumed_training_may_go_on_for_longer(command):
-    command("run", steps=4)
-    folder = command("run", "--resume", steps=7, cooldown=2)
-    assert log_rows(folder)[-1]["step"] == "7"
-
-
-def test_a_resume_without_a_training_says_so(command):
-    with pytest.raises(SystemExit, match="has no training to go on with; leave --resume out"):
-        command("empty", "--resume")
-
-
-def test_a_training_is_not_overwritten(command):
-    folder = command("run", steps=4)
-    before = (folder / "training.safetensors").read_bytes()
-    with pytest.raises(SystemExit, match="holds a training; add --resume, or choose another"):
-        command("run", steps=4)
-    assert (folder / "training.safetensors").read_bytes() == before
-
-
-def test_an_unknown_precision_is_refused(command, capsys):
-    with pytest.raises(SystemExit):
-        command("run", precision="float8")
-    assert "--precision is one of float32, bfloat16" in capsys.readouterr().err

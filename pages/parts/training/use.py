@@ -5,19 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Set
 from functools import partial
-from hashlib import sha256
 from itertools import chain, count
 
 import streamlit as st
 
 from model import Translator
-from model.archive import pack_checkpoint, unpack_checkpoint
+from model.archive import pack_checkpoint
 from model.tokens import END_ID
 from model.training.jobs import TrainingJob
 from model.training.state import TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
+from pages.shared.runs import uploads
 from pages.shared.runs.training import answered
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
@@ -104,10 +104,10 @@ def upload() -> None:
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
     st.caption(UPLOAD)
     if file is None:
+        uploads.let_go()
         return
-    data = file.getvalue()
     try:
-        translator = unpacked(sha256(data).hexdigest(), data)
+        translator = uploads.uploaded(file.getvalue())
     except ValueError as error:
         st.error("This file was refused, and nothing was loaded.")
         st.text(str(error))
@@ -117,22 +117,18 @@ def upload() -> None:
         f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
         f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
     )
-    use = {"on_click": use_uploaded, "args": [translator, file.name]}
-    st.button("Use the uploaded model", **use, key="toy_use_uploaded")
+    st.button("Use the uploaded model", on_click=use_uploaded, key="toy_use_uploaded")
     confirm("uploaded")
 
 
-@st.cache_resource(show_spinner="Reading …", max_entries=4, scope="session")
-def unpacked(digest: str, _data: bytes) -> Translator:
-    """Return the model in an uploaded file; raise ValueError if there is none."""
-    return unpack_checkpoint(_data)
-
-
-def use_uploaded(translator: Translator, file: str) -> None:
-    """Let the other pages show an uploaded model, by the name of its file."""
-    title = title_of(file, {entry.title for entry in models.choices().values()})
-    models.use_model(translator, title, examples_for(translator), "source", "target")
-    workshop().used = "uploaded", models.chosen().key
+def use_uploaded() -> None:
+    """Let the other pages show the uploaded model, by the name of its file."""
+    file = st.session_state.toy_upload
+    with refusals():
+        translator = uploads.uploaded(file.getvalue())
+        title = title_of(file.name, {entry.title for entry in models.choices().values()})
+        models.use_model(translator, title, examples_for(translator), "source", "target")
+        workshop().used = "uploaded", models.chosen().key
 
 
 def title_of(file: str, taken: Set[str]) -> str:

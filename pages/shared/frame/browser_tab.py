@@ -9,13 +9,12 @@ from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
 from pages.shared.state.page import shown
 from pages.shared.state.slide import draw_anew
-from pages.shared.state.workshop import come_back, workshop
+from pages.shared.state.workshop import come_back, is_of_this_server, workshop
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
-GONE = (
-    "The models trained or uploaded in this tab are gone: unused ones are released after a few "
-    "minutes."
-)
+GONE = "The models trained or uploaded in this tab are gone: "
+LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
+RESTARTED = GONE + "the server was started anew since, or another one answers now."
 
 
 def remember() -> None:
@@ -28,6 +27,8 @@ def remember() -> None:
 
 def _come_back() -> None:
     key = picked("workshop-key")
+    if key is None:  # the connection was lost for a while
+        return
     awaited = st.session_state.pop("awaited", None)
     if key == workshop().key or not workshop().is_empty:
         return
@@ -38,4 +39,4 @@ def _come_back() -> None:
     else:
         workshop().gone = True
         if shown().key == "training":
-            workshop().refused = GONE
+            workshop().refused = LEFT if is_of_this_server(str(key)) else RESTARTED

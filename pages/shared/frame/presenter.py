@@ -17,7 +17,7 @@ from pages.shared.show.captions import names_site
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.stage import NOTE, drawn, place, staged
 from pages.shared.state import slide
-from pages.shared.state.page import PAGES, Page, enter, shown
+from pages.shared.state.page import PAGES, Page, enter
 from viz.canvas import CanvasPicture
 from viz.numbers import writable
 
@@ -35,6 +35,10 @@ def take_turn() -> None:
     """
     if slide.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
         slide.turn_to(None)
+    if slide.is_leaving() and not slide.begun_on():
+        slide.draw_anew()  # what the browser sends with Esc may be of an earlier slide
+        put_in_force(talk.in_force(), slide.slide())
+        slide.begin_here()
     slide.take_turn()
 
 
@@ -44,29 +48,39 @@ def asked_for() -> int | None:
     if asked is not None:
         found = re.fullmatch("[1-9][0-9]{0,3}", asked.get(PARAMETER, ""))
         number = int(found[0]) if found else None
-        if number:
-            address.know(asked)
         if number or slide.slide():
             slide.turn(number)
+        if number:
+            address.know(asked)
     if slide.slide() and slide.slide() > len(talk.in_force()):
         slide.turn(len(talk.in_force()))
     return slide.slide()
+
+
+def put_in_force(slides: Sequence[Slide], number: int) -> None:
+    """Enter the page of a slide and choose what the slide's scene has chosen, once a turn.
+
+    A slide of words alone keeps the scene before it; if there is none, the first page opens as it
+    is. The next click may end the run anywhere: the turn is noted as done when all of it is.
+    """
+    scenes = [scene for scene in slides[:number] if scene.page in PAGES]
+    scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
+    enter(PAGES[scene.page])
+    if slide.is_new():
+        address.apply(scene.parameters, PAGES[scene.page])
+        slide.begin()
 
 
 def show_slide(number: int) -> None:
     """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
     slides = talk.in_force()
     scene = slides[number - 1]
-    page = PAGES.get(scene.page)
-    enter(page or shown() or next(iter(PAGES.values())))
-    is_new = slide.begins()
-    if is_new:
-        if page:
-            address.apply(scene.parameters, page)
-        address.write({PARAMETER: str(number)})
+    is_new = slide.is_new()
+    put_in_force(slides, number)
+    address.write({PARAMETER: str(number)})
     st.html(STYLE)
     show(words_of(slides, number), "slide-words", turn)
-    if page:
+    if page := PAGES.get(scene.page):
         draw_scene(page, scene.pictures)
         if is_new:
             talk.note_drawn(number, drawn())

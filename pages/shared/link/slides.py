@@ -171,16 +171,17 @@ def explained(error: ValidationError) -> str:
 def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
     """Return a slide from its entry in a file, and the names of what was left out."""
     _, unknown = link.read(entry.parameters, page.linked, address.shape_for(entry.parameters))
-    missing = [key for key in entry.pictures if key not in page.pictures]
-    refused = [*(() if kept else unknown), *missing]
+    pictures = list(dict.fromkeys(entry.pictures))
+    refused = dict.fromkeys(() if kept else unknown)
+    missing = [key for key in pictures if key not in page.pictures]
     slide = Slide(
         page.key,
         {name: text for name, text in entry.parameters.items() if name not in refused},
         entry.title,
         entry.words,
-        tuple(dict.fromkeys(key for key in entry.pictures if key not in missing)),
+        tuple(key for key in pictures if key in page.pictures),
         min(max(entry.size, SIZES[0]), SIZES[1]),
         tuple(key for key in page.pictures if key in entry.drawn),
         entry.notes,
     )
-    return slide, refused
+    return slide, [*refused, *missing]

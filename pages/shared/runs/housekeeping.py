@@ -17,12 +17,25 @@ M_ARENA_MAX = -8  # of malloc.h
 
 LEFT: list[Callable[[], None]] = []  # let go of what nobody uses, called when nobody is working
 _released = Event()
+_session_ended = Event()
 
 
 def released() -> None:
     """Note that something large was let go."""
     _released.set()
     _helper()
+
+
+def session_ended() -> None:
+    """Note that a session has ended, of which nothing is to be left."""
+    _session_ended.set()
+    released()
+
+
+def freeze() -> None:
+    """Collect garbage, and spare what is loaded for good from later collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def tidy() -> None:
@@ -60,4 +73,10 @@ def _tidy_when_quiet() -> None:
     while _released.wait():
         _released.clear()
         if not _released.wait(QUIET):
-            tidy()
+            if _session_ended.is_set() and gc.get_freeze_count():
+                _session_ended.clear()
+                gc.unfreeze()  # a session that was there when a model was loaded froze with it
+                tidy()
+                gc.freeze()
+            else:
+                tidy()

@@ -9,6 +9,7 @@ from model.library.hub import first_line
 from model.reader import Reader
 from model.translator import Translator, load
 from pages.shared.runs import tuning
+from pages.shared.runs.housekeeping import freeze
 from pages.shared.runs.shelf import GONE, shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry, library_entry
@@ -37,7 +38,7 @@ def _shipped(key: str) -> Translator:
     tuning.tune()
     with torch.inference_mode(False):  # the first call of a model may be in it; gradients cannot be
         loaded = load(key)
-    tuning.freeze()
+    freeze()
     return loaded
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import torch
 
-from pages.shared.runs import limits
+from pages.shared.runs import leaving, limits
 from pages.shared.runs.housekeeping import share_arenas
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only after another
@@ -16,13 +15,8 @@ TURN = 0.0005  # seconds of a thread at most while others wait; Python's default
 
 
 def tune() -> None:
-    """Set up threads and memory for model calls of many sessions; call it before the first."""
+    """Set this process up for many sessions; call it before the first model call."""
     torch.set_num_threads(limits.THREADS)
     share_arenas()
     sys.setswitchinterval(TURN)
-
-
-def freeze() -> None:
-    """Spare what is loaded for good from later collections of garbage."""
-    gc.collect()
-    gc.freeze()
+    leaving.watch()

@@ -36,7 +36,12 @@ def staged_keys() -> set[str]:
 
 
 def begin() -> None:
-    """Begin a page on which nothing is drawn yet."""
+    """Begin a page on which nothing is drawn yet.
+
+    A slide that the next click cut short may have left its places behind: `staged` is cut short
+    there too, wherever it reads or writes the session's state.
+    """
+    st.session_state.pop(STAGE, None)
     st.session_state[DRAWN] = {}
 
 

@@ -37,16 +37,22 @@ def turn_to(number: int | None) -> None:
     st.session_state.turning = number
 
 
+def is_leaving() -> bool:
+    """Return whether `take_turn` is going to leave the talk."""
+    return st.session_state.get("turning", slide()) is None and slide() is not None
+
+
 def take_turn() -> None:
     """Turn to what was asked for, after all callbacks and before anything is drawn.
 
     A talk that was left may be left again: what a browser sends that still shows a slide is late.
     """
     if "turning" in st.session_state:
-        number = st.session_state.pop("turning")
+        number = st.session_state.turning
         turn(number)
         if number is None:
-            st.session_state.left_for = begun_on() or shown()
+            st.session_state.left_for = begun_on()
+        del st.session_state.turning  # last: the next click may end the run anywhere before
 
 
 def turn(number: int | None) -> None:
@@ -54,12 +60,17 @@ def turn(number: int | None) -> None:
 
     Slides put their own choices in force; those from before the talk come back when it is left.
     """
+    draw_anew()
     if number is None:
         _go_back()
     elif slide() is None:
-        st.session_state.origin = _here()
+        begin_here()
     st.session_state.slide = number
-    draw_anew()
+
+
+def begin_here() -> None:
+    """Have the talk, when it is left, come back to the page that is shown, as it is now."""
+    st.session_state.origin = _here()
 
 
 def was_left() -> bool:
@@ -68,7 +79,7 @@ def was_left() -> bool:
 
 
 def begun_on() -> Page | None:
-    """Return the page that the talk was begun on; None if the session began with a slide."""
+    """Return the page to come back to; None as long as the session has shown slides alone."""
     origin = st.session_state.get("origin")
     return origin and origin.page
 
@@ -78,11 +89,14 @@ def draw_anew() -> None:
     st.session_state.pop("slide_drawn", None)
 
 
-def begins() -> bool:
-    """Return whether the slide is drawn for the first time since it was turned to; ask once."""
-    begins = "slide_drawn" not in st.session_state
-    st.session_state.slide_drawn = True
-    return begins
+def is_new() -> bool:
+    """Return whether the slide that is shown has not yet put its choices in force."""
+    return st.session_state.get("slide_drawn") != slide()
+
+
+def begin() -> None:
+    """Note that the slide that is shown has put all of its choices in force."""
+    st.session_state.slide_drawn = slide()
 
 
 def has_presented() -> bool:

@@ -14,6 +14,7 @@ from model.training.jobs import TrainingJob
 from model.translator import Translator
 from pages.shared.state.catalog import CatalogEntry
 
+SERVER = token_urlsafe(6)  # tells this process from those before it and beside it
 Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 
 
@@ -26,11 +27,21 @@ class Run:
     key: str = field(default_factory=token_urlsafe)
 
 
+def new_key() -> str:
+    """Return a key that nobody can guess, with the server that it is of."""
+    return f"{SERVER}.{token_urlsafe()}"
+
+
+def is_of_this_server(key: str) -> bool:
+    """Return whether a key was made by this process."""
+    return key.partition(".")[0] == SERVER
+
+
 @dataclass(eq=False)
 class Workshop:
     """The trainings and the models of one visitor; `key` is known to their tab alone."""
 
-    key: str = field(default_factory=token_urlsafe)
+    key: str = field(default_factory=new_key)
     run: Run | None = None  # the training that is watched
     count: int = 0  # of the trainings begun
     earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel

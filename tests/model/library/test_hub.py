@@ -121,9 +121,7 @@ def test_the_config_is_checked_before_the_weights_are_fetched(hub, folder):
     entries = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(entries | {"num_hidden_layers": 10**9}))
     hub.models["tiny-bert"] = folder
-    with pytest.raises(
-        LoadingError, match=r"of tiny-bert is not accepted: num_hidden_layers"
-    ):
+    with pytest.raises(LoadingError, match=r"of tiny-bert is not accepted: num_hidden_layers"):
         fetch_model("tiny-bert")
     assert not any("safetensors" in path for path in hub.asked)
 

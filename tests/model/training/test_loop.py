@@ -132,6 +132,23 @@ def test_gradients_are_clipped_to_the_given_norm(make_model):
     assert (after - before).norm() == pytest.approx(0.01 * step.learning_rate, rel=1e-2)
 
 
+@pytest.mark.parametrize("ruined", ["loss", "gradient"])
+def test_what_is_no_number_stops_a_training_before_the_weights_are_changed(ruined, make_model):
+    ours = make_model(dropout=0.0)
+    weight = ours.decoder.layers[0].feed_forward.output.weight
+    if ruined == "loss":
+        with torch.no_grad():
+            weight[0, 0] = torch.inf
+    else:
+        weight.register_hook(lambda gradient: gradient * torch.inf)
+    before = {name: parameter.clone() for name, parameter in ours.named_parameters()}
+    steps = train(ours, make_optimizer(ours), [BATCH] * 2, Settings(warmup=4), first_step=7)
+    with pytest.raises(FloatingPointError, match=r"At step 7 the training diverged \(its numbers"):
+        next(steps)
+    for name, parameter in ours.named_parameters():
+        assert torch.equal(parameter, before[name]), name
+
+
 def test_each_step_drops_afresh_even_after_an_evaluation(make_model):
     ours = make_model(dropout=0.5)
     modes = []

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.pages import PAGES
 from pages.shared.frame import browser_tab
-from pages.shared.state.workshop import Run, Workshop, workshop, workshops
+from pages.shared.state.workshop import Run, Workshop, new_key, workshop, workshops
 
 ANSWER = "from pages.shared.frame import browser_tab; browser_tab._come_back()"
 
@@ -54,8 +54,17 @@ def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
     assert "slide_drawn" not in state
 
 
-def test_what_is_gone_is_told_on_its_page_alone(answered):
-    state, _ = answered("stale", page="training")
-    assert state["workshop"].refused == browser_tab.GONE
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        (new_key(), browser_tab.LEFT),
+        ("another." + new_key().partition(".")[2], browser_tab.RESTARTED),
+        ("stale", browser_tab.RESTARTED),
+    ],
+    ids=["left", "restarted", "older"],
+)
+def test_what_is_gone_is_told_on_its_page_alone_with_the_reason(key, why, answered):
+    state, _ = answered(key, page="training")
+    assert state["workshop"].refused == why
     assert state["workshop"].gone
-    assert not answered("stale")[0]["workshop"].refused
+    assert not answered(key)[0]["workshop"].refused

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import pytest
 import streamlit
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from pages.parts.pages import PAGES
 from pages.shared.frame import presenter
 from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import Slide, read_talk
-from pages.shared.state.choices import HEAD, put
+from pages.shared.state.choices import HEAD, SENTENCE, put
 from pages.shared.state.workshop import Workshop
 from tests.pages.apps import (
     address,
@@ -74,7 +76,8 @@ def test_every_slide_opens_by_its_link_with_its_pictures_alone(number):
     assert not app.exception
     assert not app.error
     assert on_stage(app) == list(slide.pictures)
-    assert app.session_state["page"] is PAGES[slide.page or "attention"]
+    scenes = [one.page for one in TALK[:number] if one.page]  # a slide of words keeps the last
+    assert app.session_state["page"] is PAGES[scenes[-1] if scenes else "attention"]
     assert address(app) == {"talk": str(number)}
     assert words_of(app)["title"] == slide.title
 
@@ -405,3 +408,47 @@ def test_a_saved_scene_of_a_slide_is_of_its_page():
     scene, _ = json.JSONDecoder().raw_decode(body[start:].decode("utf-8", "replace"))
     assert scene["slides"][0]["page"] == "attention"
     assert scene["slides"][0]["parameters"] == {"v": "2", "layer": "3", "head": "5"}
+
+
+def cut(monkeypatch, after, act):
+    """Do what ends in a run, and have the next click end that run at its `after`-th chance."""
+    chances = iter(range(after))
+
+    def check(runner):
+        if runner._execing and next(chances, None) is None:
+            raise StopException
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScriptRunner, "_maybe_handle_execution_control_request", check)
+        act()
+
+
+CUTS = [*range(8, 60, 2), *range(60, 400, 40)]
+
+
+def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatch):
+    of_slides = {
+        ("Masks", "We sing."): {"v": "2", "sentence": "We sing.", "edits": "look-ahead.off"},
+        ("Attention", SENTENCE.default): {"v": "2", "layer": "3", "head": "5"},
+    }
+    seen = set()
+    for after in CUTS:
+        app = with_talk(*OWN_TALK[:2], talk="1")
+        cut(monkeypatch, after, lambda app=app: asked(app, 2))
+        asked(app, 0)
+        assert not app.exception
+        scene = app.title[0].value, app.text_input(key="sentence").value
+        assert address(app) == of_slides[scene], after
+        seen.add(scene)
+    assert len(seen) == 2
+
+
+def test_leaving_that_the_next_click_cuts_short_goes_back_all_the_same(asked, monkeypatch):
+    for after in CUTS:
+        app = open_page("attention", head="2", sentence="We eat.")
+        app.session_state["talk"] = OWN_TALK[1:]
+        app.button(key="present").click().run()
+        cut(monkeypatch, after, lambda app=app: asked(app, 0))
+        asked(app, 0)
+        assert not app.exception
+        assert address(app) == {"v": "2", "head": "2", "sentence": "We eat."}, after

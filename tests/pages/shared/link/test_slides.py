@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.hostile import talks
 from pages.parts.pages import PAGES
 from pages.shared.link import address, link
 from pages.shared.link.slides import (
@@ -157,6 +159,23 @@ def test_what_does_not_exist_here_is_left_out_with_a_note():
     assert slides == (Slide("attention", {"head": "5"}, pictures=("grid",)),)
     assert "no page <b>" in notes[0]
     assert all(name in notes[1] for name in ("layer", "moon", "model", "</style>"))
+
+
+def seconds_to_read(data):
+    began = time.perf_counter()
+    (slide,), (note,) = read_talk(data)
+    assert not slide.parameters
+    assert not slide.pictures
+    assert len(note) < 400
+    return time.perf_counter() - began
+
+
+@pytest.mark.parametrize("make", [talks.many_parameters, talks.many_pictures])
+def test_time_grows_with_a_file_and_no_faster(make):
+    few, many = make(3_000), make(30_000)
+    assert LARGEST_FILE > len(many) > 8 * len(few)
+    least = min(seconds_to_read(few) for _ in range(3))
+    assert min(seconds_to_read(many) for _ in range(3)) < 40 * least
 
 
 def test_what_a_scene_draws_is_kept_as_far_as_its_page_has_it():

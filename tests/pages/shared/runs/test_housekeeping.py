@@ -75,3 +75,22 @@ def test_the_system_is_asked_for_what_is_free(monkeypatch):
     housekeeping.tidy()
     housekeeping.share_arenas()
     assert calls == [("malloc_trim", 0), ("mallopt", -8, housekeeping.ARENAS)]
+
+
+def test_what_was_frozen_while_a_visitor_was_there_goes_when_a_session_has_ended(monkeypatch):
+    monkeypatch.setattr(housekeeping, "QUIET", 0.1)
+    tidied, tidy = [], housekeeping.tidy
+    monkeypatch.setattr(housekeeping, "tidy", lambda: tidy() or tidied.append(True))
+    circle = Circle()
+    seen = weakref.ref(circle)
+    housekeeping.freeze()
+    del circle
+    try:
+        housekeeping.released()
+        assert wait_for(lambda: tidied)
+        assert seen() is not None
+        housekeeping.session_ended()
+        assert wait_for(lambda: seen() is None)
+        assert wait_for(gc.get_freeze_count)
+    finally:
+        gc.unfreeze()

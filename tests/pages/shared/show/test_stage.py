@@ -54,3 +54,15 @@ except ValueError:
     assert app.session_state["during"]
     assert "stage" not in app.session_state
     assert texts_in(app, "room-first") == ["first"]
+
+
+def test_a_page_has_none_of_the_places_that_a_slide_cut_short_left_behind():
+    slide = """
+if "stage" not in st.session_state:
+    places = {"first": st.container(key="left")}
+    st.session_state.stage = places
+begin()
+body()
+"""
+    app = AppTest.from_string(SCRIPT.replace("place,", "begin, place,") % slide).run()
+    assert texts_in(app, "room-first") == ["first"]

@@ -2,7 +2,8 @@ import gc
 
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.state.workshop import Run, workshops
+from pages.shared.state import workshop
+from pages.shared.state.workshop import Run, is_of_this_server, workshops
 
 PAGE = """
 import streamlit as st
@@ -25,6 +26,13 @@ def test_each_session_has_its_own_and_it_begins_empty():
     assert first is not second
     assert first.key != second.key
     assert first.is_empty
+
+
+def test_a_key_tells_the_server_that_made_it(monkeypatch):
+    key = session().session_state["workshop"].key
+    assert is_of_this_server(key)
+    monkeypatch.setattr(workshop, "SERVER", "another")  # after a restart
+    assert not is_of_this_server(key)
 
 
 def test_a_session_that_knows_the_key_takes_it_up_again():

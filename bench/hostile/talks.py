@@ -1,0 +1,20 @@
+"""Talk files that are not what they say: uploads meant to take time."""
+
+from __future__ import annotations
+
+import json
+
+
+def many_parameters(count: int) -> bytes:
+    """Return a talk of one slide with so many parameters that no page has."""
+    return talk({"page": "attention", "parameters": {str(number): "" for number in range(count)}})
+
+
+def many_pictures(count: int) -> bytes:
+    """Return a talk of one slide with so many pictures that no page has."""
+    return talk({"page": "attention", "pictures": [str(number) for number in range(count)]})
+
+
+def talk(slide: dict[str, object]) -> bytes:
+    """Return a talk of one slide."""
+    return json.dumps({"headlight_talk": 2, "slides": [slide]}, separators=(",", ":")).encode()

@@ -1,0 +1,172 @@
+"""A training on the disk: all that it needs to go on exactly where it was."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from model.checkpoint import copy_weights, save_tensors
+from model.config import TransformerConfig
+from model.training.loop import Settings
+from model.transformer import Transformer
+
+OPTIMIZER_STATE = ("step", "exp_avg", "exp_avg_sq", "momentum")  # kept of a parameter, if there
+MAY_CHANGE = ("steps", "cooldown")  # of a training that goes on
+
+Value = int | float | str | bool | None
+
+
+@dataclass
+class Place:
+    """How far a training has come: steps and epochs done, batches done of this epoch, and the
+    running mean of the loss in nats a token.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    loss: float | None = None
+
+    def __post_init__(self) -> None:
+        counts = (self.step, self.epoch, self.batch)
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError("A place in a training has counts from 0.")
+        if self.loss is not None and not math.isfinite(self.loss):
+            raise ValueError("A place in a training has a loss that is a number.")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a file holds of a training. What it was begun with is empty in older files."""
+
+    place: Place
+    options: dict[str, Value]
+    begun_with: dict[str, Value]
+    tensors: dict[str, Tensor] = field(repr=False)
+
+
+def chosen(config: TransformerConfig, settings: Settings) -> dict[str, Value]:
+    """Return everything that was chosen for a training, by name."""
+    return {**asdict(config), **asdict(settings)}
+
+
+def fingerprint(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return what tells these pairs in this order from others."""
+    digest = sha256()
+    for source, target in pairs:
+        digest.update(f"{source}\t{target}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def save_training(
+    path: Path,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    place: Place,
+    settings: Settings,
+    begun_with: Mapping[str, Value],
+) -> None:
+    """Write all that a training needs to resume exactly here, in one file."""
+    tensors = {"random.cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    for name, parameter in model.named_parameters():
+        tensors[f"model.{name}"] = parameter.detach()
+        for key, value in optimizer.state[parameter].items():
+            tensors[f"optimizer.{key}.{name}"] = value
+    metadata = {
+        "place": asdict(place),
+        "settings": chosen(model.config, settings),
+        "begun_with": dict(begun_with),
+    }
+    save_tensors(path, tensors, {name: json.dumps(entry) for name, entry in metadata.items()})
+
+
+def read_training(path: Path) -> Saved:
+    """Return what `save_training` wrote; raise ValueError for a file that is damaged or another."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = {name: json.loads(entry) for name, entry in file.metadata().items()}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        place = Place(**metadata["place"])
+        options, begun_with = metadata["settings"], metadata.get("begun_with", {})
+        saved = Saved(place, {**options}, {**begun_with}, tensors)
+        floats = (tensor for tensor in tensors.values() if tensor.is_floating_point())
+        if not ("random.cpu" in tensors and all(tensor.isfinite().all() for tensor in floats)):
+            raise ValueError("It has numbers that are not finite, or lacks some.")
+    except Exception as error:  # the library raises whatever the bytes led to
+        raise ValueError(
+            f"{path} is damaged, or not of a training: put back a copy of it, or begin anew with "
+            "another --output."
+        ) from error
+    return saved
+
+
+def refuse_other_options(folder: Path, saved: Saved, now: Mapping[str, Value]) -> None:
+    """Raise ValueError if a training goes on with other options, which are named.
+
+    It may go on for more steps; with anything else the result would be neither the one training
+    nor the other.
+    """
+    before = {**saved.options, **saved.begun_with}
+    changed = [
+        option(name, before[name])
+        for name, value in now.items()
+        if name not in MAY_CHANGE and before.get(name, value) != value
+    ]
+    if changed:
+        raise ValueError(f"To go on with {folder}, start with {' '.join(changed)}.")
+
+
+def option(name: str, value: Value) -> str:
+    """Return an option of the command line with its value."""
+    words = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{words}" if value else f"--no-{words}"
+    return f"--{words} {value}"
+
+
+def refuse_other_files(folder: Path, saved: Saved, files: Mapping[str, tuple[str, Path]]) -> None:
+    """Raise ValueError if a training goes on with other pairs, or with another vocabulary.
+
+    `files` has the fingerprint and the path of each by the name under which it was saved.
+    """
+    for name, (found, path) in files.items():
+        if saved.begun_with.get(name, found) != found:
+            refuse_file(folder, name, path)
+
+
+def refuse_file(folder: Path, name: str, path: Path) -> None:
+    """Raise ValueError for a file that is not the one that a training began with."""
+    raise ValueError(f"To go on with {folder}, use the {name} it began with, not {path}.")
+
+
+def put_back(
+    path: Path, saved: Saved, model: Transformer, optimizer: torch.optim.Optimizer
+) -> None:
+    """Put a model, its optimizer and the random state back to where they were saved.
+
+    Raises ValueError if the tensors are not those of this model.
+    """
+    tensors = saved.tensors
+    copy_weights(model, {name[6:]: t for name, t in tensors.items() if name.startswith("model.")})
+    for name, parameter in model.named_parameters():
+        keys = {key: f"optimizer.{key}.{name}" for key in OPTIMIZER_STATE}
+        found = {key: tensors[entry] for key, entry in keys.items() if entry in tensors}
+        if any(tensor.shape not in (parameter.shape, ()) for tensor in found.values()):
+            raise ValueError(f"{path} has the state of an optimizer for another model.")
+        optimizer.state[parameter] = {key: value.to(model.device) for key, value in found.items()}
+    try:
+        torch.set_rng_state(tensors["random.cpu"])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"{path} has no state of random numbers.") from error

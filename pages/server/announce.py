@@ -1,0 +1,56 @@
+"""What the terminal says when the server starts: its address, and to whom it is open."""
+
+from __future__ import annotations
+
+import io
+from urllib.parse import urlencode
+
+import segno
+from streamlit import config, net_util
+from streamlit.web.server.server_util import get_url
+
+from pages.server.door import PARAMETER, access_token
+from pages.server.hosts import open_to_others
+from pages.shared.runs.limits import OTHER_MODELS
+
+EVERY_NETWORK = ("0.0.0.0", "::", None)
+HERE = "Open to this machine alone; `make share` opens it to others."
+WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
+TO_ALL = "Open to everyone who reaches this machine: `make share` lets in by a token alone."
+MODELS = "They may load other models too; HEADLIGHT_OTHER_MODELS=off keeps them from it."
+
+
+def announcement(on_terminal: bool) -> str:
+    """Return what is said at the start; a log, which others may read, gets no token."""
+    if not open_to_others():
+        return said(link("localhost", on_terminal), HERE)
+    address = link(name_for_others(), on_terminal)
+    notes = [WITH_TOKEN if access_token() else TO_ALL, *([MODELS] if OTHER_MODELS else [])]
+    return said(address, *notes) + (qr_code(address) if on_terminal else "")
+
+
+def said(address: str, *notes: str) -> str:
+    """Return an address and what is to be said of it, a line each."""
+    return "".join(f"\n  {line}" for line in (f"Headlight: {address}", *notes)) + "\n"
+
+
+def name_for_others() -> str:
+    """Return the name or address by which others reach this machine."""
+    if config.is_manually_set("browser.serverAddress"):
+        return config.get_option("browser.serverAddress")
+    address = config.get_option("server.address")
+    return net_util.get_internal_ip() if address in EVERY_NETWORK else address
+
+
+def link(name: str, with_token: bool = True) -> str:
+    """Return the address of the app, with the token that opens it."""
+    token = access_token() if with_token else ""
+    return f"{get_url(name)}/?{urlencode({PARAMETER: token})}" if token else get_url(name)
+
+
+def qr_code(text: str) -> str:
+    """Return a text as a QR code for a terminal, in white on black whatever its colours are."""
+    drawn = io.StringIO()
+    segno.make(text, micro=False).terminal(drawn, compact=True)
+    rows = drawn.getvalue().splitlines()
+    return "\n" + "".join(f"  \033[97;40m{row}\033[0m\n" for row in rows)

@@ -1,0 +1,116 @@
+"""The access token: who has it in a link comes in, and is known from then on."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from html import escape
+from urllib.parse import quote, urlencode
+
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pages.server.frames import framing_origins
+from pages.server.paths import CORE, HEALTH, METRICS, path_of
+
+VARIABLE = "HEADLIGHT_TOKEN"
+PARAMETER = "token"
+COOKIE = "headlight_door"
+SHORTEST = 12  # characters, which are not guessed within the hours of a lecture
+CLOSED = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Headlight</title>
+<style>
+  :root { color-scheme: light dark; font-family: sans-serif; line-height: 1.5; }
+  main { max-width: 26rem; margin: 20vh auto; padding: 0 1rem; }
+  input, button { font: inherit; padding: 0.4rem 0.6rem; }
+</style>
+<main>
+  <h1>Headlight</h1>
+  <p>This Headlight opens with a link that holds a token. Ask who shared it for that link, or
+  enter the token:</p>
+  WRONG
+  <form>HIDDEN<input name="token" aria-label="Token" autocomplete="off" autofocus required>
+  <button>Open</button></form>
+</main>
+</html>
+"""
+WRONG = '<p role="alert">This token does not open it.</p>'
+
+
+def access_token() -> str:
+    """Return the token that opens the app; empty where it is open to all.
+
+    Raise ValueError for one that could be guessed.
+    """
+    token = os.environ.get(VARIABLE, "").strip()
+    if token and len(token) < SHORTEST:
+        raise ValueError(f"{VARIABLE} is too short: take at least {SHORTEST} characters at random.")
+    return token
+
+
+def behind_door(app: ASGIApp) -> ASGIApp:
+    """Let in who has the token in the address, or the cookie that it was exchanged for.
+
+    The address of a page goes on without it, and so do the links that are copied there. Whether
+    the server is up is told to all, and what it counts to those with a token alone.
+    """
+    token = access_token()
+    mark = hmac.digest(token.encode(), COOKIE.encode(), "sha256").hex()
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        path = path_of(scope) if scope["type"] != "lifespan" else HEALTH
+        answer = app
+        if path != HEALTH:
+            asked = HTTPConnection(scope)
+            given = asked.query_params.get(PARAMETER)
+            knows = bool(token) and same(given or "", token)
+            inside = knows or same(asked.cookies.get(COOKIE, ""), mark)
+            if path == METRICS and not (token and inside):
+                answer = PlainTextResponse("The counts are for those with a token.", 404)
+            elif token and not inside:
+                answer = closed(asked)
+            elif given is not None and scope["type"] == "http" and not path.startswith(CORE):
+                answer = without_token(asked, mark if knows else "")
+        await answer(scope, receive, send)
+
+    return door
+
+
+def same(given: str, expected: str) -> bool:
+    """Compare two texts in a time that does not tell how much of them is alike."""
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+def closed(asked: HTTPConnection) -> Response:
+    """Return the page that asks for the token, and keeps what else the address asks for."""
+    hidden = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(text)}">'
+        for name, text in asked.query_params.multi_items()
+        if name != PARAMETER
+    )
+    wrong = WRONG if PARAMETER in asked.query_params else ""
+    page = CLOSED.replace("WRONG", wrong).replace("HIDDEN", hidden)
+    return HTMLResponse(page, 403, {"cache-control": "no-store"})
+
+
+def without_token(asked: HTTPConnection, mark: str) -> Response:
+    """Return the way to the same address without the token, and what to be known by."""
+    rest = [pair for pair in asked.query_params.multi_items() if pair[0] != PARAMETER]
+    path = quote("/" + asked.scope["path"].lstrip("/\\"))  # with two slashes it names a host
+    way = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
+    way.headers["cache-control"] = "no-store"
+    if mark:
+        way.headers["set-cookie"] = f"{COOKIE}={mark}; Path=/; HttpOnly; {reach(asked)}"
+    return way
+
+
+def reach(asked: HTTPConnection) -> str:
+    """Return from where the cookie is sent: also within a page of another host that may frame."""
+    forwarded = asked.headers.get("x-forwarded-proto", "")
+    if "https" not in (asked.url.scheme, forwarded):
+        return "SameSite=Lax"
+    return "SameSite=None; Secure; Partitioned" if framing_origins() else "SameSite=Lax; Secure"

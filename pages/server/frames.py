@@ -1,0 +1,73 @@
+"""What a browser may do with the pages: what they load, and who may show them in a frame."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import streamlit
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+VARIABLE = "HEADLIGHT_EMBED"
+ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:\d+)?")
+INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
+
+
+def framing_origins() -> tuple[str, ...]:
+    """Return whose pages may show this app in a frame; raise ValueError for what is no origin."""
+    origins = tuple(os.environ.get(VARIABLE, "").replace(",", " ").split())
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"{VARIABLE} holds {origin!r}, but takes origins such as https://slides.example.org"
+            )
+    return origins
+
+
+def content_policy() -> str:
+    """Return what the pages may load and run, as the header that browsers know."""
+    digests = [
+        hashlib.sha256(script.encode()).digest() for script in INLINE.findall(INDEX.read_text())
+    ]
+    framing = " ".join(framing_origins()) or "'none'"
+    inline = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {inline}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' blob: data:",
+            "font-src 'self' data:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            f"frame-ancestors {framing}",
+        )
+    )
+
+
+def with_policy(app: ASGIApp) -> ASGIApp:
+    """Add to every answer what a browser may do with it."""
+    headers = {
+        "content-security-policy": content_policy(),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",  # an address holds what its visitor typed
+        "cross-origin-opener-policy": "same-origin",
+    }
+    if not framing_origins():
+        headers["x-frame-options"] = "DENY"
+    added = [(name.encode(), text.encode()) for name, text in headers.items()]
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"].endswith("http.response.start"):
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await app(scope, receive, sent)
+
+    return answer

@@ -1,0 +1,92 @@
+"""Which names the server answers to, and whose pages may ask it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config, net_util
+
+from pages.server.paths import HEALTH, path_of
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+OTHER_NAME = (
+    "Headlight does not answer to this name. Who runs it can allow the name, with "
+    "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
+)
+OTHER_PAGE = "Headlight answers its own pages alone, not those of another host."
+
+
+def ask_no_other_host() -> None:
+    """Keep Streamlit from asking another host for this machine's address.
+
+    It would ask before it refuses a page of another host, and all visitors would wait for it.
+    """
+    net_util.get_external_ip = lambda: None
+
+
+def open_to_others() -> bool:
+    """Return whether the server listens to more than the machine that it runs on."""
+    return config.get_option("server.address") not in LOOPBACK
+
+
+def own_names_alone(app: ASGIApp) -> ASGIApp:
+    """Refuse what asks for a name that is not the server's, or comes from another host's page.
+
+    A page can point a name of its own at this machine, and so pass for one of this server's.
+    """
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = app
+        if scope["type"] != "lifespan" and path_of(scope) != HEALTH:
+            headers = Headers(scope=scope)
+            host = headers.get("host", "")
+            if not is_own(host):
+                answer = PlainTextResponse(OTHER_NAME, 403)
+            elif not is_own_page(headers.get("origin"), host):
+                answer = PlainTextResponse(OTHER_PAGE, 403)
+        await answer(scope, receive, send)
+
+    return guard
+
+
+def is_own(host: str) -> bool:
+    """Return whether the server answers to a name, with or without a port.
+
+    An address is one of the server's wherever it listens to others: it cannot be pointed elsewhere.
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    if patterns := config.get_option("server.allowedHosts"):
+        return any(fnmatchcase(name, pattern.lower()) for pattern in patterns)
+    return name in LOOPBACK or (open_to_others() and (is_address(name) or name in names_of_host()))
+
+
+def names_of_host() -> tuple[str, ...]:
+    """Return the names by which others know this machine."""
+    name = socket.gethostname().lower()
+    return name, f"{name}.local", config.get_option("browser.serverAddress").lower()
+
+
+def is_address(name: str) -> bool:
+    """Return whether a name is an IP address."""
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
+
+
+def is_own_page(origin: str | None, host: str) -> bool:
+    """Return whether what asks is no page, one of this server, or one that is allowed."""
+    return (
+        origin is None
+        or urlsplit(origin).netloc.lower() == host.lower()
+        or origin in config.get_option("server.corsAllowedOrigins")
+    )

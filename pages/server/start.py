@@ -1,0 +1,37 @@
+"""The server's start: what stands before every page, and what the terminal says."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import webbrowser
+from collections.abc import AsyncIterator
+
+from starlette.middleware import Middleware
+from streamlit import App, config
+
+from pages.server.announce import announcement, link
+from pages.server.door import access_token, behind_door
+from pages.server.frames import framing_origins, with_policy
+from pages.server.hosts import ask_no_other_host, own_names_alone
+from pages.server.uploads import bounded_uploads
+
+# In the order in which they see what comes in.
+BEFORE_PAGES = [
+    Middleware(one) for one in (with_policy, own_names_alone, behind_door, bounded_uploads)
+]
+
+try:
+    access_token(), framing_origins()
+except ValueError as error:
+    sys.exit(str(error))
+
+
+@contextlib.asynccontextmanager
+async def announced(_app: App) -> AsyncIterator[None]:
+    """Say in the terminal who can open the app, and open it in the browser of who started it."""
+    ask_no_other_host()
+    print(announcement(sys.stdout.isatty()), flush=True)
+    if not config.get_option("server.headless"):
+        webbrowser.open(link("localhost"))
+    yield

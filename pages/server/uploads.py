@@ -1,0 +1,56 @@
+"""How much visitors' uploads may hold of the memory, whether or not a page has asked for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import get_instance
+
+from pages.server.paths import CORE, path_of
+
+UPLOADS = f"{CORE}upload_file/"
+OF_ONE, OF_ALL = 10, 40  # files of the largest size
+TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
+
+
+def bounded_uploads(app: ASGIApp) -> ASGIApp:
+    """Refuse a file where a visitor, or all of them together, have too much uploaded already.
+
+    Streamlit takes any number of files for a session, and keeps them until it ends.
+    """
+    coming: Counter[str] = Counter()  # files on their way, by session
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        path = path_of(scope) if scope["type"] == "http" and scope["method"] == "PUT" else ""
+        if not path.startswith(UPLOADS):
+            return await app(scope, receive, send)
+        session = path.removeprefix(UPLOADS).partition("/")[0]
+        largest = config.get_option("server.maxUploadSize") * 1024**2
+        kept = kept_bytes()
+        of_one = kept[session] + largest * coming[session]
+        of_all = kept.total() + largest * coming.total()
+        if of_one + largest > OF_ONE * largest or of_all + largest > OF_ALL * largest:
+            return await PlainTextResponse(TOO_MUCH, 413)(scope, receive, send)
+        coming[session] += 1
+        try:
+            return await app(scope, receive, send)
+        finally:
+            coming[session] -= 1
+            if not coming[session]:
+                del coming[session]
+
+    return guard
+
+
+def kept_bytes() -> Counter[str]:
+    """Return the bytes of the files that Streamlit keeps, by session."""
+    storage = get_instance().uploaded_file_mgr.file_storage
+    return Counter(
+        {
+            session: sum(len(file.data) for file in tuple(files.values()))
+            for session, files in tuple(storage.items())
+        }
+    )

@@ -1,0 +1,108 @@
+"""Checkpoints that visitors upload: one is read at a time, and what they take is bounded."""
+
+from __future__ import annotations
+
+import gc
+from hashlib import sha256
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+from cachetools import LRUCache
+
+from model.archive import unpack_checkpoint
+from model.translator import Translator
+from pages.shared.runs import limits
+from pages.shared.runs.housekeeping import released
+from pages.shared.state.workshop import workshop
+
+MEGABYTE = 1_000_000
+REFUSALS = 20  # that a session remembers
+TOO_MUCH = (
+    "In memory this model takes {size:,} MB, and your uploaded models may take {most:,} MB "
+    "together, of which {taken:,} are taken. Remove some on the page Models."
+)
+TOO_MUCH_OF_ALL = (
+    "In memory this model takes {size:,} MB, and the uploaded models of all visitors may take "
+    "{most:,} MB together, of which {taken:,} are taken. Try again later, or run Headlight on your "
+    "own computer."
+)
+
+_reading = Lock()  # while a file is read, which takes several times what it leaves in the end
+_taken: WeakKeyDictionary[Translator, int] = WeakKeyDictionary()  # bytes, of all visitors' models
+
+
+class NoRoomError(ValueError):
+    """There is no memory for a model now, though there may be later."""
+
+
+class Uploads:
+    """What came of the files of a session: the newest model, and why others were refused."""
+
+    def __init__(self) -> None:
+        self.digest = ""
+        self.newest: Translator | None = None
+        self.refused: LRUCache[str, str] = LRUCache(REFUSALS)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda _: released())
+def uploads() -> Uploads:
+    """Return the uploads of this session, which end with it."""
+    return Uploads()
+
+
+def uploaded(data: bytes) -> Translator:
+    """Return the model in an uploaded file, which is read once.
+
+    Raise ValueError with a sentence if there is none, or NoRoomError if there is too little room.
+    """
+    mine, digest = uploads(), sha256(data).hexdigest()
+    if digest in mine.refused:
+        raise ValueError(mine.refused[digest])
+    if mine.newest is None or mine.digest != digest:
+        let_go()
+        try:
+            mine.newest = _read(data)
+        except NoRoomError:
+            raise
+        except ValueError as error:
+            mine.refused[digest] = str(error)
+            raise
+        finally:
+            released()
+        mine.digest = digest
+    return mine.newest
+
+
+def let_go() -> None:
+    """Forget the newest model, unless the other pages may show it."""
+    uploads().newest = None
+
+
+def _read(data: bytes) -> Translator:
+    sizes: list[int] = []
+
+    def reserve(size: int) -> None:
+        refuse_if_full(size)
+        sizes.append(size)
+
+    with st.spinner("Reading …"), _reading:
+        translator = unpack_checkpoint(data, reserve)
+        _taken[translator] = sizes[0]
+    return translator
+
+
+def refuse_if_full(size: int) -> None:
+    """Raise NoRoomError if a model of so many bytes is too much for the visitor, or for all."""
+    mine = sum(_taken.get(translator, 0) for _, translator in workshop().models.values())
+    refuse_above(limits.UPLOAD_MEGABYTES, size, mine, TOO_MUCH)
+    if size + sum(_taken.values()) > limits.ALL_UPLOADS_MEGABYTES * MEGABYTE:
+        gc.collect()  # sessions that ended hold on to themselves in circles
+    refuse_above(limits.ALL_UPLOADS_MEGABYTES, size, sum(_taken.values()), TOO_MUCH_OF_ALL)
+
+
+def refuse_above(most: int, size: int, taken: int, words: str) -> None:
+    """Raise NoRoomError in these words if what is taken and asked for is more than megabytes."""
+    if size + taken > most * MEGABYTE:
+        size, taken = (-(-number // MEGABYTE) for number in (size, taken))
+        raise NoRoomError(words.format(size=size, most=most, taken=taken))

@@ -1,0 +1,50 @@
+"""A connection that is lost, and pages that do not come."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.proxy import Proxy
+from tests.browser.rest import RUNNING
+
+TAKE_ALL = "document.getElementById('root').remove()"  # as an error in drawing does
+
+
+@pytest.fixture
+def proxy(server):
+    address = urlsplit(server)
+    proxy = Proxy(address.hostname, address.port)
+    yield proxy
+    proxy.close()
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_what_was_entered_as_the_connection_was_cut_is_shown(page, proxy, lost):
+    page.goto(f"{proxy.url}/?sentence=We+eat.")
+    box = page.get_by_role("textbox", name="Sentence")
+    expect(box).to_have_value("We eat.")
+    page.wait_for_function(f"!({RUNNING})")
+    box.fill("They sing.")
+    proxy.heard.clear()
+    proxy.swallows = lost
+    box.press("Enter")
+    assert proxy.heard.wait(60)
+    proxy.cut()
+    page.wait_for_url("**sentence=They+sing.*")
+    page.wait_for_function(f"!({RUNNING})")
+    expect(box).to_have_value("They sing.")
+
+
+def test_a_page_that_became_blank_comes_again_by_itself_once(page, server):
+    page.goto(f"{server}/?sentence=We+eat.")
+    box = page.get_by_role("textbox", name="Sentence")
+    expect(box).to_have_value("We eat.")
+    page.wait_for_function(f"!({RUNNING})")
+    page.evaluate(TAKE_ALL)
+    expect(box).to_have_value("We eat.")
+    page.wait_for_function(f"!({RUNNING})")
+    page.evaluate(TAKE_ALL)
+    expect(page.get_by_role("alert")).to_contain_text("The page did not come")
+    page.get_by_role("button", name="Load it again").click()
+    expect(box).to_have_value("We eat.")

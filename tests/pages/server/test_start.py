@@ -1,0 +1,38 @@
+import subprocess
+import sys
+
+import pytest
+
+from pages.server import start
+
+
+@pytest.mark.parametrize("headless", [True, False])
+def test_the_browser_of_who_starts_it_opens_the_app_with_the_token(
+    monkeypatch, options, capsys, headless
+):
+    opened = []
+    monkeypatch.setenv("HEADLIGHT_TOKEN", "correct horse")
+    monkeypatch.setattr(start.webbrowser, "open", opened.append)
+    monkeypatch.setattr(start, "ask_no_other_host", lambda: None)
+    options({"server.headless": headless, "browser.serverPort": 8501})
+    begin = start.announced(None).__aenter__()
+    with pytest.raises(StopIteration):
+        begin.send(None)
+    assert opened == ([] if headless else ["http://localhost:8501/?token=correct+horse"])
+    assert "Headlight: http://localhost:8501" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "said"),
+    [
+        ("HEADLIGHT_TOKEN", "guess", "HEADLIGHT_TOKEN is too short"),
+        ("HEADLIGHT_EMBED", "*", "HEADLIGHT_EMBED holds '*'"),
+    ],
+)
+def test_a_wrong_setting_ends_the_start_in_a_sentence(monkeypatch, variable, text, said):
+    monkeypatch.setenv(variable, text)
+    command = [sys.executable, "-c", "import pages.server.start"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith(said)
+    assert "Traceback" not in ended.stderr

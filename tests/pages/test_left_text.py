@@ -1,0 +1,47 @@
+"""Of what a visitor typed nothing is left in the process when their session has ended."""
+
+import gc
+
+import pytest
+
+from pages.parts.pages import PAGES
+from tests.pages.apps import open_page, open_with
+from tests.pages.sessions import end
+
+HALVES = "zxq", "vjk"  # whole, it stands in no file
+OF_EVERY_TEST = "test session id"  # what AppTest calls its session
+ABOUT_A_TEXT = [key for key, page in PAGES.items() if page.pictures and key != "training"]
+
+
+def typed():
+    return f"I love my {''.join(HALVES)}."
+
+
+def holders():
+    """The kinds of what holds a string or bytes with the word in it."""
+    found = []
+    for one in gc.get_objects():
+        for part in gc.get_referents(one):
+            if type(part) in (str, bytes) and "".join(HALVES) in str(part):
+                found.append(type(one))
+    return found
+
+
+@pytest.fixture(params=["en-fr", "GPT-2", "Marian", "BERT"])
+def visit(request, transformers_folders, bert_folder):
+    """A function that opens a page about a text, with a model."""
+    folder = transformers_folders.get(request.param, bert_folder)
+    model = () if request.param == "en-fr" else (folder,)
+    return lambda page: (open_with if model else open_page)(*model, page, sentence=typed())
+
+
+def test_no_page_keeps_a_text_after_the_session(visit):
+    for page in ABOUT_A_TEXT:
+        app = visit(page)
+        assert not app.exception
+    assert holders()
+    del app
+    end(OF_EVERY_TEST)
+    gc.unfreeze()
+    gc.collect()
+    assert holders() == []
