@@ -1,8 +1,5 @@
 """Folders of models that would do harm are refused where they are tried, each in one sentence."""
 
-import json
-import os
-import resource
 import shutil
 import signal
 import time
@@ -11,34 +8,18 @@ import pytest
 
 from bench.hostile.damaging import RAN
 from bench.hostile.model_folders import BOMBS, CHATS, DAMAGES, SLY
-from model.library.trial import Request
-from model.library.trial_process import tried
 from tests.model.library.conftest import FOLDERS
+from tests.model.library.forked_trials import SECONDS, ForkedTrials
 
-SECONDS = 60  # of one trial on a busy computer, most of which take a tenth of one
 GIGABYTE = 1_000_000_000
+BROKE_DOWN = (signal.SIGABRT, signal.SIGSEGV)  # where Rust or C++ got no memory
 
 
-def trial_of(folder):
-    """What a trial of a folder in a process of its own says, and how much memory it took.
-
-    The process is a copy of this one, which has imported everything.
-    """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(2)
-        why = tried(Request("The model", str(folder), 4_000, SECONDS))
-        os.write(writing, json.dumps(why).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as answers:
-        answer = answers.read()
-    _, status = os.waitpid(child, 0)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    assert os.WIFEXITED(status) or os.WTERMSIG(status) in (signal.SIGABRT, signal.SIGSEGV)
-    return json.loads(answer) if answer else "It broke down.", max(before, after) * 1024
+@pytest.fixture(scope="module")
+def trial():
+    trials = ForkedTrials()
+    yield trials
+    trials.end()
 
 
 @pytest.fixture(scope="module")
@@ -52,38 +33,40 @@ def folder(good, tmp_path):
 
 
 @pytest.mark.parametrize("name", {**BOMBS, **DAMAGES})
-def test_what_would_do_harm_is_refused_in_a_sentence(name, folder):
+def test_what_would_do_harm_is_refused_in_a_sentence(name, folder, trial):
     {**BOMBS, **DAMAGES}[name](folder)
     begun = time.monotonic()
-    why, taken = trial_of(folder)
+    why, ended_by, taken = trial(folder)
     assert time.monotonic() - begun < SECONDS
     assert taken < 4 * GIGABYTE
-    assert why.endswith((".", "!"))
-    assert "\n" not in why
-    assert len(why) < 700
     assert not (folder / RAN).exists()
+    if why is None:
+        assert ended_by in BROKE_DOWN
+    else:
+        assert why.endswith((".", "!"))
+        assert "\n" not in why
+        assert len(why) < 700
 
 
 @pytest.mark.parametrize("name", SLY)
-def test_what_is_ignored_by_rule_does_not_keep_a_model_from_being_loaded(name, folder):
+def test_what_is_ignored_by_rule_does_not_keep_a_model_from_being_loaded(name, folder, trial):
     SLY[name](folder)
-    assert trial_of(folder)[0] is None
+    assert trial(folder)[:2] == [None, 0]
     assert not (folder / RAN).exists()
 
 
 @pytest.mark.parametrize("name", CHATS)
-def test_chat_templates_that_do_not_end_or_fail(name, transformers_folders, tmp_path):
+def test_chat_templates_that_do_not_end_or_fail(name, transformers_folders, tmp_path, trial):
     folder = shutil.copytree(transformers_folders["GPT-2"], tmp_path / "model")
     CHATS[name](folder)
-    why, _ = trial_of(folder)
-    assert why is not None
+    why, _, _ = trial(folder)
     assert why.endswith(".")
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_good_models_pass(name, transformers_folders):
-    assert trial_of(transformers_folders[name])[0] is None
+def test_good_models_pass(name, transformers_folders, trial):
+    assert trial(transformers_folders[name])[:2] == [None, 0]
 
 
-def test_a_good_bert_passes(good):
-    assert trial_of(good)[0] is None
+def test_a_good_bert_passes(good, trial):
+    assert trial(good)[:2] == [None, 0]
