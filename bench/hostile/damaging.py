@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
+import random
 import struct
 from collections.abc import Callable
 from functools import partial
@@ -242,3 +244,40 @@ def adapter(folder: Path) -> None:
 def deep(depth: int) -> str:
     """Return JSON of lists within each other."""
     return '{"model_type": "bert", "x": ' + "[" * depth + "]" * depth + "}"
+
+
+# Values that stand in the place of others.
+ODD_VALUES = (
+    None, True, False, -1, 0, 1, 7, 10**6, 10**9, 2**63, 10**30, 0.5, -0.5, 1e30, math.nan,
+    math.inf, "", "x", "../../etc/passwd", "a" * 5_000, [], [1], ["x"], [[1]], {}, {"x": 1},
+    {"0": 5, "1": None},
+)  # fmt: skip
+ENTRIES = (
+    "architectures", "decoder_start_token_id", "dtype", "eos_token_id", "forced_bos_token_id",
+    "id2label", "is_decoder", "is_encoder_decoder", "label2id", "layer_types", "output_attentions",
+    "pad_token_id", "problem_type", "return_dict", "rope_parameters", "sliding_window",
+    "text_config", "tie_word_embeddings", "tokenizer_class", "use_cache",
+)  # fmt: skip
+
+
+def mutated(seed: int) -> Maker:
+    """Return a maker that changes a few entries or bytes of one file, by chance."""
+
+    def make(folder: Path) -> None:
+        chance = random.Random(seed)
+        name = chance.choice([CONFIG, CONFIG, TOKENIZER, "tokenizer_config.json", WEIGHTS])
+        if name == WEIGHTS:
+            found = bytearray((folder / name).read_bytes())
+            for _ in range(chance.randint(1, 20)):
+                found[chance.randrange(min(len(found), 4_000))] = chance.randrange(256)
+            (folder / name).write_bytes(found)
+            return
+
+        def change(found: dict) -> dict:
+            for _ in range(chance.randint(1, 3)):
+                found[chance.choice([*found, *ENTRIES])] = chance.choice(ODD_VALUES)
+            return found
+
+        change_json(name, change, folder)
+
+    return make

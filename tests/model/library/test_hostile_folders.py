@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from bench.hostile.damaging import RAN
+from bench.hostile.damaging import RAN, mutated
+from bench.hostile.forked_trials import SECONDS, ForkedTrials
 from bench.hostile.model_folders import BOMBS, CHATS, DAMAGES, SLY
 from tests.model.library.conftest import FOLDERS
-from tests.model.library.forked_trials import SECONDS, ForkedTrials
 
 GIGABYTE = 1_000_000_000
 BROKE_DOWN = (signal.SIGABRT, signal.SIGSEGV)  # where Rust or C++ got no memory
@@ -51,7 +51,7 @@ def test_what_would_do_harm_is_refused_in_a_sentence(name, folder, trial):
 @pytest.mark.parametrize("name", SLY)
 def test_what_is_ignored_by_rule_does_not_keep_a_model_from_being_loaded(name, folder, trial):
     SLY[name](folder)
-    assert trial(folder)[:2] == [None, 0]
+    assert trial(folder)[:2] == (None, 0)
     assert not (folder / RAN).exists()
 
 
@@ -63,10 +63,18 @@ def test_chat_templates_that_do_not_end_or_fail(name, transformers_folders, tmp_
     assert why.endswith(".")
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_changed_a_trial_ends_by_itself(seed, folder, trial):
+    mutated(seed)(folder)
+    why, ended_by, _ = trial(folder)
+    assert ended_by == 0
+    assert why is None or why.endswith((".", "!"))
+
+
 @pytest.mark.parametrize("name", FOLDERS)
 def test_good_models_pass(name, transformers_folders, trial):
-    assert trial(transformers_folders[name])[:2] == [None, 0]
+    assert trial(transformers_folders[name])[:2] == (None, 0)
 
 
 def test_a_good_bert_passes(good, trial):
-    assert trial(good)[:2] == [None, 0]
+    assert trial(good)[:2] == (None, 0)

@@ -4,6 +4,8 @@ It answers as a trial of the app does, where a new process is started for each; 
 signal that ended the copy and the bytes that it took.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess
@@ -13,16 +15,16 @@ from pathlib import Path
 from model.library.trial import Request
 from model.library.trial_process import prepare, tried
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SECONDS = 60  # of one trial on a busy computer, most of which take a tenth of one
 
 
 class ForkedTrials:
-    """The other end: `trials(folder)` gives the reason of a refusal, the signal and the bytes."""
+    """Trials of many folders, one after the other, which takes a tenth of the time of `Trials`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.model.library.forked_trials"],
+            [sys.executable, "-m", "bench.hostile.forked_trials"],
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
             stdin=subprocess.PIPE,
@@ -31,17 +33,24 @@ class ForkedTrials:
             text=True,
         )
 
-    def __call__(self, folder):
+    def __call__(self, folder: Path) -> tuple[str | None, int, int]:
+        """Return why a folder is refused if it is, the signal that ended its trial, and the bytes.
+
+        The signal is 0 if the trial ended by itself.
+        """
         self.process.stdin.write(f"{folder}\n")
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        why, signal, taken = json.loads(self.process.stdout.readline())
+        return why, signal, taken
 
-    def end(self):
+    def end(self) -> None:
+        """End the process."""
         self.process.kill()
         self.process.communicate()
 
 
-def try_in_a_copy(folder):
+def try_in_a_copy(folder: str) -> tuple[str | None, int, int]:
+    """Try a folder in a copy of this process; see `ForkedTrials`."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -55,7 +64,8 @@ def try_in_a_copy(folder):
     return json.loads(answer) if answer else None, signal, usage.ru_maxrss * 1024
 
 
-def main():
+def main() -> None:
+    """Answer every line."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
     prepare()
