@@ -14,7 +14,9 @@ from model.decoding.strategies import Strategy
 from model.device import best_device
 from model.library.answers import Answering, Answers, masked
 from model.library.bert import Bert, bert_config, build_bert
-from model.library.hub import Progress, fetch, read_config, read_tokenizer, read_weights
+from model.library.files import check_files, read_config, read_tokenizer, read_weights
+from model.library.hub import Progress, fetch
+from model.library.memory_needed import check_memory
 from model.library.parity import Parity, measure_parity
 from model.library.pieces import Piece
 from model.library.word_pieces import WordPieces
@@ -248,12 +250,11 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     name = str(name)
     config = read_config(name)
     bert_config(config, name)  # refuses other models before their weights are fetched
-    folder = fetch(name, progress=progress)
+    folder, device = fetch(name, progress=progress), best_device()
+    check_memory(check_files(folder, name), name, device)
+    tokenizer = read_tokenizer(folder, config)
     model = build_bert(config, read_weights(folder), name)
-    tokenizer = read_tokenizer(folder)
-    return BertReader(
-        model.to(best_device()), tokenizer, folder, title=name, labels=class_labels(config)
-    )
+    return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))
 
 
 def class_labels(config: PreTrainedConfig) -> list[str]:
