@@ -23,6 +23,7 @@ def read_shapes(file: BinaryIO, name: str) -> dict[str, Shape]:
         raise ValueError(f"{name} is not a safetensors file, or lists too many tensors.")
     try:
         header = json.loads(file.read(length).decode("utf-8"), object_pairs_hook=without_repeats)
+        "".join(header).encode("utf-8")  # else a name could not be shown
         header.pop("__metadata__", None)
         entries = {tensor: (entry["dtype"], entry["shape"]) for tensor, entry in header.items()}
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:

@@ -77,59 +77,6 @@ export function icon(path) {
   return svg;
 }
 
-/** One of the colours that canvas.css names, such as "accent", as it is where an element stands. */
-export function themeColor(root, name) {
-  return getComputedStyle(root).getPropertyValue(`--${name}`);
-}
-
-/**
- * Evenly spaced hex colours; those for numbers on both sides of 0 are others on dark paper.
- * @typedef {string[] | { light: string[], dark: string[] }} Scale
- */
-
-/**
- * The colours of a scale, for the paper that an element stands on.
- * @param {Scale} scale
- * @returns {string[]}
- */
-export function scaleOn(root, scale) {
-  if (Array.isArray(scale)) return scale;
-  const context = document.createElement("canvas").getContext("2d");
-  context.fillStyle = themeColor(root, "paper"); // read back as a hex colour
-  const paper = new Uint8Array(colorTable([context.fillStyle, context.fillStyle]).buffer);
-  return inkOn(paper[0], paper[1], paper[2]) === "#fff" ? scale.dark : scale.light;
-}
-
-/** 256 RGBA colours, one 32-bit number each, between the evenly spaced hex colours of a scale. */
-export function colorTable(scale) {
-  const stops = scale.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-  const table = new Uint8ClampedArray(256 * 4);
-  for (let level = 0; level < 256; level++) {
-    const place = (level / 255) * (stops.length - 1);
-    const before = Math.min(Math.floor(place), stops.length - 2);
-    for (let channel = 0; channel < 3; channel++) {
-      const [from, to] = [stops[before][channel], stops[before + 1][channel]];
-      table[level * 4 + channel] = from + (to - from) * (place - before);
-    }
-    table[level * 4 + 3] = 255;
-  }
-  return new Uint32Array(table.buffer);
-}
-
-/** Red, green and blue of a colour from such a table. */
-export function channels(color) {
-  return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
-}
-
-/** Black or white, whichever can be read better on a colour: WCAG 2, relative luminance. */
-export function inkOn(red, green, blue) {
-  const [r, g, b] = [red, green, blue].map((value) => {
-    const share = value / 255;
-    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
-}
-
 /** Let a part that scrolls be reached, and so scrolled, by keyboard. */
 export function scrollable(part, label) {
   part.watch?.disconnect();
@@ -180,20 +127,6 @@ export function pointerIn(shown, event) {
   return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
 }
 
-export const WORDS = 228; // pixels of width that words need beside a picture
-
-/**
- * How high a picture may be, in its own pixels, where a slide says so; else 0.
- *
- * The picture has the class "staged" there, and "beside" if its words find room beside it.
- */
-export function roomFor(root) {
-  const room = parseFloat(getComputedStyle(root).getPropertyValue("--room")) || 0;
-  root.classList.toggle("staged", room > 0);
-  root.classList.toggle("beside", room > 0 && root.clientWidth > room + WORDS);
-  return room;
-}
-
 let listen = null; // while a picture is saved: makes a context that notes what is drawn
 
 /** Whether what is drawn goes into a file, where nothing is pointed at. */
@@ -214,21 +147,35 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
+export const WORDS = 228; // pixels of width that words need beside a picture
 const LEAST_ROOM = 300; // pixels of the window that a picture can be fitted into
 
 /** Whether an element stands on a slide. */
 export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--on-page") !== "";
 
 /**
- * Pixels of the window from an element's top to its lower edge, if nothing is scrolled; nothing
- * if they are too few for a picture, or on a slide, which is fitted as a whole.
+ * The room for a picture, in its own pixels.
+ *
+ * `fills` tells whether it is on a slide that says how high it may be; the picture then has the
+ * class "staged", and "beside" if its words find room beside it. Elsewhere the `height` is that of
+ * the window from the picture's top on, if nothing is scrolled; Infinity if that is too little, or
+ * on a slide, which is fitted as a whole.
+ * @returns {{ fills: boolean, beside: boolean, height: number }}
  */
-export function roomBelow(root) {
-  if (isStaged(root)) return undefined;
+export function roomOf(root) {
+  const told = parseFloat(getComputedStyle(root).getPropertyValue("--room")) || 0;
+  const fills = told > 0;
+  const beside = fills && root.clientWidth > told + WORDS;
+  root.classList.toggle("staged", fills);
+  root.classList.toggle("beside", beside);
+  return { fills, beside, height: fills ? told : isStaged(root) ? Infinity : roomBelow(root) };
+}
+
+function roomBelow(root) {
   let top = root.getBoundingClientRect().top;
   for (let up = root.parentNode; up; up = up.parentNode ?? up.host) top += up.scrollTop ?? 0;
   const room = Math.floor(innerHeight - top);
-  return room < LEAST_ROOM ? undefined : room;
+  return room < LEAST_ROOM ? Infinity : room;
 }
 
 /** Call `render(width)` now and whenever the root's width changes, for this drawing only.
@@ -254,13 +201,13 @@ export function onWidth(root, render) {
   return () => root.observer.disconnect();
 }
 
-/** The same, and also whenever what stands above the root moves it, and so what `roomBelow` says. */
+/** The same, and also whenever what stands above the root moves it, and so its room. */
 export function onRoom(root, render) {
   root.above?.disconnect();
   const forget = onWidth(root, render);
-  let last = roomBelow(root);
+  let last = roomOf(root).height;
   root.above = new ResizeObserver(() => {
-    const room = roomBelow(root);
+    const room = roomOf(root).height;
     if (room === last || !root.clientWidth) return;
     last = room;
     render(Math.floor(root.clientWidth));

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
 MOST_NUMBERS = 16_000_000  # of an NPZ file: 64 MB of float32
+DECIMALS = 3  # of a number that is read, the same everywhere
 MOST_TOLD = 3  # of the largest numbers, in words
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Spreadsheets read a cell that begins so as a formula; a leading ' marks it as text.
@@ -55,7 +56,7 @@ class Numbers:
         return as_floats(np.asarray(self.values))
 
 
-def number_text(number: float, decimals: int = 3, *, signed: bool = False) -> str:
+def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
     """A number as people write it, with a true minus, and a plus too if it is `signed`.
 
     What is 0 to so many decimals has no sign; -inf is −∞.
@@ -92,7 +93,7 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
     for row, column in zip(*np.unravel_index(places, values.shape), strict=True):
         if np.isfinite(values[row, column]):
             where = f"{rows[0]} {rows[1][row]}, {columns[0]} {columns[1][column]}"
-            told.append(f"{values[row, column]:.3f} at {where}")
+            told.append(f"{values[row, column]:.{DECIMALS}f} at {where}")
     return f"Largest: {'; '.join(told)}." if told else ""
 
 

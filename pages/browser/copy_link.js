@@ -1,4 +1,5 @@
-import { begin, element, themeColor } from "../../viz/canvas.js";
+import { begin, element } from "../../viz/canvas.js";
+import { themeColor } from "../../viz/colors.js";
 
 /**
  * @typedef {object} Header

@@ -15,6 +15,8 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * List slides, each with its small picture and what can be done with it.
+ *
+ * Rows stay the same elements: a press that ends the typing elsewhere must find its button again.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -22,106 +24,129 @@ export function draw(mount) {
   const { slides, edited, opened, kept, known } = header;
   keepOnly(kept, known);
   const images = thumbnails(kept);
-  const focused = root.getRootNode().activeElement?.dataset;
-  const [name, what] = [focused?.slide, focused?.does];
   root.list ??= root.appendChild(element("ol", "", "", { "aria-label": "Slides" }));
-  root.list.replaceChildren(...slides.map(row));
-  if (what) find(name, what)?.focus();
+  root.rows ??= new Map();
+  const focused = root.getRootNode().activeElement;
+  const before = root.rows;
+  root.rows = new Map(slides.map(({ name }) => [name, before.get(name) ?? makeRow(root)]));
+  for (const [name, row] of before) if (!root.rows.has(name)) row.item.remove();
+  slides.forEach((slide, place) => {
+    const row = root.rows.get(slide.name);
+    row.update({
+      slide,
+      place,
+      last: slides.length - 1,
+      image: images.get(slide.thumbnail),
+      isEdited: place === edited,
+      isOpened: place === opened,
+      answer,
+    });
+    const there = root.list.children[place];
+    if (there !== row.item) root.list.insertBefore(row.item, there ?? null);
+  });
+  if (root.contains(focused)) focused.focus({ preventScroll: true }); // which a move takes away
   if (root.edited !== edited) root.list.children[edited]?.scrollIntoView({ block: "nearest" });
   root.edited = edited;
+}
 
-  function find(slide, does) {
-    return [...root.list.querySelectorAll("button")].find(
-      ({ dataset }) => dataset.slide === slide && dataset.does === does,
-    );
-  }
-
-  function row(slide, place) {
-    const made = element("li", place === edited ? "edited" : "", "", { draggable: "true" });
-    const ask = (does, more = {}) => answer({ does, slide: slide.name, ...more });
-    const move = (to) => {
-      if (to >= 0 && to < slides.length && to !== place) ask("move", { to });
-    };
-    const button = (does, text, label, act = () => ask(does)) => {
-      const attributes = { type: "button", "aria-label": `${label}: slide ${place + 1}`, title: label };
-      const one = element("button", `control ${does}`, text, attributes);
-      Object.assign(one.dataset, { slide: slide.name, does });
-      one.onclick = act;
-      return one;
-    };
-    const select = button("edit", "", `Edit “${slide.title}”, ${slide.of}`);
-    select.setAttribute("aria-pressed", String(place === edited));
-    const title = element("span", "title", slide.title || "No title");
-    select.append(element("span", "number", String(place + 1)), picture(slide), title);
-    const up = button("up", "", "Move up", () => move(place - 1));
-    const down = button("down", "", "Move down", () => move(place + 1));
-    up.append(chevron("up"));
-    down.append(chevron("down"));
-    up.disabled = place === 0;
-    down.disabled = place === slides.length - 1;
-    const tools = element("div", "tools");
-    if (slide.opens) {
-      const open = button("open", "Open", "Open its scene, to change it");
-      open.setAttribute("aria-pressed", String(place === opened));
-      tools.append(open);
-    }
-    tools.append(
-      button("present", "Present", "Present from here"),
-      button("duplicate", "Duplicate", "Duplicate"),
-      button("remove", "Remove", "Remove"),
-      up,
-      down,
-    );
-    made.append(select, tools);
-    made.onkeydown = (event) => {
-      const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-      if (!step || !event.altKey) return;
-      event.preventDefault();
-      move(place + step);
-    };
-    made.ondragstart = (event) => {
-      root.dragged = place;
-      event.dataTransfer.setData("text/plain", slide.title);
-      event.dataTransfer.effectAllowed = "move";
-    };
-    made.ondragend = () => {
-      root.dragged = undefined;
-      mark(null);
-    };
-    made.ondragover = (event) => {
-      if (root.dragged === undefined) return; // a file, or something of another page
-      event.preventDefault();
-      mark(made, isBelow(event));
-    };
-    made.ondrop = (event) => {
-      if (root.dragged === undefined) return;
-      event.preventDefault();
-      const [from, gap] = [root.dragged, place + Number(isBelow(event))];
-      const to = gap > from ? gap - 1 : gap;
-      mark(null);
-      if (to !== from) answer({ does: "move", slide: slides[from].name, to });
-    };
-    const isBelow = (event) => {
-      const box = made.getBoundingClientRect();
-      return event.clientY > box.top + box.height / 2;
-    };
+/** Make the row of a slide, whose `update` says what it is now. */
+function makeRow(root) {
+  let now; // what it was told last
+  const item = element("li", "", "", { draggable: "true" });
+  const ask = (does, more = {}) => now.answer({ does, slide: now.slide.name, ...more });
+  const move = (by) => {
+    const to = now.place + by;
+    if (to >= 0 && to <= now.last) ask("move", { to });
+  };
+  const button = (does, text, act = () => ask(does)) => {
+    const made = element("button", `control ${does}`, text, { type: "button" });
+    made.onclick = act;
     return made;
-  }
+  };
+  const [number, frame, title] = ["number", "frame", "title"].map((name) => element("span", name));
+  const select = button("edit", "");
+  select.append(number, frame, title);
+  const open = button("open", "Open");
+  const present = button("present", "Present");
+  const duplicate = button("duplicate", "Duplicate");
+  const remove = button("remove", "Remove");
+  const up = button("up", "", () => move(-1));
+  const down = button("down", "", () => move(1));
+  up.append(chevron("up"));
+  down.append(chevron("down"));
+  const labels = new Map([
+    [open, "Open its scene, to change it"],
+    [present, "Present from here"],
+    [duplicate, "Duplicate"],
+    [remove, "Remove"],
+    [up, "Move up"],
+    [down, "Move down"],
+  ]);
+  const tools = element("div", "tools");
+  tools.append(...labels.keys());
+  item.append(select, tools);
 
-  /** Show where a dragged slide would come to stand. */
-  function mark(one, below = false) {
-    for (const item of root.list.children) {
-      item.classList.toggle("above", item === one && !below);
-      item.classList.toggle("below", item === one && below);
+  function update(told) {
+    now = told;
+    const { slide, place } = now;
+    item.classList.toggle("edited", now.isEdited);
+    labels.set(select, `Edit “${slide.title}”, ${slide.of}`);
+    for (const [one, label] of labels) {
+      one.ariaLabel = `${label}: slide ${place + 1}`;
+      one.title = label;
     }
+    select.ariaPressed = String(now.isEdited);
+    open.ariaPressed = String(now.isOpened);
+    open.hidden = !slide.opens;
+    up.disabled = place === 0;
+    down.disabled = place === now.last;
+    number.textContent = String(place + 1);
+    title.textContent = slide.title || "No title";
+    if (!now.image) frame.replaceChildren(element("span", "name", slide.picture));
+    else if (frame.querySelector("img")?.src !== now.image)
+      frame.replaceChildren(element("img", "", "", { src: now.image, alt: "", draggable: "false" }));
   }
 
-  function picture({ thumbnail, picture: words }) {
-    const frame = element("span", "frame");
-    const image = images.get(thumbnail);
-    if (image) frame.append(element("img", "", "", { src: image, alt: "", draggable: "false" }));
-    else frame.append(element("span", "name", words));
-    return frame;
+  item.onkeydown = (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (!step || !event.altKey) return;
+    event.preventDefault();
+    move(step);
+  };
+  item.ondragstart = (event) => {
+    root.dragged = now;
+    event.dataTransfer.setData("text/plain", now.slide.title);
+    event.dataTransfer.effectAllowed = "move";
+  };
+  item.ondragend = () => {
+    root.dragged = undefined;
+    mark(root.list, null);
+  };
+  item.ondragover = (event) => {
+    if (!root.dragged) return; // a file, or something of another page
+    event.preventDefault();
+    mark(root.list, item, isBelow(event));
+  };
+  item.ondrop = (event) => {
+    if (!root.dragged) return;
+    event.preventDefault();
+    const [from, gap] = [root.dragged.place, now.place + Number(isBelow(event))];
+    const to = gap > from ? gap - 1 : gap;
+    mark(root.list, null);
+    if (to !== from) now.answer({ does: "move", slide: root.dragged.slide.name, to });
+  };
+  const isBelow = (event) => {
+    const box = item.getBoundingClientRect();
+    return event.clientY > box.top + box.height / 2;
+  };
+  return { item, update };
+}
+
+/** Show where a dragged slide would come to stand. */
+function mark(list, one, below = false) {
+  for (const item of list.children) {
+    item.classList.toggle("above", item === one && !below);
+    item.classList.toggle("below", item === one && below);
   }
 }
 

@@ -13,7 +13,7 @@ TOKENS = {  # where each picture writes tokens as text
     "trained": ".chip",
     "changed": ".chip",
     "lines": ".token .name",
-    "player": ".cells th",
+    "player": ".weighed-tokens .name",
     "tree": ".leaf",
     "story-dot": ".label",
     "story-softmax": ".label",

@@ -32,17 +32,24 @@ def counter(page):
     return page.locator(".decoding-player .counter")
 
 
+def written(weights):
+    return [f"{weight:.3f}" for weight in weights.tolist()]
+
+
+def of_source(page):
+    """The weights over the source."""
+    return page.locator(".decoding-player .weighed-tokens").nth(1).locator(".weight")
+
+
 def expect_step(page, steps, place):
     """The player shows this step's text, weights and candidates."""
     step = steps[place]
     expect(counter(page)).to_have_text(f"step {place + 1} of {len(steps)}")
-    rows = page.locator(".decoding-player .cells")
-    own = [f"{weight:.2f}" for weight in step.weights["decoder", 2][1].tolist()]
-    cross = [f"{weight:.2f}" for weight in step.weights["cross", 2][1].tolist()]
-    later = [""] * (len(steps) - place - 1)
-    expect(rows.nth(0).locator("td.weight")).to_have_text(own + later)
-    expect(rows.nth(1).locator("td.weight")).to_have_text(cross)
-    expect(rows.nth(0).locator("td.mask.seen")).to_have_count(place + 1)
+    own, source = (page.locator(".decoding-player .weighed-tokens").nth(at) for at in (0, 1))
+    expect(own.locator(".weight")).to_have_text(written(step.weights["decoder", 2][1]))
+    expect(source.locator(".weight")).to_have_text(written(step.weights["cross", 2][1]))
+    expect(own.locator(".coming")).to_have_count(len(steps) - place - 1)
+    expect(own.locator(".closed")).to_have_count(0)
     names = page.locator(".decoding-player .bar .name span:last-child")
     expect(names).to_have_text([candidate.token.text for candidate in step.top(10)])
     expect(page.locator(".decoding-player .bar.chosen .name span").last).to_have_text(
@@ -67,14 +74,28 @@ def test_a_decoding_is_played_and_stepped_back(decoding, translator):
     expect_step(page, steps, 1)
 
 
+def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding):
+    page = decoding("&edits=look-ahead.off~close.decoder.all.all.2.1-2")
+    own, source = (page.locator(".decoding-player .weighed-tokens").nth(at) for at in (0, 1))
+    expect(own.locator(".weight")).to_have_count(1)
+    expect(own.locator(".closed")).to_have_count(0)
+    for tokens in (own, source):
+        assert tokens.evaluate("node => node.scrollWidth <= node.clientWidth")
+    page.get_by_role("button", name="Step forward").click()
+    expect(own.locator(".closed")).to_have_count(2)
+    page.get_by_text("All it could look at is closed:").wait_for()
+    page.get_by_role("button", name="Step forward").click()
+    expect(own.locator(".closed")).to_have_count(0)
+    expect(own.locator(".weight")).to_have_count(3)
+
+
 def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
     page = decoding()
     for _ in range(3):
         page.get_by_role("button", name="Step forward").click()
     choose_in(page, "Head", "5")
-    weights = translator.write(SENTENCE)[3].weights["cross", 2][4].tolist()
-    cells = page.locator(".decoding-player .cells").nth(1).locator("td.weight")
-    expect(cells).to_have_text([f"{weight:.2f}" for weight in weights])
+    weights = translator.write(SENTENCE)[3].weights["cross", 2][4]
+    expect(of_source(page)).to_have_text(written(weights))
     expect(counter(page)).to_contain_text("step 4 of")
 
 
@@ -123,9 +144,7 @@ def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
     page.locator(".beam-tree").get_by_role("button", name=name).click()
     expect(text(page)).to_have_text(f"{node.text}Dropped here.")
     steps = beam.steps_to(beam.path_to(2, 4))
-    cells = page.locator(".decoding-player .cells").nth(1).locator("td.weight")
-    weights = steps[2].weights["cross", 2][1].tolist()
-    expect(cells).to_have_text([f"{weight:.2f}" for weight in weights])
+    expect(of_source(page)).to_have_text(written(steps[2].weights["cross", 2][1]))
     page.get_by_role("button", name="Back to the text that was returned").click()
     expect(counter(page)).to_have_text(f"step 1 of {len(beam)}")
 

@@ -76,7 +76,7 @@ def test_a_first_tap_reads_a_cell_and_a_second_one_picks_it(browser):
     assert heatmap.locator(".hint").text_content() == hint
     for row, column in ((3, 3), (2, 4)):
         page.touchscreen.tap(*point_of(heatmap, row, column))
-        reading = f"“token{row}” looks at “token{column}”: weight {int(row == column)}.0000"
+        reading = f"“token{row}” looks at “token{column}”: weight {int(row == column)}.000"
         expect(heatmap.locator(".reading")).to_have_text(reading)
         assert picked(page) is None
     page.touchscreen.tap(*point_of(heatmap, 2, 4))
@@ -94,7 +94,7 @@ def test_a_click_zooms_in_where_cells_are_small_and_then_answers(page):
     page.mouse.click(*point_of(heatmap, 12, 12))  # of those shown
     assert picked(page) == [100, 150]
     shown = heatmap.locator(".reading").text_content()
-    assert shown == f"“token100” looks at “token150”: weight {weights[100, 150]:.4f}"
+    assert shown == f"“token100” looks at “token150”: weight {weights[100, 150]:.3f}"
     page.get_by_role("button", name="Show all").click()
     assert "Shown" not in heatmap.locator("figcaption").text_content()
     expect_cell(page, heatmap, weights, *axes, 299, 299)

@@ -44,7 +44,7 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     weights = trace.attention[site].weights[0, 1]
     query, key = divmod(int(weights.argmax()), weights.size(1))
     *_, said = click_cell(page, query, key)
-    assert said == f"weight {weights[query, key]:.4f}"
+    assert said == f"weight {weights[query, key]:.3f}"
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.3f}", exact=False).first).to_be_attached()
@@ -66,8 +66,8 @@ def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=2&head=4")
     page.get_by_text("Reference token ranked first").wait_for()
     page.get_by_role("button", name="Step forward").click()
-    cells = page.locator(".decoding-player .cells").nth(1)
-    cells.locator("td.weight button").nth(2).press("Enter")
+    source = page.locator(".decoding-player .weighed-tokens").nth(1)
+    source.get_by_role("button").nth(2).press("Enter")
     expect_inside(page, translator.trace(SENTENCE), Site("cross", 1), 3, 1, 2)
 
 

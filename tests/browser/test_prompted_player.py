@@ -33,16 +33,16 @@ def player(page, request):
 
 def expect_step(page, step):
     """The step shows all that was read with its weights, the newest token in view."""
-    names = page.locator(".passage .name")
+    names = page.locator(".weighed-tokens .name")
     expect(names).to_have_text(READ[: PROMPT + step])
-    weights = [f"{weight:.2f}" for weight in WEIGHTS[step, : PROMPT + step]]
+    weights = [f"{weight:.3f}" for weight in WEIGHTS[step, : PROMPT + step]]
     weights[3] = ""  # a cross is drawn
-    expect(page.locator(".passage .token > div")).to_have_text(weights)
-    expect(page.locator(".passage .token > .mask svg")).to_have_count(1)
+    expect(page.locator(".weighed-tokens .token > div")).to_have_text(weights)
+    expect(page.locator(".weighed-tokens .token > .closed svg")).to_have_count(1)
     expect(page.locator(".token.prompt")).to_have_count(PROMPT)
     newest = page.locator(".token.newest .name")
     expect(newest).to_have_text(READ[PROMPT + step - 1])
-    inside = page.locator(".passage").bounding_box()
+    inside = page.locator(".weighed-tokens").bounding_box()
     box = newest.bounding_box()
     assert inside["y"] <= box["y"]
     assert box["y"] + box["height"] <= inside["y"] + inside["height"]

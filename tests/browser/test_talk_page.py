@@ -136,6 +136,39 @@ def test_slides_are_moved_by_dragging_and_by_keys(page, server):
     expect(titles(page)).to_have_text(["b", "c", "a"])
 
 
+@pytest.mark.parametrize("box", ["Title", "Words", "Speaker notes"])
+def test_the_click_that_ends_typing_in_a_box_is_not_lost(page, server, box):
+    with_talk(page, server, THREE, "talk")
+    press(page, "Edit “a”, Attention", 1)
+    page.get_by_label(box, exact=True).fill("typed")
+    page.get_by_role("button", name="Move down: slide 1", exact=True).hover()
+    page.mouse.down()  # the box tells what was typed, and the list is drawn again
+    kept = "name => localStorage.getItem(name).includes('typed')"
+    page.wait_for_function(kept, arg=KEPT)
+    page.wait_for_function(f"!({RUNNING})")
+    page.mouse.up()
+    named = "typed" if box == "Title" else "a"
+    expect(titles(page)).to_have_text(["b", named, "c"])
+    page.get_by_label(box, exact=True).fill("more")
+    press(page, f"Edit “{named}”, Attention", 2)  # at once: the list knows the old slide only
+    page.get_by_text("Slide 2", exact=True).wait_for()
+    press(page, "Remove", 2)
+    expect(titles(page)).to_have_text(["b", "c"])
+
+
+def test_what_is_typed_quickly_into_all_boxes_of_a_slide_is_kept(page, server):
+    with_talk(page, server, THREE, "talk")
+    boxes = ("Title", "Words", "Speaker notes")
+    for box in boxes:
+        page.get_by_label(box, exact=True).fill(f"typed as {box}")
+    press(page, "Edit “typed as Title”, Attention", 1)
+    kept = "name => (localStorage.getItem(name).match(/typed as/g) ?? []).length === 3"
+    page.wait_for_function(kept, arg=KEPT)
+    page.wait_for_function(f"!({RUNNING})")
+    for box in boxes:
+        expect(page.get_by_label(box, exact=True)).to_have_value(f"typed as {box}")
+
+
 def test_two_quick_presses_do_not_reach_another_slide(page, server):
     with_talk(page, server, THREE, "talk")
     remove = page.get_by_role("button", name="Remove: slide 1", exact=True)

@@ -182,3 +182,19 @@ def test_another_tab_does_not_find_them(training, server):
     other.get_by_text("Nothing has been trained yet").wait_for()
     other.wait_for_timeout(2_000)
     other.get_by_text("Nothing has been trained yet").wait_for()
+
+
+def test_what_is_typed_quickly_into_one_box_after_the_other_stays(page, server):
+    page.goto(f"{server}/training")
+    button(page, "Start").wait_for()
+    typed = {"Most digits": "6", "Layers each": "1", "Heads": "2", "Width d_model": "32"}
+    for label, number in typed.items():
+        page.get_by_label(label, exact=True).fill(number)
+    page.get_by_label("Steps", exact=True).fill("300")
+    page.get_by_label("Steps", exact=True).press("Enter")
+    expect(page).to_have_url(re.compile("steps=300"))
+    page.wait_for_function(f"!({RUNNING})")
+    for label, number in typed.items():
+        expect(page.get_by_label(label, exact=True)).to_have_value(number)
+    for name in ("longest=6", "layers=1", "heads=2", "d_model=32"):
+        assert f"toy_reverse_{name}" in page.url

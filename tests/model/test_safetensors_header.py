@@ -38,6 +38,7 @@ def test_the_shapes_are_those_that_the_library_wrote():
         (struct.pack("<Q", 2) + b"[]", "not a safetensors file"),
         (struct.pack("<Q", 9_999) + b"[" * 9_999, "not a safetensors file"),
         (header(a=1), "not a safetensors file"),
+        (header(**{"\ud800": GOOD}), "not a safetensors file"),
         (header(a={}), "not a safetensors file"),
         (header(a=GOOD | {"dtype": "F64"}), "16 or 32 bit"),
         (header(a=GOOD | {"dtype": ["F16"]}), "16 or 32 bit"),

@@ -9,7 +9,7 @@ from model import Site, load_model
 from model.edits import Edits, write_edits
 from model.library.pieces import merge_words
 from pages.shared.state.catalog import EXAMPLES
-from pages.shared.state.choices import LAYER
+from pages.shared.state.choices import HEAD, LAYER
 from tests.pages.apps import address, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
@@ -326,9 +326,25 @@ def test_the_page_opens_on_it_looking_at_the_dog(shipped):
         "picture": "lines", "lit": f"q{query + 1}",
     } | ({"layer": str(layer + 1)} if layer != LAYER.default else {})  # fmt: skip
     assert lines(app)["lit"] == ["query", query]
-    share = f"{weights[layer, head, query, key]:.2f}"
-    said = f"head {head + 1}, “it” gives {share} of its attention to “dog”."
+    share = f"{weights[layer, head, query, key]:.3f}"
+    said = f"head {head + 1}: “it” gives {share} of its attention to “dog”."
     assert any(text.value.endswith(said) for text in app.text)
+
+
+def test_the_head_that_the_page_opens_on_is_no_choice_of_a_decoding():
+    app = open_page()
+    opened = app.session_state["layer"], app.session_state["head"]
+    assert opened != (LAYER.default, HEAD.default)
+    app.query_params.clear()
+    go_to(app, "decoding")
+    assert (app.session_state["layer"], app.session_state["head"]) == (LAYER.default, HEAD.default)
+    app.query_params.clear()
+    go_to(app, "attention")
+    assert (app.session_state["layer"], app.session_state["head"]) == opened
+    app.selectbox(key="head").set_value(4).run()
+    app.query_params.clear()
+    go_to(app, "decoding")
+    assert (app.session_state["layer"], app.session_state["head"]) == (opened[0], 4)
 
 
 @pytest.mark.parametrize("link", [{"sentence": "Go."}, {"v": "2", "head": "3"}, {"layer": "1"}])

@@ -55,7 +55,7 @@ def branch_to(app, shipped, forced, step, sentence=SENTENCE):
 
 
 def branches_in(app):
-    """The original and the branches made from it."""
+    """The free run and the branches made from it."""
     return app.session_state["branches"][-1].kept
 
 
@@ -91,7 +91,7 @@ def test_a_limit_stops_the_translation_and_the_page_says_so():
     header, *_ = player(app)
     assert len(header["read"]) == 3
     assert header["ending"] == "Stopped at the limit of 3 tokens."
-    assert app.text[0].value == "Shown: original, 3 tokens, stopped at the limit."
+    assert app.text[0].value == "Shown: free run, 3 tokens, stopped at the limit."
 
 
 def test_a_beam_is_drawn_as_a_tree(shipped):

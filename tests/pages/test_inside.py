@@ -66,10 +66,9 @@ def test_the_story_is_told_in_the_numbers_of_the_run(kind, shipped):
 
 def test_what_is_shown_adds_up(shipped):
     shown = rows(open_page())
-    for label in ("query × key", "weights"):
-        row, _, _ = shown[label]
-        total = sum(round(1e4 * float(text.replace("−", "-"))) for text in row["texts"])
-        assert total == round(1e4 * float(row["note"].removeprefix("sum ").replace("−", "-")))
+    row, _, _ = shown["query × key"]
+    total = sum(round(1e4 * float(text.replace("−", "-"))) for text in row["texts"])
+    assert total == round(1e4 * float(row["note"].removeprefix("sum ").replace("−", "-")))
     heads = [numbers for label, (_, numbers, _) in shown.items() if label.startswith("head ")]
     assert len(heads) == 8
     summed = np.sum(heads, axis=0) + shown["bias"][1]

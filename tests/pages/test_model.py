@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
+from pages.shared.show.labels import labels_at_snapshots
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]
@@ -50,4 +51,4 @@ def test_the_film_holds_every_head_at_every_step(app, kind):
     drawn = np.frombuffer(body, "<u2").reshape(expected.shape) / 65_535
     np.testing.assert_allclose(drawn, expected, atol=8e-6)
     assert header["steps"] == recorded.steps
-    assert (header["queries"], header["keys"]) == recorded.tokens(0, kind)
+    assert (header["queries"], header["keys"]) == labels_at_snapshots(recorded, 0, kind)

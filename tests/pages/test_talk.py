@@ -244,6 +244,16 @@ def test_slides_of_words_alone_are_added_first_and_last():
     assert read_talk(write_talk(app.session_state["talk"]).encode())[1] == ()
 
 
+def test_what_is_typed_reaches_its_slide_though_that_was_moved_meanwhile():
+    app = new_app()
+    app.session_state["talk"] = TALK[1:4]
+    go_to(app, "talk")
+    app.text_area(key="slide-0-notes").set_value("Say this.")
+    ask(app, "move", 0, to=2)
+    *_, last = app.session_state["talk"]
+    assert (last.title, last.notes) == (TALK[1].title, "Say this.")
+
+
 def test_a_slide_is_duplicated_beside_itself():
     app = new_app()
     app.session_state["talk"] = TALK[1:3]

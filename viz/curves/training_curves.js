@@ -1,4 +1,4 @@
-import { arrowOf, begin, element, fitCanvas, isSaved, onWidth } from "../canvas.js";
+import { arrowOf, begin, element, fitCanvas, isSaved, onWidth, pointerIn, roomOf } from "../canvas.js";
 
 /**
  * @typedef {object} Header
@@ -9,6 +9,8 @@ import { arrowOf, begin, element, fitCanvas, isSaved, onWidth } from "../canvas.
  */
 
 const HEIGHT = 170; // pixels of a panel
+const HIGHEST = 340; // the same on a slide, which panels fill
+const WORDS = 52; // pixels of a panel's title and of what is read in it
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels
 const FEW = 40; // points that are marked one by one
 
@@ -44,13 +46,24 @@ export function draw(mount) {
     ),
   );
   const last = Math.max(1, ...lines.map((line) => line.steps.at(-1) ?? 0));
-  const render = () =>
+  const render = () => {
+    const height = heightOf(root);
     root.figures.forEach((view, panel) => {
       const own = lines.filter((line) => line.panel === panel && line.steps.length);
-      drawPanel(root, view, { ...header.panels[panel], lines: own, runs, colors, last });
+      drawPanel(root, view, { ...header.panels[panel], height, lines: own, runs, colors, last });
     });
+  };
   root.render = render;
   return onWidth(root, render);
+}
+
+/** How high each panel can be, in pixels. */
+function heightOf(root) {
+  const { fills, height } = roomOf(root);
+  if (!fills) return HEIGHT;
+  const rows = new Set(root.figures.map(({ figure }) => figure.offsetTop)).size;
+  const each = (height - root.legend.offsetHeight) / rows - WORDS;
+  return Math.floor(Math.max(HEIGHT, Math.min(HIGHEST, each)));
 }
 
 function makePanel(root) {
@@ -65,7 +78,7 @@ function makePanel(root) {
     root.render();
   };
   canvas.onpointermove = canvas.onpointerdown = (event) => {
-    const x = event.clientX - canvas.getBoundingClientRect().left;
+    const { x } = pointerIn(canvas, event);
     pointAt(((x - MARGIN.left) / view.scale.across) * view.scale.last);
   };
   canvas.onpointerleave = canvas.onblur = () => pointAt(null);
@@ -78,12 +91,12 @@ function makePanel(root) {
   return view;
 }
 
-function drawPanel(root, view, { title, limits, lines, runs, colors, last }) {
+function drawPanel(root, view, { title, limits, height, lines, runs, colors, last }) {
   const width = view.figure.clientWidth;
   const style = getComputedStyle(root);
-  const context = fitCanvas(view.canvas, width, HEIGHT);
+  const context = fitCanvas(view.canvas, width, height);
   const across = width - MARGIN.left - MARGIN.right;
-  const down = HEIGHT - MARGIN.top - MARGIN.bottom;
+  const down = height - MARGIN.top - MARGIN.bottom;
   view.scale = { across, last };
   view.caption.textContent = title;
   const [low, high] = limits ?? ends(lines);
@@ -103,7 +116,7 @@ function drawPanel(root, view, { title, limits, lines, runs, colors, last }) {
   }
   for (const step of ticks(0, last, Math.max(2, Math.floor(across / 80)))) {
     context.textAlign = step > last * 0.95 ? "right" : "center";
-    context.fillText(short(step), x(step), HEIGHT - 8);
+    context.fillText(short(step), x(step), height - 8);
   }
   context.globalAlpha = 1;
   const read = [];

@@ -1,4 +1,5 @@
-import { begin, colorTable, element, moveFocus, onWidth } from "../canvas.js";
+import { begin, element, moveFocus, onWidth } from "../canvas.js";
+import { colorTable } from "../colors.js";
 import { written } from "../numbers.js";
 import { transport } from "../transport.js";
 import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
@@ -14,7 +15,7 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {string} name another one begins anew
  * @property {number} levels a weight of 1, as it travels
  * @property {string[]} colors
- * @property {import("../canvas.js").Scale} differences colours of differences
+ * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 /**
@@ -204,7 +205,7 @@ function makeFilm(root) {
   function strongest(weights) {
     const at = weights.reduce((best, value, index) => (value > weights[best] ? index : best), 0);
     const [query, key] = tokensAt(at);
-    return `largest weight ${(weights[at] / header.levels).toFixed(3)}, from “${query}” to “${key}”`;
+    return `largest weight ${written(weights[at] / header.levels)}, from “${query}” to “${key}”`;
   }
   const tokensAt = (at) => [
     header.queries[Math.floor(at / header.keys.length)],

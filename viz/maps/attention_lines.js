@@ -1,4 +1,6 @@
-import { begin, element, fitCanvas, isSaved, onRoom, roomBelow, roomFor, themeColor } from "../canvas.js";
+import { begin, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
+import { themeColor } from "../colors.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
@@ -89,7 +91,7 @@ export function draw(mount) {
       const opposite = token && token.side !== side;
       tokens.forEach((button, index) => {
         const [query, key] = side === "query" ? [index, token?.index] : [token?.index, index];
-        const text = opposite ? weights[query * keys.length + key].toFixed(3) : "";
+        const text = opposite ? written(weights[query * keys.length + key]) : "";
         const weight = button.querySelector(".weight");
         if (weight.textContent !== text) weight.textContent = text;
         const pressed = String(chosen?.side === side && chosen.index === index);
@@ -133,15 +135,14 @@ export function draw(mount) {
 
   root.onscroll = () => requestAnimationFrame(render);
   return onRoom(root, () => {
-    const room = roomFor(root);
-    const view = roomBelow(root);
-    root.style.maxHeight = view ? `${view}px` : "";
+    const { fills, height } = roomOf(root);
+    root.style.maxHeight = fills || height === Infinity ? "" : `${height}px`;
     note.textContent = canvas.style.height = ""; // which else would keep its old height
     canvas.height = 0;
     const above = root.scrollHeight - strip.clientHeight; // pixels for the words there
-    const fills = (height) => Math.floor(height / count);
-    if (room) row = Math.max(STAGED.lowest, Math.min(STAGED.highest, fills(room - above)));
-    else row = Math.max(LOWEST_ROW, Math.min(ROW, view ? fills(view - AROUND) : ROW));
+    const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
+    const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
+    row = Math.max(lowest, Math.min(highest, fitting));
     sheet.style.setProperty("--row", `${row}px`);
     width = Math.max(60, Math.floor(sheet.clientWidth * (3 / 7)));
     const fits = strip.clientHeight <= root.clientHeight;

@@ -8,9 +8,8 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {{ queries: string[], keys: string[] }[]} sides the tokens of both maps
  * @property {[number | null, number | null][]} rows of both together: places in either map
  * @property {[number | null, number | null][]} columns
- * @property {number} digits decimals of a weight as it is written
  * @property {string[]} colors
- * @property {import("../canvas.js").Scale} differences colours of differences
+ * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 const GAP = 20; // pixels between two maps
@@ -132,13 +131,13 @@ function makePicture(root) {
     const weights = [0, 1].map((which) => {
       const [ownRow, ownColumn] = cellIn(which);
       if (ownRow === null || ownColumn === null) return null;
-      return written(numbers[which][ownRow * tokens[which][1].length + ownColumn], false, header.digits);
+      return written(numbers[which][ownRow * tokens[which][1].length + ownColumn]);
     });
     const said = weights.map((weight, which) => `${"AB"[which]} ${weight ?? "has no such cell"}`);
     // Of the numbers as they are written, so that they add up on screen.
     const change = weights.includes(null)
       ? "nothing to compare"
-      : `difference ${written(Number(weights[1]) - Number(weights[0]), true, header.digits)}`;
+      : `difference ${written(Number(weights[1]) - Number(weights[0]), true)}`;
     return `“${query}” looks at “${key}”: ${said.join(", ")}, ${change}.`;
   }
 

@@ -10,19 +10,18 @@ import numpy as np
 from viz.arrays import head_weights
 from viz.canvas import CanvasPicture, Part
 from viz.colors import DIVERGING, SEQUENTIAL
-from viz.numbers import Numbers
+from viz.numbers import DECIMALS, Numbers
 from viz.tokens import Pair, aligned, check_sizes
 
 PART = Part.beside(__file__, "Two heads side by side, and their difference")
 
-DIGITS = 3  # decimals of a weight as it is written
 Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of the keys
 
 
 class Change(NamedTuple):
     """A cell that both maps have: its tokens, its weights, and the second less the first.
 
-    The difference is that of the weights as they are written, to `DIGITS` decimals, so that the
+    The difference is that of the weights as they are written, to `DECIMALS`, so that the
     three add up.
     """
 
@@ -57,7 +56,6 @@ def compared_maps(
         ],
         "rows": rows,
         "columns": columns,
-        "digits": DIGITS,
         "colors": SEQUENTIAL,
         "differences": DIVERGING,
     }
@@ -102,22 +100,22 @@ def largest_changes(
     """
     first, second = (head_weights(each).astype(np.float64) for each in (first, second))
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
-    changes = differences(first.round(DIGITS), second.round(DIGITS), rows, columns)
+    changes = differences(first.round(DECIMALS), second.round(DECIMALS), rows, columns)
     sizes = np.nan_to_num(np.abs(changes))
     found = []
     for place in np.argsort(-sizes, axis=None, kind="stable")[:most]:
         row, column = np.unravel_index(place, sizes.shape)
         change = float(changes[row, column])
-        if round(sizes[row, column], DIGITS) > 0:
+        if round(sizes[row, column], DECIMALS) > 0:
             (query, other_query), (key, other_key) = rows[row], columns[column]
             row_tokens, column_tokens = zip(first_tokens, second_tokens, strict=True)
             found.append(
                 Change(
                     name_of(rows[row], *row_tokens),
                     name_of(columns[column], *column_tokens),
-                    round(float(first[query, key]), DIGITS),
-                    round(float(second[other_query, other_key]), DIGITS),
-                    round(change, DIGITS),
+                    round(float(first[query, key]), DECIMALS),
+                    round(float(second[other_query, other_key]), DECIMALS),
+                    round(change, DECIMALS),
                 )
             )
     return found

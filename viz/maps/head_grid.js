@@ -1,4 +1,6 @@
-import { begin, colorTable, element, fitCanvas, moveFocus, onWidth, roomFor } from "../canvas.js";
+import { begin, element, fitCanvas, moveFocus, onWidth, roomOf } from "../canvas.js";
+import { colorTable } from "../colors.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
@@ -85,7 +87,7 @@ function build(root, header, array) {
     const row = Math.floor(index / columns.length);
     const column = index % columns.length;
     const text =
-      `${rows[row]}, ${columns[column]}: largest weight ${weight.toFixed(3)}, ` +
+      `${rows[row]}, ${columns[column]}: largest weight ${written(weight)}, ` +
       `from “${queries[query]}” to “${keys[key]}”`;
     const button = element("button", "map small-map", "", {
       type: "button",
@@ -126,9 +128,9 @@ function build(root, header, array) {
     const scrolls = room < SMALLEST;
     sheet.classList.toggle("scrolls", scrolls);
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
-    const height = roomFor(root);
-    const fills = height ? (height - UNDER - TOP) / rows.length - gap : Infinity;
-    const most = Math.max(SMALLEST, fills); // pixels of a map's height
+    const { fills, height } = roomOf(root);
+    const tallest = fills ? (height - UNDER - TOP) / rows.length - gap : Infinity;
+    const most = Math.max(SMALLEST, tallest); // pixels of a map's height
     const side = scrolls ? SMALLEST : Math.min(room, WIDEST * most);
     const tall = Math.min(most, Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length)));
     const upright = side < NARROWER;

@@ -1,4 +1,4 @@
-import { begin, cross, element, onRoom, pointerIn, roomBelow, roomFor, WORDS } from "../canvas.js";
+import { begin, cross, element, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
 import { written } from "../numbers.js";
 import { drawMap, fitMap, makeMap } from "./map.js";
 
@@ -10,10 +10,9 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @property {string} axes what the axes are, in words
  * @property {string} verb between a row's token and a column's
  * @property {number} limit where the colours end
- * @property {number} digits decimals of a number that is read
  * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
- * @property {import("../canvas.js").Scale} colors
+ * @property {import("../colors.js").Scale} colors
  * @property {string[] | null} behind what the numbers sum up, of which each cell has the largest
  */
 
@@ -68,13 +67,10 @@ function makePicture(root) {
     if (!root.clientWidth) return;
     const { top, left, bottom, right } = part;
     const width = right - left;
-    const staged = roomFor(root);
-    const isBeside = root.classList.contains("beside");
-    const room = staged && staged - (isBeside ? 0 : UNDER);
-    const across = root.clientWidth - (isBeside ? WORDS : 0);
+    const { fills, beside, height } = roomOf(root);
+    const around = beside ? 0 : fills ? UNDER : AROUND_MAP;
+    const across = root.clientWidth - (beside ? WORDS : 0);
     const [rows, columns] = [header.rows.slice(top, bottom), header.columns.slice(left, right)];
-    const below = roomBelow(root);
-    const height = below && below - AROUND_MAP;
     drawMap(view, {
       title: isWhole() ? header.axes : `${header.axes}. Shown: ${span("rows", top, bottom)}, ${span("columns", left, right)}`,
       name: header.name,
@@ -85,7 +81,7 @@ function makePicture(root) {
       colors: header.colors,
       cell: cell && isShown(cell) ? [cell[0] - top, cell[1] - left] : null,
       without: cross,
-      ...fitMap(root, rows, columns, across, { largest: 44, smallest: 1 / devicePixelRatio, room, height }),
+      ...fitMap(root, rows, columns, across, { largest: 44, smallest: 1 / devicePixelRatio, fills, height: height - around }),
     });
     canvas.classList.toggle("clickable", header.clickable);
     whole.hidden = isWhole();
@@ -104,7 +100,7 @@ function makePicture(root) {
   function words() {
     const [row, column] = cell;
     const number = numbers[row * header.columns.length + column];
-    const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging, header.digits)}`;
+    const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging)}`;
     return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}${strongest(row, column)}`;
   }
   /** Which of those that the numbers sum up has the largest number in a cell. */
@@ -114,7 +110,7 @@ function makePicture(root) {
     const at = row * header.columns.length + column;
     const name = header.behind[numbers[2 * cells + at]];
     const opens = header.clickable ? `; click opens ${name}` : "";
-    return `; strongest: ${name}, ${written(numbers[cells + at], false, header.digits)}${opens}`;
+    return `; strongest: ${name}, ${written(numbers[cells + at])}${opens}`;
   }
 
   function pointAt(row, column) {

@@ -24,9 +24,6 @@ class Behind(NamedTuple):
     names: Sequence[str]  # such as "head 3"
 
 
-DIGITS = 4  # decimals of a number that is read
-
-
 def attention_heatmap(
     weights: np.ndarray,
     query_tokens: Sequence[str],
@@ -107,7 +104,6 @@ def heatmap(
         "axes": axes,
         "verb": verb,
         "limit": max(maximum, 1e-6),  # of nothing but zeros too
-        "digits": DIGITS,
         "diverging": diverging,
         "clickable": clickable,
         "behind": list(behind.names) if behind else None,

@@ -1,4 +1,5 @@
-import { arrowOf, channels, colorTable, drawTokens, element, fitCanvas, isSaved, pointerIn, scaleOn } from "../canvas.js";
+import { arrowOf, drawTokens, element, fitCanvas, isSaved, pointerIn } from "../canvas.js";
+import { channels, colorTable, scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
 
 // One head's map in large, of weights or of differences, read cell by cell.
@@ -55,22 +56,22 @@ const fontOf = (root, side) =>
 
 /** The room that the tokens take, and the side of a cell, in a map of some pixels of width.
  *
- * If cells may be smaller than tokens can be written, there is no room for tokens then. A `room`
- * is the height that a slide leaves for the map, which fills it. With a `height` the tokens and the
- * cells keep to it, as far as cells can still be read.
+ * If cells may be smaller than tokens can be written, there is no room for tokens then. The map
+ * keeps to the `height`, as far as cells can still be read; one that `fills` it, on a slide, keeps
+ * to it in any case.
  */
-export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST, room = 0, height = undefined } = {}) {
+export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST, fills = false, height = Infinity } = {}) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = fontOf(root, LARGEST);
   const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
   const left = Math.min(Math.max(LABEL, Math.min(BESIDE, SHARE * width)), widest(rows) + 14);
   const top = Math.min(LABEL, widest(columns) * 0.9 + 22);
-  if (room && Math.max(rows.length, columns.length) <= MANY) {
-    const fills = Math.min((width - left - SLANT) / columns.length, (room - top) / rows.length);
-    return { left, top, side: Math.max(LEGIBLE, Math.floor(fills)) };
+  const widestCell = (width - left - SLANT) / columns.length;
+  const tallestCell = (height === Infinity ? TALLEST : height - top) / rows.length;
+  if (fills && Math.max(rows.length, columns.length) <= MANY) {
+    return { left, top, side: Math.max(LEGIBLE, Math.floor(Math.min(widestCell, tallestCell))) };
   }
-  const tallest = Math.max((height ? height - top : room || TALLEST) / rows.length, room ? 0 : READABLE);
-  const fits = Math.floor(Math.min((width - left - SLANT) / columns.length, tallest));
+  const fits = Math.floor(Math.min(widestCell, Math.max(tallestCell, fills ? 0 : READABLE)));
   if (fits >= SMALLEST || smallest === SMALLEST) return { left, top, side: Math.max(SMALLEST, Math.min(largest, fits)) };
   const bare = Math.min((width - SLANT) / columns.length, TALLEST / rows.length);
   return { left: 0, top: 0, side: Math.max(smallest, bare < 2 ? bare : Math.floor(Math.min(SMALLEST - 1, bare))) };
@@ -85,7 +86,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @property {string[]} columns
  * @property {(at: number) => number} number of each cell, row by row: from 0, or minus, to the limit
  * @property {number} [limit]
- * @property {import("../canvas.js").Scale} colors
+ * @property {import("../colors.js").Scale} colors
  * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
  * @property {number} left pixels for the rows' tokens
  * @property {number} top pixels for the columns' tokens

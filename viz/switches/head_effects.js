@@ -1,4 +1,5 @@
-import { begin, channels, colorTable, element, inkOn, scaleOn } from "../canvas.js";
+import { begin, element } from "../canvas.js";
+import { channels, colorTable, inkOn, scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
 import { board, isDense, moveInRows, replaceBoards } from "./board.js";
 
@@ -6,7 +7,7 @@ import { board, isDense, moveInRows, replaceBoards } from "./board.js";
  * @typedef {object} Header
  * @property {{ name: string, label: string, effects: (number | null)[][] }[]} effects a kind each: [layer][head], null if not yet known
  * @property {number} limit where the colours end
- * @property {import("../canvas.js").Scale} colors from a loss to a gain
+ * @property {import("../colors.js").Scale} colors from a loss to a gain
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 

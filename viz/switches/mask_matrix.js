@@ -1,4 +1,5 @@
-import { arrowOf, begin, cross, drawTokens, element, fitCanvas, isSaved, onRoom, pointerIn, roomBelow, roomFor, scrollable, themeColor } from "../canvas.js";
+import { arrowOf, begin, cross, drawTokens, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf, scrollable } from "../canvas.js";
+import { themeColor } from "../colors.js";
 
 /**
  * @typedef {object} Header
@@ -9,9 +10,8 @@ import { arrowOf, begin, cross, drawTokens, element, fitCanvas, isSaved, onRoom,
  * @property {string[]} words what a cell is, by its number
  */
 
-const LARGEST = 30; // pixels of a cell's side
-const SMALLEST = 13;
-const STAGED = { smallest: 14, largest: 60, under: 26 }; // on a slide, with the words under it
+const SIDES = [13, 30]; // pixels of a cell's side, the fewest and the most
+const STAGED = { sides: [14, 60], under: 26 }; // on a slide, with the words under it
 const BELOW = 30; // pixels for what is read of a cell
 const LABEL = 92; // pixels for the tokens above, and for those of the rows
 const BESIDE = 150; // pixels for the latter if they name two
@@ -56,7 +56,7 @@ export function draw(mount) {
   scrollable(sheet, "Mask");
   root.replaceChildren(sheet, reading);
 
-  let side = LARGEST;
+  let side = SIDES[1];
   let above = LABEL; // pixels for the tokens of the columns
   let beside = LABEL; // and for those of the rows
   let view = { width: 0, height: 0 }; // pixels of the canvas, which stays in view
@@ -206,21 +206,16 @@ export function draw(mount) {
     return Math.max(...tokens.map((token) => context.measureText(token).width));
   }
   function fit(width) {
-    const room = roomFor(root);
+    const room = roomOf(root);
     const named = widest(queries) + 14;
     const most = Math.max(LABEL, Math.min(BESIDE, 0.3 * width));
-    beside = room ? Math.min(most, named) : Math.max(LABEL, Math.min(most, named));
-    const across = (cells) => (width - beside - SLANT) / cells;
-    if (room) {
-      const under = root.classList.contains("beside") ? 0 : STAGED.under;
-      above = Math.min(LABEL, widest(keys) + 14);
-      const fills = Math.min(across(keys.length), (room - under - above) / queries.length);
-      side = Math.max(STAGED.smallest, Math.min(STAGED.largest, Math.floor(fills)));
-    } else {
-      above = LABEL;
-      const tallest = ((roomBelow(root) ?? Infinity) - above - BELOW) / queries.length;
-      side = Math.max(SMALLEST, Math.min(LARGEST, Math.floor(Math.min(across(keys.length), tallest))));
-    }
+    beside = Math.max(room.fills ? 0 : LABEL, Math.min(most, named));
+    above = room.fills ? Math.min(LABEL, widest(keys) + 14) : LABEL;
+    const [smallest, largest] = room.fills ? STAGED.sides : SIDES;
+    const under = room.beside ? 0 : room.fills ? STAGED.under : BELOW;
+    const across = (width - beside - SLANT) / keys.length;
+    const down = (room.height - above - under) / queries.length;
+    side = Math.max(smallest, Math.min(largest, Math.floor(Math.min(across, down))));
     const full = { width: beside + side * keys.length + SLANT, height: above + side * queries.length };
     whole.style.width = `${full.width}px`;
     whole.style.height = `${full.height}px`;

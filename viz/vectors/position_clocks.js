@@ -1,4 +1,5 @@
-import { begin, element, fitCanvas, onWidth, themeColor } from "../canvas.js";
+import { begin, element, fitCanvas, onWidth } from "../canvas.js";
+import { themeColor } from "../colors.js";
 import { transport } from "../transport.js";
 
 /**

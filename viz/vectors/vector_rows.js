@@ -1,4 +1,5 @@
-import { begin, channels, colorTable, drawTokens, element, fitCanvas, inkOn, onWidth, scaleOn, themeColor } from "../canvas.js";
+import { begin, drawTokens, element, fitCanvas, onWidth } from "../canvas.js";
+import { channels, colorTable, inkOn, scaleOn, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
 /**
@@ -17,7 +18,7 @@ import { written } from "../numbers.js";
  * @property {number[]} marked places that are framed
  * @property {boolean} own_scales whether each row has a limit of its own, which its note says
  * @property {boolean} clipped whether there are numbers beyond the limit
- * @property {import("../canvas.js").Scale} diverging
+ * @property {import("../colors.js").Scale} diverging
  * @property {string[]} sequential
  */
 

@@ -9,11 +9,9 @@ import numpy as np
 
 from viz.canvas import CanvasPicture, Part
 from viz.colors import DIVERGING, SEQUENTIAL, limit_of
-from viz.numbers import Numbers, counted, number_text
+from viz.numbers import DECIMALS, Numbers, counted, number_text
 
 PART = Part.beside(__file__)
-
-DECIMALS = 3
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def vector_rows(
                 "probabilities": row.probabilities,
                 "limit": limit,
                 "texts": [
-                    number_text(number, DECIMALS)
+                    number_text(number)
                     for number in (
                         row.values
                         if row.total is None
@@ -105,5 +103,5 @@ def _limit(values: np.ndarray, columns: Sequence[str] | None) -> tuple[float, bo
 
 
 def _note(row: Row, scale: str) -> str:
-    total = "" if row.total is None else f"sum {number_text(row.total, DECIMALS)}"
+    total = "" if row.total is None else f"sum {number_text(row.total)}"
     return ", ".join(filter(None, [total, row.note, "" if row.probabilities else scale]))

@@ -1,4 +1,5 @@
-import { begin, element, fitCanvas, isStaged, onWidth, scrollable, themeColor } from "../canvas.js";
+import { begin, element, fitCanvas, isStaged, onWidth, roomOf, scrollable } from "../canvas.js";
+import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
 /**
@@ -21,7 +22,9 @@ import { written } from "../numbers.js";
 
 // Pixels: the width and the height of a text's button, and from one step and text to the next.
 const ROW = { wide: 106, high: 20, across: 130, down: 25 };
-const STACKED = { wide: 68, high: 32, across: 84, down: 36 }; // with the number under its token
+const STACKED = { wide: 64, high: 32, across: 78, down: 36 }; // with the number under its token
+const TALLEST = 1.5; // times that height, if there is room
+const NOTE = 36; // pixels for the words under the tree
 const STAGE = 2.4; // the width of what a slide leaves for pictures, of its height
 const TOP = 22; // pixels for the numbers of the steps
 
@@ -37,14 +40,13 @@ export function draw(mount) {
   // A long tree is larger on a slide if it is narrower, as long as its width is what limits it.
   const isLong = ROW.across * steps.length > STAGE * (TOP + STACKED.down * tallest);
   const isStacked = isStaged(root) && isLong;
-  const { wide, high, across, down } = isStacked ? STACKED : ROW;
+  const { wide, across, ...row } = isStacked ? STACKED : ROW;
   const width = across * (steps.length - 1) + wide;
-  const height = TOP + down * tallest;
 
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const sheet = element("div", "sheet");
   const plane = element("div", "plane", "", {
-    style: `width: ${width}px; height: ${height}px; --wide: ${wide}px; --high: ${high}px`,
+    style: `width: ${width}px; --wide: ${wide}px`,
   });
   plane.classList.toggle("stacked", isStacked);
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
@@ -62,7 +64,7 @@ export function draw(mount) {
         type: "button",
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),
-        style: `left: ${x}px; top: ${TOP + down * place}px`,
+        style: `left: ${x}px; top: calc(${TOP}px + ${place} * var(--down))`,
       });
       const number = element("span", "number", written(leaf.log_probability, false, 2));
       button.append(element("span", "name", leaf.token), number);
@@ -80,6 +82,14 @@ export function draw(mount) {
   return onWidth(root, () => {
     const style = getComputedStyle(root);
     const accent = themeColor(root, "accent");
+    const { fills, height: room } = roomOf(root);
+    const filling = isStacked && fills ? Math.floor((room - TOP - NOTE) / tallest) : 0;
+    const down = Math.max(row.down, Math.min(TALLEST * row.down, filling));
+    const high = down - (row.down - row.high);
+    const height = TOP + down * tallest;
+    plane.style.height = `${height}px`;
+    plane.style.setProperty("--down", `${down}px`);
+    plane.style.setProperty("--high", `${high}px`);
     const context = fitCanvas(canvas, width, height);
     steps.forEach((leaves, step) => {
       leaves.forEach((leaf, place) => {
@@ -91,7 +101,7 @@ export function draw(mount) {
         context.lineWidth = leaf.best ? 3 : 1.25;
         context.beginPath();
         context.moveTo(from, above);
-        context.bezierCurveTo(from + 12, above, to - 12, below, to, below);
+        context.bezierCurveTo((from + to) / 2, above, (from + to) / 2, below, to, below);
         context.stroke();
       });
     });

@@ -1,5 +1,9 @@
-import { begin, channels, colorTable, drawTokens, element, fitCanvas, icon, inkOn, onWidth, pointerIn, scrollable, themeColor } from "../canvas.js";
+import { begin, element, onWidth, scrollable } from "../canvas.js";
+import { colorTable } from "../colors.js";
+import { written } from "../numbers.js";
 import { transport } from "../transport.js";
+import { makeAlignment } from "./alignment.js";
+import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tokens.js";
 
 /**
  * @typedef {object} Bar
@@ -22,12 +26,6 @@ import { transport } from "../transport.js";
  * @property {string[]} colors
  */
 
-const TICK = "M2 8.5 3.5 7l3 3 6-7L14 4.5 6.5 13z";
-const CROSS = "M4 5l1-1 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3z";
-const LABEL = 130; // pixels for the tokens beside the alignment
-const TOP = 84; // pixels for the tokens above it
-const LARGEST = 24; // pixels of a cell's side
-const SMALLEST = 9;
 const AT_REST = 500; // milliseconds after which the page is told of a step
 
 /**
@@ -81,19 +79,23 @@ export function draw(mount) {
   const candidates = element("div", "");
   const next = element("div", "next");
   next.append(candidates, typed);
-  const alignment = element("div", "alignment");
   const panes = element("div", "panes");
-  panes.append(seen, next, ...(source ? [alignment] : []));
-  const canvas = element("canvas", "", "", { role: "img" });
-  const reading = element("p", "reading");
-  const sheet = element("div", "sheet");
-  sheet.append(canvas);
-  scrollable(sheet, "Alignment");
-  alignment.append(
-    element("p", "heading", "The alignment so far: a row for each step, over the source"),
-    sheet,
-    reading,
-  );
+  panes.append(seen, next);
+  const wrote = bars.map((candidates) => candidates.find((bar) => bar.chosen)?.text ?? "");
+  const alignment =
+    source &&
+    makeAlignment(root, {
+      read: read.slice(before),
+      wrote,
+      source,
+      weights: crossAttention,
+      colors,
+      choose(step) {
+        player.pause();
+        go(step);
+      },
+    });
+  if (alignment) panes.append(alignment.figure);
   root.replaceChildren(player.controls, text, panes);
   root.querySelector(`[data-name="${focused}"]`)?.focus();
 
@@ -113,34 +115,25 @@ export function draw(mount) {
 
   function render() {
     const { step } = root;
-    const chosen = bars[step].find((bar) => bar.chosen);
     player.update();
     const prompt = source ? "" : texts[0];
     text.replaceChildren(
       element("span", "prompt", prompt),
       element("span", "", texts[step].slice(prompt.length)),
-      element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${chosen?.text ?? ""}`),
+      element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${wrote[step]}`),
     );
     if (step === steps - 1) text.append(element("span", "ending", ending));
     text.scrollTop = text.scrollHeight;
-    const newest = before + step;
+    const own = ownWeights();
+    const isClosed = own.querySelector(".weight") === null;
+    const looks = isClosed ? "All it could look at is closed:" : "It looks at:";
     seen.replaceChildren(
-      element("p", "heading", `“${read[newest]}” has just been read. It may look at, and looks at:`),
+      element("p", "heading", `“${read[before + step]}” has just been read. ${looks}`),
+      own,
     );
-    if (source) {
-      seen.append(
-        table(read, [
-          ["mask", (key) => maskCell(isVisible(key))],
-          ["itself", (key) => (key <= newest ? weightCell(ownWeight(key), "decoder", key) : empty())],
-        ], newest),
-        element("p", "heading", "In the source it looks at:"),
-        table(source, [["cross", (key) => weightCell(crossAttention[step * source.length + key], "cross", key)]]),
-      );
-    } else {
-      const tokens = passage();
-      seen.append(tokens);
-      tokens.scrollTop = tokens.scrollHeight;
-    }
+    const newest = own.querySelector(".newest");
+    own.scrollTop = newest.offsetTop + newest.offsetHeight - own.offsetTop - own.clientHeight;
+    if (source) seen.append(...sourceWeights());
     const drawn = bars[step].some((bar) => bar.drawn !== null);
     const heading = element("p", "heading", "The likeliest next tokens");
     heading.append(element("span", "hint", "; click one to force it here"), ":");
@@ -151,91 +144,42 @@ export function draw(mount) {
       list,
       ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: what it was drawn with.")] : []),
     );
-    if (source) drawAlignment();
-  }
-  const isVisible = (key) => visible[root.step * read.length + key] > 0;
-  const ownWeight = (key) => selfAttention[root.step * read.length + key];
-
-  /** All that was read, each token over its weight, in lines as text is. */
-  function passage() {
-    const tokens = element("div", "passage");
-    for (let key = 0; key <= before + root.step; key++) {
-      const part = key <= before ? "token prompt" : "token";
-      const token = element("div", key === before + root.step ? `${part} newest` : part);
-      token.append(element("span", "name", read[key], { title: read[key] }));
-      if (isVisible(key)) token.append(weightCell(ownWeight(key), "decoder", key, "div"));
-      else token.append(maskCell(false, "div"));
-      tokens.append(token);
-      if (key === before) tokens.append(element("span", "end", "end of the prompt"));
-    }
-    return scrollable(tokens, "Weights of this step");
+    alignment?.draw(step);
   }
 
-  function weightCell(weight, kind, key, tag = "td") {
-    const cell = element(tag, "weight");
-    const button = element("button", "", weight.toFixed(2), {
-      type: "button",
-      title: `${weight.toFixed(4)}: click to see how it comes about`,
-    });
-    button.onclick = () => answer([root.step, { kind, key }]);
-    cell.append(button);
-    const [red, green, blue] = channels(colors[Math.round(Math.min(1, weight) * 255)]);
-    cell.style.background = `rgb(${red},${green},${blue})`;
-    cell.style.color = inkOn(red, green, blue);
-    return cell;
-  }
-
-  let side = LARGEST;
-  function drawAlignment() {
+  /** All that was read, each token over its weight; after a source, room for what comes too. */
+  function ownWeights() {
     const { step } = root;
-    const style = getComputedStyle(root);
-    const width = LABEL + side * source.length + TOP / 2;
-    const context = fitCanvas(canvas, width, TOP + side * steps);
-    context.font = `${Math.min(13, side - 1)}px ${style.fontFamily}`;
-    const rows = bars.map((_, row) => (row <= step ? `${read[before + row]} → ${written(row)}` : ""));
-    drawTokens(context, { rows, columns: source, side, left: LABEL, top: TOP, color: style.color });
-    for (let row = 0; row < steps; row++) {
-      for (let key = 0; key < source.length; key++) {
-        const weight = crossAttention[row * source.length + key];
-        const color = colors[Math.round(Math.min(1, weight) * 255)];
-        context.globalAlpha = row <= step ? 1 : 0.06;
-        context.fillStyle = row <= step ? `rgb(${channels(color)})` : style.color;
-        context.fillRect(LABEL + side * key, TOP + side * row, side - 1, side - 1);
-      }
-    }
-    context.globalAlpha = 1;
-    context.strokeStyle = themeColor(root, "accent");
-    context.lineWidth = 2;
-    context.strokeRect(LABEL - 1, TOP + side * step - 1, side * source.length + 1, side + 1);
-    canvas.ariaLabel = `Alignment after ${step + 1} of ${steps} steps`;
+    const newest = before + step;
+    const weigh = (key) => {
+      if (key > newest) return comingCell();
+      const at = step * read.length + key;
+      return visible[at] ? weight(selfAttention[at], "decoder", key) : closedCell();
+    };
+    const state = (key) =>
+      [key > newest && "later", key === newest && "newest", !source && key <= before && "prompt"]
+        .filter(Boolean)
+        .join(" ");
+    const tokens = source ? read : read.slice(0, newest + 1);
+    const list = weighedTokens("Weights of this step", tokens, weigh, state);
+    if (!source) list.children[before].after(element("span", "end", "end of the prompt"));
+    return list;
   }
-  const written = (row) => bars[row].find((bar) => bar.chosen)?.text ?? "";
-  canvas.onpointermove = (event) => {
-    const cell = cellUnder(event);
-    reading.textContent =
-      cell === null || cell.row > root.step
-        ? ""
-        : `“${read[before + cell.row]}”, to write “${written(cell.row)}”, looks at “${source[cell.key]}”: ` +
-          crossAttention[cell.row * source.length + cell.key].toFixed(4);
-  };
-  canvas.onclick = (event) => {
-    const cell = cellUnder(event);
-    if (cell === null) return;
-    player.pause();
-    go(cell.row);
-  };
-  function cellUnder(event) {
-    const { x, y } = pointerIn(canvas, event);
-    const row = Math.floor((y - TOP) / side);
-    const key = Math.floor((x - LABEL) / side);
-    const inside = row >= 0 && row < steps && key >= 0 && key < source.length;
-    return inside ? { row, key } : null;
+  function sourceWeights() {
+    const start = root.step * source.length;
+    const weights = crossAttention.subarray(start, start + source.length);
+    const isClosed = weights.every((one) => one === 0);
+    return [
+      element("p", "heading", isClosed ? "In the source all is closed:" : "In the source it looks at:"),
+      weighedTokens("Weights over the source", source, (key) => weight(weights[key], "cross", key)),
+    ];
   }
+  const weight = (value, kind, key) =>
+    weightCell(value, colors, () => answer([root.step, { kind, key }]));
 
   player.resume();
   const forget = onWidth(root, () => {
-    if (source) side = Math.floor((alignment.clientWidth - LABEL - TOP / 2) / source.length);
-    side = Math.max(SMALLEST, Math.min(LARGEST, side));
+    alignment?.fit();
     render();
   });
   return () => {
@@ -244,44 +188,11 @@ export function draw(mount) {
   };
 }
 
-/** A row of tokens over rows of cells; tokens after `last` are not there yet. */
-function table(tokens, rows, last = tokens.length) {
-  const body = element("table", "cells");
-  const head = element("tr", "");
-  head.append(
-    element("th", ""),
-    ...tokens.map((token, index) => {
-      const state = index === last ? "newest" : index > last ? "later" : "";
-      return element("th", state, index > last ? "·" : token, { scope: "col", title: token });
-    }),
-  );
-  body.append(head);
-  for (const [name, cell] of rows) {
-    const row = element("tr", "");
-    row.append(element("th", "name", name, { scope: "row" }), ...tokens.map((_, key) => cell(key)));
-    body.append(row);
-  }
-  const sheet = element("div", "sheet");
-  sheet.append(body);
-  return scrollable(sheet, "Weights of this step");
-}
-
-function maskCell(seen, tag = "td") {
-  const words = seen ? "visible" : "blocked: not written yet, or closed";
-  const cell = element(tag, seen ? "mask seen" : "mask", "", { title: words });
-  cell.append(icon(seen ? TICK : CROSS));
-  return cell;
-}
-
-function empty() {
-  return element("td", "weight");
-}
-
 /** A candidate as a button: its probability as a bar, and a tick for what it was drawn with. */
 function barButton(bar, pick) {
   const button = element("button", bar.chosen ? "control bar chosen" : "control bar", "", {
     type: "button",
-    "aria-label": `Force “${bar.text}”, probability ${bar.probability.toFixed(3)}`,
+    "aria-label": `Force “${bar.text}”, probability ${written(bar.probability)}`,
     "aria-pressed": String(bar.chosen),
   });
   const name = element("span", "name");

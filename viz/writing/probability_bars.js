@@ -1,11 +1,11 @@
 import { begin, element } from "../canvas.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
  * @property {string[]} tokens
  * @property {string[]} runs
  * @property {string[]} colors of the runs
- * @property {number} digits decimals of a probability
  */
 
 /**
@@ -16,7 +16,7 @@ export function draw(mount) {
   const { header, array, root } = begin(mount);
   const { tokens, runs, colors } = header;
   const numbers = new Float32Array(array.buffer); // run by run
-  const written = (run, place) => numbers[run * tokens.length + place].toFixed(header.digits);
+  const found = (run, place) => written(numbers[run * tokens.length + place]);
 
   const legend = element("p", "legend");
   legend.append(
@@ -30,7 +30,7 @@ export function draw(mount) {
   );
   const rows = element("div", "rows", "", { role: "list" });
   tokens.forEach((token, place) => {
-    const said = runs.map((name, run) => `${name} ${written(run, place)}`).join(", ");
+    const said = runs.map((name, run) => `${name} ${found(run, place)}`).join(", ");
     const row = element("div", "row", "", { role: "listitem", "aria-label": `${token}: ${said}` });
     const bars = element("div", "bars", "", { "aria-hidden": "true" });
     runs.forEach((name, run) => {
@@ -40,7 +40,7 @@ export function draw(mount) {
       bar.style.width = `${100 * numbers[run * tokens.length + place]}%`;
       bar.style.background = colors[run];
       track.append(bar);
-      line.append(track, element("span", "number", written(run, place)));
+      line.append(track, element("span", "number", found(run, place)));
       bars.append(line);
     });
     const label = element("span", "token", token, { "aria-hidden": "true", title: token });

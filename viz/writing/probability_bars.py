@@ -11,7 +11,6 @@ from viz.numbers import Numbers
 
 PART = Part.beside(__file__, "Probabilities")
 
-DIGITS = 3  # decimals of a probability
 COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
 
 
@@ -31,7 +30,6 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
         "tokens": list(tokens),
         "runs": list(runs),
         "colors": COLORS[: len(runs)],
-        "digits": DIGITS,
     }
     numbers = {"probability": Numbers(values, {"run": list(runs), "token": tokens})}
     height = 40 + len(tokens) * (6 + 14 * len(runs))

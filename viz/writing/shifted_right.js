@@ -1,4 +1,5 @@
 import { begin, element, icon, scrollable } from "../canvas.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
@@ -46,11 +47,11 @@ export function draw(mount) {
     "probability",
     "probability",
     wanted.map((token, place) => {
-      const cell = element("td", "", "", { title: `“${token}”: ${probabilities[place].toFixed(4)}` });
+      const cell = element("td", "", "", { title: `“${token}”` });
       const column = element("span", "column");
       const fill = { style: `height: ${100 * probabilities[place]}%` };
       column.append(element("span", "fill", "", fill));
-      cell.append(column, element("span", "", probabilities[place].toFixed(3)));
+      cell.append(column, element("span", "", written(probabilities[place])));
       return cell;
     }),
   );
@@ -62,7 +63,7 @@ export function draw(mount) {
       const cell = element("td", other ? "other" : "same");
       cell.append(
         element("span", "token", other ? token : "the same"),
-        element("span", "", highest[place].toFixed(3)),
+        element("span", "", written(highest[place])),
       );
       return cell;
     }),

@@ -1,4 +1,5 @@
 import { begin, element, moveFocus, scrollable } from "../canvas.js";
+import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Chip
@@ -68,7 +69,7 @@ export function draw(mount) {
 
 /** Shade a chip by how unlikely it is, and have the legend say its probability while it is read. */
 function shade(chip, text, probability, legend) {
-  const said = `${text}: probability ${probability.toFixed(3)}`;
+  const said = `${text}: probability ${written(probability)}`;
   chip.classList.add("measured");
   chip.style.setProperty("--doubt", `${Math.round(45 * (1 - probability))}%`);
   chip.setAttribute("role", "img");

@@ -10,6 +10,7 @@ import streamlit as st
 
 from model.library.pieces import as_pieces
 from model.trace import Kind, Trace
+from pages.shared.controls.opening import open_on
 from pages.shared.link import address
 from pages.shared.runs.arrays import weights_of
 from pages.shared.runs.run import ModelRun
@@ -22,7 +23,6 @@ from pages.shared.state.choices import (
     QUERY,
     SENTENCE,
     put,
-    select_head,
 )
 from pages.shared.state.page import PAGES
 from pages.shared.state.slide import slide
@@ -54,7 +54,7 @@ def open_on_a_telling_head() -> None:
     asked = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
     for sentence in () if asked else models.chosen().examples:
         if found := opening(ModelRun(sentence).trace):
-            select_head(*found[:3])
+            open_on(*found[:3])
             lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{found.query + 1}"}
             for choice, value in (lit | {QUERY: found.query, KEY: found.key}).items():
                 put(choice, value)

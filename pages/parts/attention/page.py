@@ -13,6 +13,7 @@ from pages.parts.attention.choices import CHOICES, READS
 from pages.parts.attention.opening import open_on_a_telling_head
 from pages.parts.attention.view import View, choose_view, view_notes
 from pages.parts.attention.words import EMPTY, LAYER_SUMMARIES, NUMBERS_ALONE
+from pages.shared.controls.opening import take_up
 from pages.shared.controls.sentence import ask, show_translation, tokens_read
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun, written
@@ -51,6 +52,7 @@ from pages.shared.widgets.choose import (
     choose_layer,
     place_options,
 )
+from viz.numbers import number_text
 
 
 @section
@@ -105,8 +107,8 @@ def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where:
     if side != "query":
         return ""
     key = int(weights[place].argmax())
-    share = f"{weights[place, key]:.2f} of its attention"
-    return f"In {where[0].lower()}{where[1:]}, “{queries[place]}” gives {share} to “{keys[key]}”."
+    share = f"{number_text(weights[place, key])} of its attention"
+    return f"{where}: “{queries[place]}” gives {share} to “{keys[key]}”."
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
@@ -156,6 +158,7 @@ def with_changes(run: ModelRun) -> ModelRun:
 def attention() -> None:
     """Draw the page."""
     open_on_a_telling_head()
+    take_up()
     given = ask(target=READS if models.chosen().is_library else None)
     if given is None:
         return

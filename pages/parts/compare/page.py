@@ -28,6 +28,7 @@ from pages.shared.runs.run import ModelRun, written
 from pages.shared.runs.shelf import shelf
 from pages.shared.show.captions import edit_words
 from pages.shared.show.comparison import compare_outputs, compare_texts
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About, about
 from pages.shared.show.stage import NOTE, place
@@ -37,7 +38,6 @@ from pages.shared.state.choices import SUMMARIES, chosen
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import Change, compared_maps, largest_changes
-from viz.maps.compared_maps import DIGITS
 from viz.numbers import number_text
 from viz.tokens import aligned
 
@@ -78,7 +78,7 @@ def picture(both: Pair, of: About) -> None:
     data = *(one.weights for one in both), *(one.shown.tokens for one in both)
     titles = tuple(f"{name}: {one.title}" for name, one in zip("AB", both, strict=True))
     show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
-    st.caption(PICTURE)
+    caption(PICTURE)
     st.subheader("Largest differences")
     axes = zip(*data[2:], strict=True)
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
@@ -92,13 +92,13 @@ def picture(both: Pair, of: About) -> None:
     else:
         st.text(EQUAL)
         if both[0].changes.gates != both[1].changes.gates:
-            st.caption(EQUAL_GATES)
+            caption(EQUAL_GATES)
 
 
 def in_one_line(change: Change) -> str:
     """Return a difference in words."""
-    difference = number_text(change.difference, DIGITS, signed=True)
-    first, second = (number_text(weight, DIGITS) for weight in (change.first, change.second))
+    difference = number_text(change.difference, signed=True)
+    first, second = (number_text(weight) for weight in (change.first, change.second))
     return (
         f"“{change.query}” looks at “{change.key}”: A {first}, B {second}, difference {difference}"
     )
@@ -117,7 +117,7 @@ def what_was_read(first: list[str], second: list[str], choosable: bool) -> None:
     for name, tokens in (("A", first), ("B", second)):
         st.text(f"{name}'s decoder reads: {' '.join(tokens)}" if tokens else f"{name} has none.")
     if first and second:
-        st.caption(DIFFERENT_TARGETS)
+        caption(DIFFERENT_TARGETS)
 
 
 def output(both: Pair, of: About) -> None:
@@ -127,13 +127,13 @@ def output(both: Pair, of: About) -> None:
     if snapshots:
         shipped = all(one.writer for one in snapshots)
         read = "the finished model's translation" if shipped else "the right answer"
-        st.caption(NO_TRANSLATION.format(read=read))
+        caption(NO_TRANSLATION.format(read=read))
         return
     runs = [one.run for one in both]
     write = all("write" not in run.reader.missing for run in runs)
     texts = st.container()
     if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
-        st.caption(NOTHING_ALIKE)
+        caption(NOTHING_ALIKE)
     with texts:  # last, for decoding takes longer than all else
         found = [written(run) for run in runs] if write else []
         ended = [one.finished or not one.source_tokens for one in found] or [True, True]
@@ -168,9 +168,9 @@ def consequences(both: Pair, own: bool | None) -> None:
     read = with_targets(both, bool(own))
     of = about(model="", place="; ".join(map(in_words, "AB", read)))
     if is_classic(both):
-        st.caption(CLASSIC)
+        caption(CLASSIC)
     if summaries(both[0]) != summaries(both[1]):
-        st.caption(OTHER_SUMMARY)
+        caption(OTHER_SUMMARY)
     picture(read, of)
     what_was_read(*(one.shown.reads for one in read), own is not None)
     output(read, of)

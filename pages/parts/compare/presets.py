@@ -15,6 +15,7 @@ from pages.parts.compare.words import INTRO, NO_OTHER_MODEL
 from pages.shared.link import address
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import written
+from pages.shared.show.glossary import caption
 from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
 from pages.shared.state.edit_history import BEFORE_AND_AFTER
@@ -41,7 +42,7 @@ def presets() -> None:
         alone = replace(trained, second="", masked="", target="")
         both = (replace(alone, text=one.text) for one in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
-    st.caption(INTRO)
+    caption(INTRO)
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None

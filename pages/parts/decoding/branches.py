@@ -15,14 +15,14 @@ from pages.shared.state.choice import Choice, counted
 from pages.shared.state.choices import MOST_TOKENS, chosen, put
 from pages.shared.state.slide import slide
 
-MOST = 6  # branches kept beside the original
+MOST = 6  # branches kept beside the free run
 ROOM = 400  # characters of a link
 LONGEST_TEXT = 120  # characters of what was forced, in a link
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A decoding that begins with forced ids, by which it is known; the original has none."""
+    """A decoding that begins with forced ids, by which it is known; the free run has none."""
 
     forced: tuple[int, ...] = ()
     step: int = field(default=0, compare=False)  # the first that was forced, from 0
@@ -31,7 +31,7 @@ class Branch:
     @property
     def name(self) -> str:
         """What it is called on screen."""
-        return f"{self.text} at step {self.step + 1}" if self.forced else "original"
+        return f"{self.text} at step {self.step + 1}" if self.forced else "free run"
 
 
 def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
@@ -73,18 +73,18 @@ def show_branch(branch: Branch) -> None:
 
 @dataclass
 class Branches:
-    """The original of a decoding with the branches made from it; the chosen one is shown."""
+    """The free run of a decoding with the branches made from it; the chosen one is shown."""
 
     kept: list[Branch] = field(default_factory=lambda: [Branch()])
 
     def keep(self, branch: Branch) -> None:
         """Keep a branch; if there are too many, the oldest makes room."""
         if branch not in self.kept:
-            original, *others = self.kept
-            self.kept = [original, *others[-(MOST - 1) :], branch]
+            free_run, *others = self.kept
+            self.kept = [free_run, *others[-(MOST - 1) :], branch]
 
     def remove(self, branch: Branch) -> None:
-        """Take a branch away; if it was shown, the original is."""
+        """Take a branch away; if it was shown, the free run is."""
         self.kept.remove(branch)
         if branch == chosen(BRANCH):
             show_branch(self.kept[0])

@@ -31,14 +31,14 @@ from viz.numbers import number_text
 
 
 def what_if(request: Request, of: About) -> None:
-    """Draw every branch beside the original, with what differs marked."""
+    """Draw every branch beside the free run, with what differs marked."""
     st.subheader("What if")
     branches = branches_of(request.run)
     if len(branches.kept) == 1:
         caption(DECODING_WORDS["what if"])
         return
     caption(DECODING_WORDS["branches"])
-    original = request.decode(Branch()).writing
+    free_run = request.decode(Branch()).writing
     for place, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
         with buttons, st.container(horizontal=True):
@@ -54,7 +54,7 @@ def what_if(request: Request, of: About) -> None:
                 st.caption(str(error))
                 continue
             label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
-            strip = token_strip(made.text, chips_written(made, original), label=label)
+            strip = token_strip(made.text, chips_written(made, free_run), label=label)
             show(strip, f"branch-{place}", of=of, what=branch.name)
 
 
@@ -101,7 +101,7 @@ def everything(run: ModelRun) -> None:
     made = decoding.writing
     st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
     if request.branch.forced:
-        st.text(f"Forced: {made.text}\nOriginal: {request.decode(Branch()).writing.text}")
+        st.text(f"Forced: {made.text}\nFree run: {request.decode(Branch()).writing.text}")
     warn(run)
     of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
@@ -109,7 +109,7 @@ def everything(run: ModelRun) -> None:
     if request.strategy.strategy == "beam":
         tree(decoding, node, of)
     what_if(request, of)
-    scored = "The forced branch" if request.branch.forced else "The free run"
+    scored = "Forced branch" if request.branch.forced else "Free run"
     teacher_forcing(request.run, made.score, scored)
 
 

@@ -15,6 +15,7 @@ from pages.parts.decoding.strategies import (
     chosen_strategy,
     strategy_words,
 )
+from pages.shared.controls.opening import set_aside
 from pages.shared.link import address
 from pages.shared.runs.run import ModelRun, decoded
 from pages.shared.show.stage import NOTE, place
@@ -64,6 +65,7 @@ def choose_request(run: ModelRun) -> Request | None:
         last = plain
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         choose_strategy()
+        set_aside()
         choose_layer("decoder")
         choose_head("decoder")
     try:

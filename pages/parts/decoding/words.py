@@ -24,9 +24,9 @@ DECODING_WORDS = {
     ),
     "what if": (
         "Click a candidate above, or type a text there, and decoding goes on from it as a branch "
-        "that stands here beside the original."
+        "that stands here beside the free run."
     ),
-    "branches": "What differs from the original is framed.",
+    "branches": "What differs from the free run is framed.",
     "teacher forcing": (
         "In training the decoder reads the reference shifted right by one, whatever it would have "
         "written itself, and so all positions are computed in one pass. Each arrow leads from a "

@@ -23,6 +23,7 @@ from pages.shared.show.comparison import (
     compare_scores,
     compare_writing,
     measured_on,
+    room_for_answers,
 )
 from pages.shared.show.glossary import caption
 from pages.shared.show.labels import labels_of
@@ -140,6 +141,7 @@ def switched(before: ModelRun) -> None:
         st.subheader("What it does to the output")
         texts = st.container()
         compare_scores(before, after)
+    with room_for_answers(after, output):
         compare_answers(before, after, of=of)
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)

@@ -75,7 +75,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
     with numbers:
         st.metric("Loss of the model trained without mask", f"{loss:.3f} nats a token")
     with words:
-        st.caption("Its own translation, when there is no answer to look at:")
+        caption("Its own translation, when there is no answer to look at:")
         st.text(text or "(nothing)")
     caption(MASK_WORDS["cheating"])
 

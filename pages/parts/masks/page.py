@@ -19,7 +19,12 @@ from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
-from pages.shared.show.comparison import compare_answers, compare_scores, compare_writing
+from pages.shared.show.comparison import (
+    compare_answers,
+    compare_scores,
+    compare_writing,
+    room_for_answers,
+)
 from pages.shared.show.glossary import caption
 from pages.shared.show.labels import labels_of
 from pages.shared.show.saving import about_run
@@ -117,6 +122,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         st.subheader("What it does to the output")
         texts = st.container()
         compare_scores(trained, run, loss=True)
+    with room_for_answers(run, output):
         compare_answers(trained, run, of=of)
         if "cross" in trained.reader.shape.kinds:
             caption(MASK_WORDS["known target"])

@@ -10,7 +10,8 @@ import streamlit as st
 
 from pages.shared.link.address import section
 from pages.shared.runs.records import FOLDER, recorded_training
-from pages.shared.show.glossary import draw_glossary
+from pages.shared.show.glossary import caption, draw_glossary
+from pages.shared.show.labels import labels_at_snapshots
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import counted
@@ -41,10 +42,11 @@ def heads_over_time() -> None:
     with kinds:
         kind = choose(HISTORY_KIND, recorded.weights[number])
     weights = recorded.weights[number][kind].numpy()  # (steps, layers, heads, Q, K)
-    film = attention_film(weights, recorded.steps, *recorded.tokens(number, kind), selected=(1, 2))
+    labels = labels_at_snapshots(recorded, number, kind)
+    film = attention_film(weights, recorded.steps, *labels, selected=(1, 2))
     of = about(recorded.sentences[number])
     show(film, "history", of=of, what=f"{KINDS[kind]} over the training")
-    st.caption(
+    caption(
         "The decoder reads the finished model's translation at every step, so that the maps can be "
         "compared. At step 0 nothing is learned yet."
     )

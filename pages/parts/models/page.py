@@ -9,6 +9,7 @@ from pages.parts.models.entry import entry_box
 from pages.parts.models.words import INTRO
 from pages.shared.controls import loading
 from pages.shared.runs import limits
+from pages.shared.show.glossary import caption
 from pages.shared.state import models
 from pages.shared.state.page import Page
 
@@ -16,7 +17,7 @@ from pages.shared.state.page import Page
 def models_page() -> None:
     """Draw the page."""
     if limits.OTHER_MODELS:
-        st.caption(INTRO)
+        caption(INTRO)
         load_box()
     else:
         st.info(loading.OFF)

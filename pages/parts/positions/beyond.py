@@ -21,6 +21,7 @@ from pages.shared.runs.positions import (
 )
 from pages.shared.runs.records import trained_up_to
 from pages.shared.runs.run import ModelRun, written
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import NO_MODEL, about
 from pages.shared.state import catalog, models
@@ -38,10 +39,10 @@ CHOICES = (DIMENSION, FAR)
 def beyond_section(run: ModelRun) -> None:
     """Draw both tables beyond their training, and the sentence far out."""
     st.subheader("The tables")
-    st.caption(BEYOND_WORDS["formula"])
+    caption(BEYOND_WORDS["formula"])
     both_tables()
     st.subheader("Your sentence, k positions on")
-    st.caption(BEYOND_WORDS["shift"])
+    caption(BEYOND_WORDS["shift"])
     model, sentence = models.named(run.model), run.sentence
     compared = {model.key: model.title} if model.is_own else SHIPPED
     lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
@@ -50,7 +51,7 @@ def beyond_section(run: ModelRun) -> None:
     show_lines(lines, "shifts", of=of, what=what, places=SHIFTS, x="k", y="nats a token")
     if not model.is_own:
         encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
-        st.caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
+        caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
     shift = choose(FAR, widget=st.select_slider, width=320)
     for name, words in compared.items():
         translation_at(ModelRun(sentence, model=name), shift, words)

@@ -19,6 +19,7 @@ from pages.parts.positions.words import LEARNED_WORDS
 from pages.shared.link.address import section
 from pages.shared.runs.positions import LEARNED, learned_table, library_tables
 from pages.shared.runs.records import trained_pairs, trained_up_to
+from pages.shared.show.glossary import caption
 from pages.shared.show.saving import About, about
 from pages.shared.show.sight import parts
 from pages.shared.state.choice import like, number, switch
@@ -65,7 +66,7 @@ def learned_section() -> None:
         name = choose(TABLE, learned, widget=st.selectbox, format_func=title_of, width=320)
         count = choose(COUNT, widget=st.slider, width=220)
         unit = choose(UNIT)
-    st.caption(LEARNED_WORDS["what" if name in SIDES else "of BERT"])
+    caption(LEARNED_WORDS["what" if name in SIDES else "of BERT"])
     if not found:
         st.page_link("pages/models.py", label=LEARNED_WORDS["to BERT"])
     of = about(model=title_of(name))
@@ -95,7 +96,7 @@ def often_and_long(name: str, whole: Arrays, of: About) -> None:
         lines = {key: lengths(table) for key, table in whole.items()}
         show_lines(lines, "lengths", of=of, what="Length of each position", y="length")
         d_model = whole["learned"].shape[1]
-        st.caption(LEARNED_WORDS["norms"].format(length=(d_model / 2) ** 0.5))
+        caption(LEARNED_WORDS["norms"].format(length=(d_model / 2) ** 0.5))
 
 
 def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> None:
@@ -114,7 +115,7 @@ def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> N
             show_table(table, f"table, {name}", of=of, what=f"Positions, {name}", limit=limit)
             what = f"{product} of positions, {name}".capitalize()
             show_table(products[name], f"dot products, {name}", of=of, what=what, **names)
-    st.caption(LEARNED_WORDS["pairs"])
+    caption(LEARNED_WORDS["pairs"])
 
 
 def by_distance(products: Arrays, product: str, of: About) -> None:
@@ -126,16 +127,16 @@ def by_distance(products: Arrays, product: str, of: About) -> None:
         means[name], bands[name] = mean, (low, high)
     what = f"{product.capitalize()} of positions by offset"
     show_lines(means, "offsets", of=of, what=what, x="offset", y=product, bands=bands)
-    st.caption(LEARNED_WORDS["by offset"])
+    caption(LEARNED_WORDS["by offset"])
 
 
 def how_often(table: str, of: About) -> None:
     """Draw how many training pairs reached each position, if that is known."""
     if table not in SIDES:
-        st.caption(LEARNED_WORDS["unknown"])
+        caption(LEARNED_WORDS["unknown"])
         return
     pairs = np.array(trained_pairs(LEARNED)[table])
     what, axis = "How often each position was trained", "pairs, logarithmic"
     show_lines({"training pairs": pairs}, "trained", of=of, what=what, y=axis, logarithmic=True)
     last, _ = trained_up_to(table, LEARNED)
-    st.caption(LEARNED_WORDS["reached"].format(pairs=pairs[0], last=last))
+    caption(LEARNED_WORDS["reached"].format(pairs=pairs[0], last=last))

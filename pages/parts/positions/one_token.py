@@ -8,6 +8,7 @@ from pages.parts.positions.words import TOKEN_WORDS, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show_plotly
 from pages.shared.show.saving import about_run
 from pages.shared.state import models
@@ -45,4 +46,4 @@ def token_section(run: ModelRun) -> None:
     of = about_run(run)
     what = f"Embedding and position of token {place} of the {side}"
     show_plotly(figure, "strips", of=of, what=what)
-    st.caption(TOKEN_WORDS.format(scale=scale))
+    caption(TOKEN_WORDS.format(scale=scale))

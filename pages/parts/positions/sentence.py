@@ -21,6 +21,7 @@ from pages.shared.show.comparison import (
     compare_scores,
     compare_texts,
 )
+from pages.shared.show.glossary import caption
 from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
@@ -82,7 +83,7 @@ def sentence_section(before: ModelRun) -> None:
     """Draw the model with its positions changed: translation and attention."""
     edits = choose_edits(before.trace)
     after = replace(before, moved=tuple(edits.values()))
-    st.caption(SENTENCE_WORDS["modes"])
+    caption(SENTENCE_WORDS["modes"])
     try:
         _, moved = after.trace, written(after)
     except ValueError as error:
@@ -118,12 +119,12 @@ def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
             heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of, what=what)
-    st.caption(SENTENCE_WORDS["same target"])
+    caption(SENTENCE_WORDS["same target"])
 
 
 def shuffle_section(sentence: str) -> None:
     """Draw what shuffling the words does to the encoder's outputs, with positions and without."""
-    st.caption(SENTENCE_WORDS["shuffle"])
+    caption(SENTENCE_WORDS["shuffle"])
     made = shuffle(sentence, chosen(SEED), models.chosen().key)
     if len(made.order) < 3:
         st.info(SENTENCE_WORDS["one word"])

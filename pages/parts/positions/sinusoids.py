@@ -18,6 +18,7 @@ from pages.parts.positions.tables import (
 )
 from pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from pages.shared.link.address import section
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show, show_altair
 from pages.shared.show.saving import NO_MODEL
 from pages.shared.show.sight import parts
@@ -51,7 +52,7 @@ def sinusoid_section() -> None:
     formula, lines, whole, products, turned = parts(PARTS)
     with formula:
         st.latex(FORMULA % {"base": f"{base:.6g}", "d_model": d_model})
-        st.caption(SINUSOID_WORDS["formula"])
+        caption(SINUSOID_WORDS["formula"])
     with lines:
         st.subheader("Curves")
         curves(table)
@@ -71,13 +72,13 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
     with left:
         st.subheader("Every position and dimension")
         show_table(table.numpy(), "table", of=NO_MODEL, what=f"Sinusoids, {shape}", limit=1)
-        st.caption(SINUSOID_WORDS["table"])
+        caption(SINUSOID_WORDS["table"])
     with right:
         st.subheader("Wavelengths")
         lengths = 2 * math.pi / frequencies(d_model, base).numpy()
         chart = wavelengths(lengths, positions=count, height=380)
         show_altair(chart, "wavelengths", of=NO_MODEL, what=f"Wavelengths, {shape}")
-        st.caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
+        caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
 
 
 def curves(table: Tensor) -> None:
@@ -88,7 +89,7 @@ def curves(table: Tensor) -> None:
     if lines:
         what = f"Curves of sinusoids, {count} positions, {d_model} dimensions"
         show_lines(lines, "curves", of=NO_MODEL, what=what, limits=(-1, 1))
-    st.caption(SINUSOID_WORDS["curves"])
+    caption(SINUSOID_WORDS["curves"])
 
 
 def dot_products(products: Tensor, shape: str) -> None:
@@ -104,7 +105,7 @@ def dot_products(products: Tensor, shape: str) -> None:
         lines = {"sinusoidal": by_offset(products)[1].numpy()}
         what, axes = f"Dot products by offset, {shape}", {"x": "offset", "y": "dot product"}
         show_lines(lines, "by offset", of=NO_MODEL, what=what, height=270, **axes)
-        st.caption(SINUSOID_WORDS["dot products"])
+        caption(SINUSOID_WORDS["dot products"])
 
 
 @section
@@ -125,10 +126,10 @@ def turning(table: Tensor, base: float) -> None:
         label = f"Largest error of the map over all {count - offset} positions"
         error = rotation_error(table, offset, base)
         st.metric(label, power_text(error), help=SINUSOID_WORDS["error"])
-        st.caption(SINUSOID_WORDS["rotation"])
+        caption(SINUSOID_WORDS["rotation"])
         pairs = range(0, d_model // 2, max(1, d_model // 32))[:MOST_CLOCKS]
         hands = table.unflatten(1, (-1, 2))[:, pairs].numpy()  # (positions, pairs, 2)
         turns = (offset * frequencies(d_model, base))[pairs].tolist()
         picture = position_clocks(hands, pairs, turns, offset=offset)
         show(picture, "clocks", of=NO_MODEL, what=f"Positions as clocks, {offset} apart")
-        st.caption(SINUSOID_WORDS["clocks"])
+        caption(SINUSOID_WORDS["clocks"])

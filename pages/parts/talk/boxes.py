@@ -20,9 +20,10 @@ NOT_DRAWN = (
 )
 
 
-def change(place: int, **changes: object) -> None:
-    """Change something of a slide."""
-    talk.put_at(place, replace(talk.own()[place], **changes))
+def change(name: str, **changes: object) -> None:
+    """Change something of a slide, wherever it has gone since; of one that is gone nothing."""
+    if (place := talk.place_of(name)) is not None:
+        talk.put_at(place, replace(talk.own()[place], **changes))
 
 
 def offered(page: Page, slide: Slide) -> dict[str, str]:
@@ -36,7 +37,7 @@ def boxes(place: int, slide: Slide) -> None:
 
     def box(widget: Widget, label: str, name: str, **more: object) -> None:
         def changed(value: object) -> None:
-            change(place, **{name: tuple(value) if name == "pictures" else value})
+            change(slide.name, **{name: tuple(value) if name == "pictures" else value})
 
         value = getattr(slide, name)
         value = list(value) if name == "pictures" else value

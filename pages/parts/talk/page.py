@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.talk.boxes import boxes
 from pages.parts.talk.rows import edit, edited, rows
 from pages.shared.frame import talk
-from pages.shared.link.slides import LARGEST_FILE, Slide, read_talk, write_talk
+from pages.shared.link.slides import LARGEST_FILE, Slide, copied, read_talk, write_talk
 from pages.shared.state.page import Page
 from pages.shared.state.slide import turn_to
 
@@ -49,7 +49,7 @@ def remove_all() -> None:
 
 def add_words(slide: Slide, place: int) -> None:
     """Put a slide of words alone in at a place, and open its boxes."""
-    if talk.add(slide, place):
+    if talk.add(copied(slide), place):
         edit(place)
 
 

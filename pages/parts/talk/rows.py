@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from hashlib import sha256
-
 import streamlit as st
 
 from pages.browser.parts import Row, slide_list
 from pages.shared.frame import talk, thumbnails
-from pages.shared.link.slides import Slide, write_talk
+from pages.shared.link.slides import Slide, copied
 from pages.shared.show.pictures import all_picked, show
 from pages.shared.state.page import PAGES
 from pages.shared.state.slide import turn_to
@@ -29,33 +25,22 @@ def edit(place: int) -> None:
     st.session_state.edited_slide = place
 
 
-def names(slides: tuple[Slide, ...]) -> list[str]:
-    """Return a name for each slide: what it holds, and which one it is of those that are alike.
-
-    What is asked of a slide too late, when it has changed or gone, is so asked of no other.
-    """
-    seen, found = Counter(), []
-    for slide in slides:
-        content = sha256(write_talk([slide]).encode()).hexdigest()[:16]
-        seen[content] += 1
-        found.append(f"{content}-{seen[content]}")
-    return found
-
-
-def row_of(name: str, slide: Slide) -> Row:
+def row_of(slide: Slide) -> Row:
     """Return a slide as the list shows it."""
     page = PAGES.get(slide.page)
     of = page.title if page else "Words alone"
     shown = [page.pictures[key] for key in slide.pictures] if page else []
     picture = shown[0] if shown else "words"
-    return Row(name, slide.title, of, picture, thumbnails.key_of(slide), opens=page is not None)
+    return Row(
+        slide.name, slide.title, of, picture, thumbnails.key_of(slide), opens=page is not None
+    )
 
 
 def rows() -> None:
     """Draw the list of the visitor's own slides."""
     slides = talk.own()
     if slides or talk.can_undo():
-        found = [row_of(*named) for named in zip(names(slides), slides, strict=True)]
+        found = [row_of(slide) for slide in slides]
         known = [thumbnails.key_of(slide) for slide in (*slides, *talk.before())]
         places = {"edited": edited(), "opened": talk.opened()}
         show(slide_list(found, kept=thumbnails.KEPT, known=known, **places), LIST, take)
@@ -66,9 +51,8 @@ def take() -> None:
     for asked in all_picked(LIST):
         match asked:
             case {"does": str(what), "slide": str(name), **more}:
-                places = {name: place for place, name in enumerate(names(talk.own()))}
-                if name in places:
-                    do(what, places[name], more.get("to"))
+                if (place := talk.place_of(name)) is not None:
+                    do(what, place, more.get("to"))
 
 
 def do(what: str, place: int, to: object = None) -> None:
@@ -83,7 +67,7 @@ def do(what: str, place: int, to: object = None) -> None:
         case "present":
             turn_to(place + 1)
         case "duplicate":
-            if talk.add(replace(slide), place + 1):
+            if talk.add(copied(slide), place + 1):
                 edit(place + 1)
         case "remove":
             order.remove(place)

@@ -9,6 +9,7 @@ from pages.parts.training.options import CHOICES, choose_options
 from pages.parts.training.run import TOY_KIND, TOY_RUN, watch
 from pages.parts.training.use import upload
 from pages.parts.training.words import INTRO
+from pages.shared.show.glossary import caption
 from pages.shared.state.page import Page
 
 
@@ -16,7 +17,7 @@ def training() -> None:
     """Draw the page."""
     chosen, seen = st.columns([1, 2], gap="medium")
     with chosen:
-        st.caption(INTRO)
+        caption(INTRO)
         options = choose_options()
     with seen:
         watch(ready=options is not None)

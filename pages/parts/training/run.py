@@ -14,6 +14,7 @@ from pages.parts.training.use import try_it, use_it
 from pages.parts.training.words import CURVES, EMPTY, GONE, PATTERN
 from pages.shared.link.address import section
 from pages.shared.runs import limits
+from pages.shared.show.glossary import caption
 from pages.shared.show.labels import labels_at_snapshots
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
@@ -176,7 +177,7 @@ def curves(run: Run | None, state: TrainingState | None) -> None:
     of = about(model=", ".join(runs))
     picture = training_curves(runs, limits={MATCH: (0, 1)})
     show(picture, "toy_curves", of=of, what="Training curves")
-    st.caption(CURVES)
+    caption(CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 

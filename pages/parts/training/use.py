@@ -19,6 +19,7 @@ from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs import uploads
 from pages.shared.runs.training import answered
+from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
@@ -54,7 +55,7 @@ def try_it(run: Run, state: TrainingState) -> None:
     show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
     show(strip, "toy_answer", of=of, what="The right answer")
-    st.caption(TRY)
+    caption(TRY)
 
 
 def use_it(job: TrainingJob) -> None:
@@ -67,7 +68,7 @@ def use_it(job: TrainingJob) -> None:
         options = {"on_click": "ignore", "key": "toy_download"}
         st.download_button("Download as a checkpoint", *file, **options)
     confirm("trained")
-    st.caption(USE)
+    caption(USE)
 
 
 def use(job: TrainingJob) -> None:
@@ -102,7 +103,7 @@ def packed(job: TrainingJob) -> bytes:
 def upload() -> None:
     """Draw the box for a checkpoint from the visitor's disk; other files are refused unread."""
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
-    st.caption(UPLOAD)
+    caption(UPLOAD)
     if file is None:
         uploads.let_go()
         return

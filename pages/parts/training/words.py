@@ -55,7 +55,7 @@ EXPERIMENTS = {  # what to change, and what that is likely to show
 }
 
 INTRO = (
-    "Choose a small task, press Start, and see a Transformer learn it from random weights: its "
+    "Choose a small task, press Start, and see a Transformer learn it from random numbers: its "
     "loss, how many examples it has never seen it writes without a mistake, and what its heads "
     "look at, as that forms."
 )
@@ -77,8 +77,8 @@ USE = (
     "model, beside the sentence on the other pages."
 )
 UPLOAD = (
-    "A zip of weights.safetensors, config.json and tokenizer.json, as the download of a trained "
-    "model makes it. Nothing else is read, and nothing is kept on the server's disk."
+    "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download "
+    "of a trained model makes it. Nothing else is read, and nothing is kept on the server's disk."
 )
 COMPARE = "The curves of your last runs stay, so train twice to see what a setting does."
 SCHEDULE = (

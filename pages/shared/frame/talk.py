@@ -102,11 +102,9 @@ def rearrange(order: Sequence[int]) -> None:
 
 def put_at(place: int, slide: Slide) -> None:
     """Put a slide in place of another one."""
-    slides, at = list(own()), opened()
+    slides = list(own())
     slides[place] = slide
     change(tuple(slides))
-    if at == place:
-        st.session_state.opened_slide = slide
 
 
 def open_slide(place: int) -> None:
@@ -116,7 +114,8 @@ def open_slide(place: int) -> None:
     """
     scene = own()[place]
     address.apply(scene.parameters, PAGES[scene.page])
-    st.session_state.opened_slide = st.session_state.to_scene = scene
+    st.session_state.opened_slide = scene.name
+    st.session_state.to_scene = scene
 
 
 def follow() -> None:
@@ -127,8 +126,12 @@ def follow() -> None:
 
 def opened() -> int | None:
     """Return the place of the slide whose scene was opened, from 0; None if none was."""
-    scene = st.session_state.get("opened_slide")
-    return next((place for place, one in enumerate(own()) if one is scene), None)
+    return place_of(st.session_state.get("opened_slide"))
+
+
+def place_of(name: str | None) -> int | None:
+    """Return the place of a slide of the visitor's own, from 0; None if it is gone."""
+    return next((place for place, one in enumerate(own()) if one.name == name), None)
 
 
 def add_scene(page: Page) -> None:
@@ -136,7 +139,7 @@ def add_scene(page: Page) -> None:
     parameters = address.parameters(page, whole=True)
     scene = Slide(page.key, parameters, title_now(page), "", first_pictures(page))
     if add(scene):
-        st.session_state.added = scene, ADDED
+        st.session_state.added = scene.name, ADDED
 
 
 def update_scene(page: Page) -> None:
@@ -157,24 +160,22 @@ def update_scene(page: Page) -> None:
         drawn=(),
     )
     put_at(place, scene)
-    st.session_state.added = scene, UPDATED
+    st.session_state.added = scene.name, UPDATED
 
 
 def finish(page: Page) -> None:
     """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
-    scene, words = st.session_state.pop("added", (None, ""))
-    place = next((place for place, one in enumerate(own()) if one is scene), None)
-    if place is None:
+    name, words = st.session_state.pop("added", (None, ""))
+    if (place := place_of(name)) is None:
         thumbnails.take(own())
         return
+    scene = own()[place]
     found = _drawn_of(page, drawn())
     if found or PAGES[scene.page] is not page:
         st.session_state.told = words.format(number=place + 1)
     else:
         undo()
         st.session_state.told = NOTHING_DRAWN
-        if words == UPDATED:
-            st.session_state.opened_slide = own()[place]
     if found and PAGES[scene.page] is page:
         pictures = tuple(key for key in scene.pictures if key in found) or found[:1]
         thumbnails.ask_for(_complete(place + 1, pictures=pictures, drawn=found))
@@ -196,11 +197,9 @@ def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:
 
 def _complete(number: int, **changes: object) -> Slide:
     """Change what the visitor has not chosen of a slide, which is nothing to undo; return it."""
-    slides, at = list(own()), opened()
+    slides = list(own())
     slides[number - 1] = completed = replace(slides[number - 1], **changes)
     st.session_state.talk = tuple(slides)
-    if at == number - 1:
-        st.session_state.opened_slide = completed
     return completed
 
 

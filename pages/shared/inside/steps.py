@@ -22,6 +22,7 @@ from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from pages.shared.show.sight import parts
 from viz import CanvasPicture, Row, vector_rows
+from viz.numbers import number_text
 
 LARGEST = 5  # contributors that are framed
 VALUES_SHOWN = 6  # keys with rows of their own
@@ -185,10 +186,12 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     title, words = STEPS["softmax"]
     if part.sink is not None:
         words += f" {STEPS['sink'].format(sink=part.sink)}"
+    # Not as totals: each weight is written as it is in other pictures.
+    sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
     rows = [
         Row("scores", as_array(part.masked_scores)),
-        Row("e^(score − largest)", as_array(exponentials), total=total),
-        Row("weights", as_array(weights), total=weights.sum().item(), probabilities=True),
+        Row("e^(score − largest)", as_array(exponentials), note=sums[0]),
+        Row("weights", as_array(weights), note=sums[1], probabilities=True),
     ]
     return Step(
         title,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from secrets import token_hex
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -48,6 +49,7 @@ class Slide:
 
     A slide without a page is one of words alone, such as a title. `drawn` are the pictures that
     the scene draws, as far as that is known: none if it is not. `notes` are for the speaker alone.
+    Its `name` tells it from others in a session while it is changed and moved; files have none.
     """
 
     page: str = ""  # its key
@@ -58,6 +60,12 @@ class Slide:
     size: float = 1.0
     drawn: tuple[str, ...] = ()
     notes: str = ""
+    name: str = field(default_factory=token_hex, compare=False, repr=False)
+
+
+def copied(slide: Slide) -> Slide:
+    """Return another slide that holds the same."""
+    return replace(slide, name=token_hex())
 
 
 def whole(text: str) -> str:
@@ -101,7 +109,10 @@ def first_pictures(page: Page) -> tuple[str, ...]:
 
 def write_talk(slides: Sequence[Slide]) -> str:
     """Return the text of a talk's file."""
-    content = {FORMAT: VERSION, "slides": [asdict(slide) for slide in slides]}
+    entries = [asdict(slide) for slide in slides]
+    for entry in entries:
+        del entry["name"]
+    content = {FORMAT: VERSION, "slides": entries}
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 

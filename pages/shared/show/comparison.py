@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from model.decoding.steps import Translation, Writing
@@ -70,17 +71,25 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     words, unit = objective.description, "nats"
     if loss:
         words, unit = f"minus the mean of {words}", "nats a token"
-    change = f"{now - trained:+.3f} against {number_text(trained)} as trained" if changed else None
-    color = "inverse" if loss else "normal"
+    difference = number_text(now - trained, signed=True)
+    change = f"{difference} against {number_text(trained)} as trained" if changed else None
+    # Which Streamlit reads from an ASCII sign alone.
+    delta = {"delta_color": "normal" if (now < trained) == loss else "inverse"}
+    delta |= {"delta_arrow": "up" if now > trained else "down"}
     label = words[0].upper() + words[1:]
     value = f"{number_text(now)} {unit}"
-    st.metric(label, value, change, delta_color=color, help=GLOSSARY["nats"])
+    st.metric(label, value, change, help=GLOSSARY["nats"], **delta)
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
     """Return how far the last hidden states moved, as a part of their length, on average."""
     usual, states = (list(run.trace.outputs.values())[-1] for run in (before, after))
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()
+
+
+def room_for_answers(run: ModelRun, beside: DeltaGenerator) -> DeltaGenerator:
+    """Return where `compare_answers` draws: below all columns, if texts take the room `beside`."""
+    return beside if "write" in run.reader.missing else st.container()
 
 
 def compare_answers(

@@ -12,6 +12,7 @@ from model.trace import Kind
 from pages.shared.runs.readers import reader
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import HEAD, KIND, LAYER, SUMMARIES, Head, chosen, put
+from pages.shared.state.page import shown
 
 Widget = Callable[..., Any]
 MOST_LAYERS = 6  # side by side, with their summaries, and a head and a picture beside them
@@ -22,6 +23,7 @@ def choose(
     options: Iterable[Any] | None = None,
     *,
     widget: Widget | None = None,
+    on_change: Callable[[], None] | None = None,
     **more: object,
 ) -> Any:
     """Draw the widget of a choice and return its value.
@@ -31,15 +33,13 @@ def choose(
     beyond its bounds. `more` goes to the widget: by default a segmented control for options, a
     toggle for a switch, a number box or a text box.
     """
-    offered = list(choice.options if options is None else options)
+    offered, value = list(choice.options if options is None else options), chosen(choice)
     if offered:
-        put(choice, nearest(chosen(choice), offered))
-        note_offered(choice.key, offered)
+        value = nearest(value, offered)
+        note_offered(choice.key, offered, value)
         more = {"options": offered, "format_func": lambda value: words(choice, value), **more}
         if widget is st.selectbox and None in offered:
             more["placeholder"] = words(choice, None)  # Streamlit takes None for no choice at all
-    else:
-        put(choice, chosen(choice))
     widget = widget or (st.segmented_control if offered else box(choice))
     if widget is st.segmented_control:
         more = {"required": True, "wrap": True, **more}
@@ -48,10 +48,44 @@ def choose(
     elif isinstance(choice.bounds, tuple):
         lowest, highest = choice.bounds
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
-        put(choice, min(max(chosen(choice), more["min_value"]), more["max_value"]))
+        value = min(max(value, more["min_value"]), more["max_value"])
+    more |= {"on_change": hear, "args": [choice.key, on_change]}
+    more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
+    tell(choice, value)
     widget(key=choice.key, persist_state="session", **more)
     return chosen(choice)
+
+
+def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dict[str, Any]:
+    """Return what makes a widget begin with a value in a browser that has not got it yet.
+
+    It may never get the run in which that was put in force: the next click cuts it off.
+    """
+    if widget is st.selectbox:
+        return {"index": options.index(value) if value in options else None}
+    if widget in (st.segmented_control, st.multiselect):
+        return {"default": value}
+    return {"value": value}
+
+
+def tell(choice: Choice, value: object) -> None:
+    """Put a value in force, unless it is known to be what the browser shows.
+
+    Each time would be too often: while one box is typed into after the other, the run of the first
+    would put back what was in the second.
+    """
+    known = st.session_state.setdefault("known_values", {})
+    if known.get(choice.key) != (shown(), value):
+        known[choice.key] = shown(), value
+        put(choice, value)
+
+
+def hear(key: str, then: Callable[[], None] | None) -> None:
+    """Note that the browser has sent a value, `then` do what follows; a callback."""
+    st.session_state.known_values[key] = shown(), st.session_state[key]
+    if then:
+        then()
 
 
 @dataclass
@@ -63,9 +97,9 @@ class Offered:
     passed: set[Any]
 
 
-def note_offered(key: str, options: list[Any]) -> None:
+def note_offered(key: str, options: list[Any], now: object) -> None:
     """Note the options of a choice for `step`, of which one is chosen."""
-    noted, now = st.session_state.setdefault("offered", {}), st.session_state[key]
+    noted = st.session_state.setdefault("offered", {})
     passed = noted[key].passed if key in noted and noted[key].now == now else set()
     noted[key] = Offered(options, now, passed)
 
@@ -142,8 +176,7 @@ def editor(
             drawn.value = st.session_state[name]
             changed(drawn.value)
 
-    # Each time: a browser that never got a run that was cut off would show and send the default.
-    st.session_state[name] = value
+    more |= beginning(widget, value, list(more.get("options", ())))
     widget(label, key=name, on_change=take, **more)
 
 

@@ -115,15 +115,19 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     label, value, change = said.pop()
     assert label == "The log-probability of the whole target"
     assert value == f"{number_text(now)} nats"
-    assert change == f"{now - trained:+.3f} against {number_text(trained)} as trained"
+    assert (
+        change
+        == f"{number_text(now - trained, signed=True)} against {number_text(trained)} as trained"
+    )
     compare_scores(before, before)
     assert said.pop() == (label, f"{number_text(trained)} nats", None)
     compare_scores(before, after, loss=True)
     losses = [-trace_log_probabilities(run.trace).mean().item() for run in (before, after)]
+    change = number_text(losses[1] - losses[0], signed=True)
     assert said.pop() == (
         "Minus the mean of the log-probability of the whole target",
         f"{losses[1]:.3f} nats a token",
-        f"{losses[1] - losses[0]:+.3f} against {number_text(losses[0])} as trained",
+        f"{change} against {number_text(losses[0])} as trained",
     )
 
 

@@ -159,12 +159,34 @@ def test_an_editor_that_was_not_drawn_for_a_while_shows_the_value_as_it_is():
     assert app.session_state["changes"] == 1
 
 
-def test_every_run_tells_the_browser_an_editors_value_as_one_may_not_have_reached_it():
-    app = drawn(EDITOR)
+def test_a_browser_that_gets_any_run_as_its_first_begins_with_the_value():
+    app = drawn(EDITOR + 'choose(number("n", 2, (1, 8)))', n=5)
     for _ in range(2):
         app.run()
-        assert app.slider(key="fader").proto.set_value
-        assert list(app.slider(key="fader").proto.value) == [0.5]
+        assert list(app.slider(key="fader").proto.default) == [0.5]
+        assert app.number_input(key="n").proto.default == 5
+
+
+def test_a_run_does_not_put_back_what_was_typed_since_it_began():
+    app = drawn('choose(number("n", 2, (1, 8))); choose(number("m", 2, (1, 8)))')
+    app.number_input(key="n").set_value(5).run()
+    assert (app.session_state["n"], app.session_state["m"]) == (5, 2)
+    for key in "nm":
+        assert not app.number_input(key=key).proto.set_value
+
+
+def test_what_is_changed_elsewhere_is_put_into_the_box():
+    script = """
+from pages.shared.state.choices import put
+NUMBER = number("n", 2, (1, 8))
+st.button("Go", on_click=put, args=[NUMBER, 7])
+choose(NUMBER)
+"""
+    app = drawn(script)
+    app.number_input(key="n").set_value(5).run()
+    app.button[0].click().run()
+    assert app.number_input(key="n").proto.set_value
+    assert app.number_input(key="n").value == 7
 
 
 def test_a_change_that_was_not_taken_is_not_shown():

@@ -1,0 +1,54 @@
+"""Files with something wrong: a good one, cut, changed, repeated or put together anew."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from tests.odd_texts import ODD_TEXTS
+
+WRONG = (None, True, -1, 0, 1e308, 10**30, "", [], {}, [[]], "NaN", *ODD_TEXTS.values())
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """Return a file with bytes cut off, changed, left out, repeated or put in."""
+    made = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        place = chance.randrange(len(made) + 1)
+        length = chance.choice((1, 2, 16, 200))
+        match chance.randrange(5):
+            case 0:
+                del made[place:]
+            case 1:
+                made[place : place + 1] = chance.randbytes(1)
+            case 2:
+                del made[place : place + length]
+            case 3:
+                made[place:place] = made[place : place + length] * chance.choice((1, 50))
+            case 4:
+                made[place:place] = chance.randbytes(length)
+    return bytes(made)
+
+
+def damaged_json(value: Any, chance: random.Random) -> Any:
+    """Return what a JSON file holds with one value in it, at any depth, put in place of another."""
+    match value:
+        case dict() if value and chance.random() < 0.9:
+            key = chance.choice([*value])
+            if chance.random() < 0.1:
+                return {name: one for name, one in value.items() if name != key}
+            return value | {key: damaged_json(value[key], chance)}
+        case list() if value and chance.random() < 0.9:
+            place = chance.randrange(len(value))
+            if chance.random() < 0.1:
+                return value[:place] + value[place:] * 3
+            return [*value[:place], damaged_json(value[place], chance), *value[place + 1 :]]
+    return chance.choice(WRONG)
+
+
+def damaged_text(data: bytes, chance: random.Random) -> bytes:
+    """Return a JSON file with one value changed, or with bytes changed that may end it early."""
+    if chance.random() < 0.3:
+        return damaged(data, chance)
+    return json.dumps(damaged_json(json.loads(data), chance)).encode(errors="surrogatepass")

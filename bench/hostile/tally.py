@@ -1,0 +1,61 @@
+"""What came of many hostile inputs of one kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+MB = 1e6
+
+
+@dataclass
+class Tally:
+    """How many inputs of a kind were tried, which failed and how, and what they cost."""
+
+    kind: str
+    inputs: int = 0
+    failures: list[str] = field(default_factory=list)
+    slowest: float = 0.0  # seconds
+    grown: float = 0.0  # bytes
+
+    def note(self, seconds: float, failure: object = None) -> None:
+        """Count one input, which took so long, and failed if there is a failure."""
+        self.inputs += 1
+        self.slowest = max(self.slowest, seconds)
+        if failure is not None:
+            self.failures.append(f"{type(failure).__name__}: {failure}"[:300])
+
+
+def try_all(
+    kind: str, inputs: Iterable[bytes], read: Callable[[bytes], object], memory: Callable[[], int]
+) -> Tally:
+    """Read inputs one by one: each is read, or refused by ValueError; all else is a failure."""
+    tally, before = Tally(kind), memory()
+    for data in inputs:
+        begin, failure = time.perf_counter(), None
+        try:
+            read(data)
+        except ValueError:
+            pass
+        except Exception as error:
+            failure = error
+        tally.note(time.perf_counter() - begin, failure)
+    tally.grown = memory() - before
+    return tally
+
+
+def table(tallies: Iterable[Tally]) -> str:
+    """Return all tallies as a Markdown table, and the failures below it."""
+    lines = [
+        "| kind | inputs | failures | slowest, s | memory grown, MB |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    told = []
+    for tally in tallies:
+        lines.append(
+            f"| {tally.kind} | {tally.inputs} | {len(tally.failures)} | {tally.slowest:.2f} "
+            f"| {tally.grown / MB:.0f} |"
+        )
+        told += [f"- {tally.kind}: {failure!r}" for failure in tally.failures]
+    return "\n".join([*lines, *([""] if told else []), *told])

@@ -1,0 +1,54 @@
+// The colours of pictures: those of the theme, and those of numbers.
+
+/** One of the colours that canvas.css names, such as "accent", as it is where an element stands. */
+export function themeColor(root, name) {
+  return getComputedStyle(root).getPropertyValue(`--${name}`);
+}
+
+/**
+ * Evenly spaced hex colours; those for numbers on both sides of 0 are others on dark paper.
+ * @typedef {string[] | { light: string[], dark: string[] }} Scale
+ */
+
+/**
+ * The colours of a scale, for the paper that an element stands on.
+ * @param {Scale} scale
+ * @returns {string[]}
+ */
+export function scaleOn(root, scale) {
+  if (Array.isArray(scale)) return scale;
+  const context = document.createElement("canvas").getContext("2d");
+  context.fillStyle = themeColor(root, "paper"); // read back as a hex colour
+  const paper = new Uint8Array(colorTable([context.fillStyle, context.fillStyle]).buffer);
+  return inkOn(paper[0], paper[1], paper[2]) === "#fff" ? scale.dark : scale.light;
+}
+
+/** 256 RGBA colours, one 32-bit number each, between the evenly spaced hex colours of a scale. */
+export function colorTable(scale) {
+  const stops = scale.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  const table = new Uint8ClampedArray(256 * 4);
+  for (let level = 0; level < 256; level++) {
+    const place = (level / 255) * (stops.length - 1);
+    const before = Math.min(Math.floor(place), stops.length - 2);
+    for (let channel = 0; channel < 3; channel++) {
+      const [from, to] = [stops[before][channel], stops[before + 1][channel]];
+      table[level * 4 + channel] = from + (to - from) * (place - before);
+    }
+    table[level * 4 + 3] = 255;
+  }
+  return new Uint32Array(table.buffer);
+}
+
+/** Red, green and blue of a colour from such a table. */
+export function channels(color) {
+  return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
+}
+
+/** Black or white, whichever can be read better on a colour: WCAG 2, relative luminance. */
+export function inkOn(red, green, blue) {
+  const [r, g, b] = [red, green, blue].map((value) => {
+    const share = value / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
+}
