@@ -50,10 +50,11 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The tokens that end what the model writes, the usual one first."""
+        """The tokens that end what the model writes, the usual one first; only those it knows."""
         settings = getattr(self.model, "generation_config", None)  # only models that write have it
         ids = getattr(settings, "eos_token_id", None)
-        return ids if isinstance(ids, list) else [] if ids is None else [ids]
+        named = ids if isinstance(ids, list) else [ids]
+        return [end for end in named if type(end) is int and 0 <= end < self.tokens.known]
 
     def write(
         self,

@@ -85,7 +85,7 @@ class LoadJob:
             raise
         except (StoppedError, GoneError):
             raise LoadingError(STOPPED.format(name=self.name)) from None
-        except Exception as error:  # such as too little memory
+        except BaseException as error:  # such as too little memory, or a panic of Rust's
             raise LoadingError(f"{self.name} could not be loaded: {first_line(error)}") from error
 
     def tried_and_read(self) -> Loaded:
