@@ -30,11 +30,12 @@ const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for thi
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
+  const { asked, ...slide } = header;
   const { title, words, number, count, alone, players } = header;
   root.forget?.();
   // What was asked for last may be ahead of the slide that came.
-  if (root.asks === undefined || header.asked > root.asks) root.asks = header.asked;
-  if (root.asks === header.asked) root.wanted = undefined;
+  if (root.asks === undefined || asked > root.asks) root.asks = asked;
+  if (root.asks === asked) root.wanted = undefined;
   let at = root.wanted || number;
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
@@ -137,7 +138,7 @@ export function draw(mount) {
   ];
   for (const listener of listeners) document.addEventListener(...listener);
   const told = speaker(header, press);
-  const stopFitting = fitToScreen(root, header);
+  const stopFitting = fitToScreen(root, slide);
   root.forget = () => {
     for (const listener of listeners) document.removeEventListener(...listener);
     told.end();
