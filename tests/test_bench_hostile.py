@@ -1,6 +1,5 @@
 """Hostile inputs: made from a seed, counted rightly, and a few of each kind tried."""
 
-import asyncio
 import random
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ from bench.hostile.damaged import damaged
 from bench.hostile.messages import message
 from bench.hostile.tally import Tally, table, try_all
 from pages.shared.link.slides import read_talk
+from tests.apart import run_apart
 
 IDS = {key: f"$$ID-0-{key}" for key in ("sentence", "layer", "head")}
 
@@ -58,6 +58,6 @@ def test_uploads_are_read_or_refused():
 
 def test_a_server_draws_its_pages_whatever_it_is_sent():
     counts = SimpleNamespace(addresses=15, messages=20)
-    for tally in asyncio.run(against_server(counts, seed=0)):
+    for tally in run_apart(against_server(counts, seed=0)):
         assert tally.failures == []
         assert tally.inputs in (15, 20)

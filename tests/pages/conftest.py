@@ -25,7 +25,7 @@ def bert(bert_folder):
     return load_bert(bert_folder)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def untried():
     """The models that tests make are not tried in a process of their own, which takes its time."""
     with pytest.MonkeyPatch.context() as patch:
