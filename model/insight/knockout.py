@@ -1,0 +1,142 @@
+"""What each written token loses without the words it can look at, edge by edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED, fit_cells
+from model.decoding.steps import Writing
+from model.insight.effects import log_probabilities, rows_at_once
+from model.library.pieces import as_pieces
+from model.reader import Objective, Reader
+from model.tokens import Token
+from model.trace import AttentionEdit, AttentionRecord, Kind, Others, Run, RunEdits, Site, Trace
+
+ROWS_AT_ONCE = 16  # so that what is known can be shown while the rest is measured
+WRITTEN = "the log-probability of what was written"
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges from written tokens to words, through all heads of some layers of one kind.
+
+    `words` are the places of each word's keys; `written` is what is measured: the tokens and the
+    rows of logits, whose queries look at the words.
+    """
+
+    kind: Kind
+    layers: range
+    words: tuple[tuple[int, ...], ...]
+    written: Objective
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites through which the edges go."""
+        return [Site(self.kind, layer) for layer in self.layers]
+
+
+@dataclass
+class WholeRun(Trace):
+    """What is kept of the run with every edge open: what the tokens of the others see."""
+
+    sites: Sequence[Site] = ()
+    others: dict[Site, Others] = field(default_factory=dict)
+    looks: Tensor | float = 0.0  # (Q, K): the mean weights of the sites
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep the keys and values of a decoder's self-attention, and weights of the sites."""
+        if site.kind == "decoder":
+            self.others[site] = Others(record.key, record.value)
+        if site in self.sites:
+            self.looks = self.looks + record.weights[0].mean(dim=0) / len(self.sites)
+
+
+def edges_of(
+    trace: Trace, reader: Reader, layers: range | None = None, writing: Writing | None = None
+) -> Edges:
+    """Return the edges from what a decoder wrote to the words it could look at.
+
+    They go through cross-attention to the words of the source, or without an encoder to those of
+    the prompt; through all `layers` if none are given. What was written are the tokens of a
+    `writing`, which the trace read, or of a target that it was given.
+    """
+    written = reader.objective(trace) if writing is None else what_was_written(trace, writing)
+    kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
+    read = trace.key_tokens(Site(kind, 0))
+    if kind == "decoder":
+        read = read[: written.rows[0] + 1]
+    layers = range(reader.shape.layers(kind)) if layers is None else layers
+    return Edges(kind, layers, places_of_words(read), written)
+
+
+def what_was_written(trace: Trace, writing: Writing) -> Objective:
+    """Return the tokens that a model wrote, with its end, each after a row of a trace's logits."""
+    tokens = writing.target_tokens
+    first = len(trace.target_tokens) - (len(tokens) - writing.finished) - 1
+    rows = tuple(range(first, first + len(tokens)))
+    ids, texts = zip(*((token.id, token.text) for token in tokens), strict=True)
+    return Objective(rows, ids, WRITTEN, texts)
+
+
+def places_of_words(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
+    """Return the places of each word's pieces; a special token is a word, and padding none."""
+    pieces = ((place, piece) for place, piece in enumerate(as_pieces(tokens)))
+    words = groupby((each for each in pieces if not each[1].is_padding), lambda each: each[1].word)
+    return tuple(tuple(place for place, _ in word) for _, word in words)
+
+
+@torch.inference_mode()
+def knock_out(
+    reader: Reader, trace: Trace, edges: Edges, edits: RunEdits | None = None
+) -> tuple[Tensor, Iterator[Tensor]]:
+    """Return the mean weights of edges (N, W), and the changes without them, some words at a time.
+
+    Each of the changes (N, words) is that of the log-probability of every written token, in nats,
+    with its edges to a word closed, on top of `edits`. An edge is closed before the softmax, so
+    the row's other keys take over its weight. One run over the trace's tokens serves a word: there
+    each token has its own edge closed, and sees the other tokens as they were with theirs open.
+
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive
+    Language Models", section 3, which closes the edges to the last token alone.
+    """
+    edits = dict(edits or {})
+    whole = WholeRun(sites=edges.sites)
+    before = log_probabilities(reader.rerun(trace, Run(edits, whole)), edges.written)  # (1, N)
+    held = edits | {
+        site: replace(edits.get(site, UNCHANGED), others=others)
+        for site, others in whole.others.items()
+    }
+    looks = whole.looks[list(edges.written.rows)]  # (N, K)
+    weights = [looks[:, list(keys)].sum(dim=-1) for keys in edges.words]
+    return torch.stack(weights, dim=-1), changes(reader, trace, edges, held, before)
+
+
+@torch.inference_mode()
+def changes(
+    reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
+) -> Iterator[Tensor]:
+    """Yield the change (N, words) of what was written without edges, some words at a time."""
+    size = tuple(
+        map(len, (tokens(edges.sites[0]) for tokens in (trace.query_tokens, trace.key_tokens)))
+    )
+    most = rows_at_once(trace, ROWS_AT_ONCE)
+    for first in range(0, len(edges.words), most):
+        words = edges.words[first : first + most]
+        closed = torch.zeros(len(words), 1, *size, dtype=torch.bool)  # (B, 1, Q, K)
+        for row, keys in enumerate(words):
+            closed[row, ..., list(keys)] = True
+        without = {site: with_closed(held.get(site, UNCHANGED), closed) for site in edges.sites}
+        logits = reader.rerun(trace, Run({**held, **without}))
+        yield (log_probabilities(logits, edges.written) - before).T
+
+
+def with_closed(edit: AttentionEdit, closed: Tensor) -> AttentionEdit:
+    """Return an edit that closes some more cells (B, 1, Q, K)."""
+    if edit.block is not None:
+        closed = closed | fit_cells(edit.block.cpu(), 0, *closed.shape[-2:])
+    return replace(edit, block=closed)
