@@ -5,33 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from model.attention import UNCHANGED, fit_cells
 from model.decoding.steps import Writing
 from model.insight.effects import log_probabilities, rows_at_once
-from model.library.pieces import as_pieces
+from model.library.pieces import as_pieces, whole_words
 from model.reader import Objective, Reader
 from model.tokens import Token
 from model.trace import AttentionEdit, AttentionRecord, Kind, Others, Run, RunEdits, Site, Trace
 
 ROWS_AT_ONCE = 16  # so that what is known can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"
+LEAST = 0.1  # nats that a token loses to all words together, for its losses to have shares
+
+Cell = tuple[int, int]  # the places of a written token and of a word
+
+
+class Word(NamedTuple):
+    """A word that can be looked at, and the places of its pieces' keys."""
+
+    text: str
+    keys: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Edges:
     """The edges from written tokens to words, through all heads of some layers of one kind.
 
-    `words` are the places of each word's keys; `written` is what is measured: the tokens and the
-    rows of logits, whose queries look at the words.
+    `written` is what is measured: tokens, and the rows of logits whose queries look at the words.
     """
 
     kind: Kind
     layers: range
-    words: tuple[tuple[int, ...], ...]
+    words: tuple[Word, ...]
     written: Objective
 
     @property
@@ -71,23 +82,29 @@ def edges_of(
     if kind == "decoder":
         read = read[: written.rows[0] + 1]
     layers = range(reader.shape.layers(kind)) if layers is None else layers
-    return Edges(kind, layers, places_of_words(read), written)
+    return Edges(kind, layers, words_of(read), written)
 
 
 def what_was_written(trace: Trace, writing: Writing) -> Objective:
-    """Return the tokens that a model wrote, with its end, each after a row of a trace's logits."""
+    """Return the tokens that a model wrote, with its end, each after a row of a trace's logits.
+
+    Raises ValueError if it wrote nothing.
+    """
     tokens = writing.target_tokens
+    if not tokens:
+        raise ValueError("The model writes nothing after this text: shorten it, or try another.")
     first = len(trace.target_tokens) - (len(tokens) - writing.finished) - 1
     rows = tuple(range(first, first + len(tokens)))
     ids, texts = zip(*((token.id, token.text) for token in tokens), strict=True)
     return Objective(rows, ids, WRITTEN, texts)
 
 
-def places_of_words(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
-    """Return the places of each word's pieces; a special token is a word, and padding none."""
-    pieces = ((place, piece) for place, piece in enumerate(as_pieces(tokens)))
-    words = groupby((each for each in pieces if not each[1].is_padding), lambda each: each[1].word)
-    return tuple(tuple(place for place, _ in word) for _, word in words)
+def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
+    """Return the words of tokens; a special token is a word of its own, and padding is none."""
+    places = ((place, piece) for place, piece in enumerate(as_pieces(tokens)))
+    there = (each for each in places if not each[1].is_padding)
+    words = [zip(*word, strict=True) for _, word in groupby(there, lambda each: each[1].word)]
+    return tuple(Word(whole_words(pieces)[0].text, keys) for keys, pieces in words)
 
 
 @torch.inference_mode()
@@ -112,7 +129,7 @@ def knock_out(
         for site, others in whole.others.items()
     }
     looks = whole.looks[list(edges.written.rows)]  # (N, K)
-    weights = [looks[:, list(keys)].sum(dim=-1) for keys in edges.words]
+    weights = [looks[:, list(word.keys)].sum(dim=-1) for word in edges.words]
     return torch.stack(weights, dim=-1), changes(reader, trace, edges, held, before)
 
 
@@ -121,15 +138,14 @@ def changes(
     reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
 ) -> Iterator[Tensor]:
     """Yield the change (N, words) of what was written without edges, some words at a time."""
-    size = tuple(
-        map(len, (tokens(edges.sites[0]) for tokens in (trace.query_tokens, trace.key_tokens)))
-    )
+    site = edges.sites[0]
+    size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
     most = rows_at_once(trace, ROWS_AT_ONCE)
     for first in range(0, len(edges.words), most):
         words = edges.words[first : first + most]
         closed = torch.zeros(len(words), 1, *size, dtype=torch.bool)  # (B, 1, Q, K)
-        for row, keys in enumerate(words):
-            closed[row, ..., list(keys)] = True
+        for row, word in enumerate(words):
+            closed[row, ..., list(word.keys)] = True
         without = {site: with_closed(held.get(site, UNCHANGED), closed) for site in edges.sites}
         logits = reader.rerun(trace, Run({**held, **without}))
         yield (log_probabilities(logits, edges.written) - before).T
@@ -140,3 +156,36 @@ def with_closed(edit: AttentionEdit, closed: Tensor) -> AttentionEdit:
     if edit.block is not None:
         closed = closed | fit_cells(edit.block.cpu(), 0, *closed.shape[-2:])
     return replace(edit, block=closed)
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Return Spearman's rank correlation of two arrays; NaN if one has a single value only."""
+    ranked = [ranks(values) for values in (first, second)]
+    if any(values.min() == values.max() for values in ranked):
+        return float("nan")
+    return float(np.corrcoef(*ranked)[0, 1])
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each number (N,), from 1; equal ones share the mean of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (counts.cumsum() - (counts - 1) / 2)[which.ravel()]
+
+
+def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[Cell]]:
+    """Return the edges that are looked at more than needed, and those needed more than looked at.
+
+    Of either at `most` so many, the furthest apart first, by an edge's weight (N, W) and its share
+    of what the token loses to all words together; of `changes` (N, W), in nats, those below 0 are
+    losses.
+    """
+    losses = -np.minimum(changes, 0)
+    shares = losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
+    return [furthest(weights - shares, most), furthest(shares - weights, most)]
+
+
+def furthest(apart: np.ndarray, most: int) -> list[Cell]:
+    """Return the places of the largest numbers that are above 0, at `most` so many of them."""
+    places = np.argsort(-apart, axis=None, kind="stable")[:most]
+    cells = [tuple(map(int, np.unravel_index(place, apart.shape))) for place in places]
+    return [cell for cell in cells if apart[cell] > 0]
