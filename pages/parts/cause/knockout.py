@@ -8,7 +8,7 @@ from math import isnan
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.knockout import Cell, disagreements, rank_correlation
+from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
 from model.shape import Shape
 from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
@@ -24,7 +24,8 @@ from viz.numbers import number_text
 from viz.tokens import and_written
 
 TITLE = "Knockout map"
-PICTURES = {"knockout": "what each word loses", "looked-at": "where the heads look"}
+WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 ALL = "all"
 MOST_UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
 MOST_TOLD = 4  # edges of either kind
@@ -43,8 +44,8 @@ WEIGHTS = (
     "the other map: looked at, but not missed."
 )
 CORRELATION = (
-    "Over the {edges} edges of this text: 1 if those that are looked at more also lose more, 0 if "
-    "neither says anything of the other (Spearman)."
+    "Spearman’s, over the {edges} edges of this text: 1 if the more one is looked at, the more it "
+    "is missed. Most are neither, and their order counts as well."
 )
 DISAGREEMENTS = {
     "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
@@ -122,10 +123,12 @@ def draw(run: ModelRun) -> None:
     if found:
         of = about_run(run, place=f"Edges closed in {in_words(layers)}")
         with left:
-            show(map_of(found), "knockout", of=of, what="What each word loses")
+            st.markdown(f"**{WHAT['knockout']}**")
+            show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
         with right:
+            st.markdown(f"**{WHAT['looked-at']}**")
             weights = attention_heatmap(found.weights, rows_of(found), found.words)
-            show(weights, "looked-at", of=of, what="Mean weights of the same heads")
+            show(weights, "looked-at", of=of, what=WHAT["looked-at"])
             caption(WEIGHTS)
         compare(found)
 
@@ -160,13 +163,15 @@ def map_of(found: Knockout) -> CanvasPicture:
 def compare(found: Knockout) -> None:
     """Draw how far losses follow the weights, and the edges where they do so least."""
     correlation = rank_correlation(found.weights, -found.changes)
-    columns = st.columns([2, 3, 3], gap="medium")
-    with columns[0]:
+    numbers, *columns = st.columns([2, 3, 3], gap="medium")
+    with numbers:
+        agreed = agreements(found.weights, found.changes)
+        st.metric("Looked at most is missed most", f"{agreed} of {len(found.written)} tokens")
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
         caption(CORRELATION.format(edges=found.changes.size))
     kinds = disagreements(found.weights, found.changes, MOST_TOLD)
-    for column, (title, why), cells in zip(columns[1:], DISAGREEMENTS.items(), kinds, strict=True):
+    for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
             st.markdown(f"**{title}**")
             st.text("\n".join(in_one_line(found, cell) for cell in cells) or "None.")
@@ -178,4 +183,4 @@ def in_one_line(found: Knockout, cell: Cell) -> str:
     row, word = cell
     change, weight = found.changes[cell], number_text(found.weights[cell])
     effect = f"{'gains' if change > 0 else 'loses'} {number_text(abs(change))} nats"
-    return f"“{found.written[row]}” without “{found.words[word]}” (weight {weight}): {effect}"
+    return f"“{found.written[row]}” without “{found.words[word]}”: {effect}, weight {weight}"
