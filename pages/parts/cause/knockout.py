@@ -35,9 +35,9 @@ Window = tuple[int, int]  # the first and the last layer, from 0
 WORDS = (
     "An edge leads from a token that is written to a word that it may look at. Each is closed "
     "alone, in all heads of {layers}, and the log-probability of the token measured again. Blue: "
-    "less likely without the word. Red: more likely. The prefix is held fixed: each token is "
-    "written after the same ones, and sees them as they were. Rows are renormalised: the softmax "
-    "shares out the weight of a closed edge among the other words."
+    "less likely without the word. Red: more likely. The prefix is held fixed: each token follows "
+    "the same ones, and sees them as they were. Rows are renormalised: the softmax shares out the "
+    "weight of a closed edge among the other words."
 )
 WEIGHTS = (
     "The mean weight of the same heads, the pieces of a word summed up. Bright here and pale in "
@@ -109,15 +109,16 @@ def draw(run: ModelRun) -> None:
     except ValueError as error:  # a prompt that leaves no room to write
         st.text(str(error))
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    choice, words = st.columns([1, 4], gap="medium")
+    with choice:
         offered = windows(run.reader.shape.layers(looks_at(run)))
-        box = {"widget": st.selectbox, "format_func": in_words, "width": 180}
-        layers = choose(LAYERS, offered, **box)
+        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words)
         window = None if layers == ALL else layers
         wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
         if not wanted and knocked_out.kept(run, window) is None:
             wanted = st.button("Measure every edge", help=ASK.format(runs=runs, tokens=tokens))
-    caption(WORDS.format(layers=in_words(layers)))
+    with words:
+        caption(WORDS.format(layers=in_words(layers)))
     left, right = st.columns(2, gap="medium")
     found = measured(run, window, left) if wanted else knocked_out.kept(run, window)
     if found:
