@@ -40,8 +40,8 @@ WORDS = (
     "weight of a closed edge among the other words."
 )
 WEIGHTS = (
-    "The mean weight of the same heads, the pieces of a word summed up. Bright here and pale in "
-    "the other map: looked at, but not missed."
+    "The mean weight of the same heads, the pieces of a word summed up. What stands out here and "
+    "has no colour in the other map is looked at, but not missed."
 )
 CORRELATION = (
     "Spearman’s, over the {edges} edges of this text: 1 if the more one is looked at, the more it "
