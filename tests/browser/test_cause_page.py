@@ -81,3 +81,12 @@ def test_the_page_keeps_to_the_width_of_a_phone(page, server):
     page.get_by_text("Rank correlation").wait_for()
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_keys_go_through_the_layers(cause):
+    cause.keyboard.press("l")
+    expect(cause).to_have_url(re.compile("knockout_layers=1"))
+    cause.keyboard.press("l")
+    expect(cause).to_have_url(re.compile("knockout_layers=2"))
+    cause.keyboard.press("L")
+    expect(cause).to_have_url(re.compile("knockout_layers=1"))
