@@ -87,7 +87,7 @@ def knockout_map(
         name="change in nats",
         maximum=None,
         diverging=True,
-        axes="Written tokens down, the word that each cannot look at across",
+        axes="Written tokens down, the words closed to them across",
         verb="without",
         absent="not measured yet",
     )
