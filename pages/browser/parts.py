@@ -40,7 +40,7 @@ class Key:
 
 
 HEADS = "head", "head_number"
-LAYERS = ("layer",)
+LAYERS = "layer", "knockout_layers"
 KINDS = "kind", "mask_kind"
 PLAYER_KEYS = (
     Key("n", "next step of decoding or training", selector=".transport .forward"),

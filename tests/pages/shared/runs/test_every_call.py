@@ -16,7 +16,7 @@ METHODS = {
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
-    "take_apart", "explain", "log_probability", "removals",
+    "take_apart", "explain", "knock_out", "log_probability", "removals",
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",
