@@ -1,0 +1,44 @@
+"""Cause: what written words depend on, measured beside where the heads look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pages.parts.cause import knockout
+from pages.shared.controls.sentence import ask
+from pages.shared.link.address import section
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.sight import tabs
+from pages.shared.state import edit_history
+from pages.shared.state.choice import one_of
+from pages.shared.state.choices import TARGET
+from pages.shared.state.page import Page
+
+TABS = {"knockout": knockout}  # each has a title, a body, its choices and its pictures
+TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
+
+
+@section
+def everything(run: ModelRun) -> None:
+    """Draw the tabs, and the chosen one."""
+    sections = {key: lambda tab=tab: tab.draw(run) for key, tab in TABS.items()}
+    tabs(TAB, sections, {key: tab.PICTURES for key, tab in TABS.items()})
+
+
+def cause() -> None:
+    """Draw the page."""
+    if asked := ask(target=TARGET):
+        everything(replace(asked, edits=edit_history.in_force()))
+
+
+CAUSE = Page(
+    key="cause",
+    title="Cause",
+    group="Change",
+    purpose="What a word is written for, beside where the heads look",
+    body=cause,
+    changes="in force",
+    choices=(TARGET, TAB, *(choice for tab in TABS.values() for choice in tab.CHOICES)),
+    pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
+    first="knockout",
+)
