@@ -23,6 +23,7 @@ class Attribution:
     embedding: float
     heads: Mapping[Site, Tensor]  # (H,)
     keys: Mapping[Site, Tensor]  # (H, K): what a head took from each token it looked at
+    weights: Mapping[Site, Tensor]  # (H, K): with which it looked there
     feed_forwards: Tensor  # (layers,)
     biases: float  # of the output projections, the last norm and the output layer
     difference: float
@@ -73,7 +74,7 @@ def attribute(
     direction = stream.norm.directions(read, row)
     keys = {
         site: added_by_keys(reader, site, record, direction, edits)
-        for site, record in sorted(recorded.attention.items())
+        for site, record in recorded.attention.items()
     }
     difference = (stream.logits[row, token] - stream.logits[row, other]).item()
     biases = [bias.double() @ direction for bias in stream.projection_biases.values()]
@@ -82,6 +83,7 @@ def attribute(
         embedding=(stream.embedding[row].double() @ direction).item(),
         heads={site: of_site.sum(dim=-1) for site, of_site in keys.items()},
         keys=keys,
+        weights={site: recorded.attention[site].weights[0, :, 0] for site in keys},
         feed_forwards=stream.feed_forwards[:, row].double() @ direction,
         biases=sum(bias.item() for bias in biases),
         difference=difference,
