@@ -12,7 +12,7 @@ from viz.maps.attention_film import attention_film
 from viz.maps.attention_lines import attention_lines
 from viz.maps.compared_maps import Change, compared_maps, largest_changes
 from viz.maps.head_grid import head_grid, selected_map
-from viz.maps.heatmap import Behind, attention_heatmap, word_heatmap
+from viz.maps.heatmap import Behind, attention_heatmap, knockout_map, word_heatmap
 from viz.switches.head_effects import head_effects
 from viz.switches.mask_matrix import mask_matrix
 from viz.switches.switchboard import switchboard
@@ -43,6 +43,7 @@ __all__ = [
     "decoding_player",
     "head_effects",
     "head_grid",
+    "knockout_map",
     "largest_changes",
     "mask_matrix",
     "position_clocks",

@@ -73,6 +73,25 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPictur
     )
 
 
+def knockout_map(
+    changes: np.ndarray, written: Sequence[str], words: Sequence[str]
+) -> CanvasPicture:
+    """Changes of log-probabilities, in nats, of [written token, word] without the edge between.
+
+    Blue stands for a loss, and red for a gain, up to the largest change there is; cells that are
+    NaN are not known yet. ValueError if the tokens do not fit.
+    """
+    return heatmap(
+        changes,
+        {"written": written, "word": words},
+        name="change in nats",
+        maximum=None,
+        diverging=True,
+        axes="Written tokens down, the word that each cannot look at across",
+        verb="without",
+    )
+
+
 def heatmap(
     values: np.ndarray,
     tokens: dict[str, Sequence[str]],
