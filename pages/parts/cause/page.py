@@ -14,10 +14,8 @@ from pages.shared.state.choice import one_of
 from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 
-TABS = {
-    "knockout": knockout,
-    "wrote": wrote,
-}  # each has a title, a body, its choices and its pictures
+# Each has a title, a body, its choices and its pictures.
+TABS = {"knockout": knockout, "wrote": wrote}
 TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
 
 
