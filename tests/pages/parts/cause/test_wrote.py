@@ -6,7 +6,9 @@ import torch
 
 from model.insight.attribution import attribute
 from model.trace import AttentionEdit, Site
-from tests.pages.apps import address, open_page, open_with
+from pages.shared.state.choices import LONGEST_SENTENCE
+from tests.odd_texts import ODD_TEXTS
+from tests.pages.apps import address, go_to, new_app, open_page, open_with
 from tests.pages.pictures import canvas_pictures
 
 SENTENCE = "My sister sold seven boats."
@@ -115,6 +117,17 @@ def test_a_word_that_cannot_be_the_other_gives_way_to_the_runner_up(word, why, r
     assert "The runner-up stands in place" in said(app)
     found = attribute(shipped, trace, 0, token, other)
     assert pictures(app)[0][0]["sum"] == pytest.approx(found.difference, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_odd_words_and_sentences_break_nothing(name):
+    odd = ODD_TEXTS[name]
+    app = new_app(**PLACE)
+    app.session_state["wrote_against"] = odd
+    assert not go_to(app, "cause").exception
+    app = open_page("cause", **PLACE)
+    app.text_input(key="sentence").set_value(odd[:LONGEST_SENTENCE]).run()
+    assert not app.exception
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama", "T5"])
