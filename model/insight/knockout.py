@@ -172,6 +172,11 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (counts.cumsum() - (counts - 1) / 2)[which.ravel()]
 
 
+def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
+    """Return how many tokens lose most without the very word that they look at most."""
+    return int((weights.argmax(axis=1) == changes.argmin(axis=1)).sum())
+
+
 def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[Cell]]:
     """Return the edges that are looked at more than needed, and those needed more than looked at.
 

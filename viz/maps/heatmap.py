@@ -89,6 +89,7 @@ def knockout_map(
         diverging=True,
         axes="Written tokens down, the word that each cannot look at across",
         verb="without",
+        absent="not measured yet",
     )
 
 
@@ -104,10 +105,12 @@ def heatmap(
     blocked: np.ndarray | None = None,
     clickable: bool = False,
     behind: Behind | None = None,
+    absent: str = "blocked",
 ) -> CanvasPicture:
     """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
 
     `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's.
+    What is NaN is `absent`.
     """
     rows, columns = tokens.values()
     check_sizes(values, rows, columns)
@@ -125,6 +128,7 @@ def heatmap(
         "limit": max(maximum, 1e-6),  # of nothing but zeros too
         "diverging": diverging,
         "clickable": clickable,
+        "absent": absent,
         "behind": list(behind.names) if behind else None,
         "colors": DIVERGING if diverging else SEQUENTIAL,
     }

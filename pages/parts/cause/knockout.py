@@ -8,7 +8,7 @@ from math import isnan
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.knockout import Cell, disagreements, rank_correlation
+from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
 from model.shape import Shape
 from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
@@ -24,7 +24,8 @@ from viz.numbers import number_text
 from viz.tokens import and_written
 
 TITLE = "Knockout map"
-PICTURES = {"knockout": "what each word loses", "looked-at": "where the heads look"}
+WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 ALL = "all"
 MOST_UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
 MOST_TOLD = 4  # edges of either kind
@@ -34,17 +35,17 @@ Window = tuple[int, int]  # the first and the last layer, from 0
 WORDS = (
     "An edge leads from a token that is written to a word that it may look at. Each is closed "
     "alone, in all heads of {layers}, and the log-probability of the token measured again. Blue: "
-    "less likely without the word. Red: more likely. The prefix is held fixed: each token is "
-    "written after the same ones, and sees them as they were. Rows are renormalised: the softmax "
-    "shares out the weight of a closed edge among the other words."
+    "less likely without the word. Red: more likely. The prefix is held fixed: each token follows "
+    "the same ones, and sees them as they were. Rows are renormalised: the softmax shares out the "
+    "weight of a closed edge among the other words."
 )
 WEIGHTS = (
-    "The mean weight of the same heads, the pieces of a word summed up. Bright here and pale in "
-    "the other map: looked at, but not missed."
+    "The mean weight of the same heads, the pieces of a word summed up. What stands out here and "
+    "has no colour in the other map is looked at, but not missed."
 )
 CORRELATION = (
-    "Over the {edges} edges of this text: 1 if those that are looked at more also lose more, 0 if "
-    "neither says anything of the other (Spearman)."
+    "Spearman’s, over the {edges} edges of this text: 1 if the more one is looked at, the more it "
+    "is missed. Most are neither, and their order counts as well."
 )
 DISAGREEMENTS = {
     "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
@@ -108,24 +109,27 @@ def draw(run: ModelRun) -> None:
     except ValueError as error:  # a prompt that leaves no room to write
         st.text(str(error))
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    choice, words = st.columns([1, 4], gap="medium")
+    with choice:
         offered = windows(run.reader.shape.layers(looks_at(run)))
-        box = {"widget": st.selectbox, "format_func": in_words, "width": 180}
-        layers = choose(LAYERS, offered, **box)
+        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words)
         window = None if layers == ALL else layers
         wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
         if not wanted and knocked_out.kept(run, window) is None:
             wanted = st.button("Measure every edge", help=ASK.format(runs=runs, tokens=tokens))
-    caption(WORDS.format(layers=in_words(layers)))
+    with words:
+        caption(WORDS.format(layers=in_words(layers)))
     left, right = st.columns(2, gap="medium")
     found = measured(run, window, left) if wanted else knocked_out.kept(run, window)
     if found:
         of = about_run(run, place=f"Edges closed in {in_words(layers)}")
         with left:
-            show(map_of(found), "knockout", of=of, what="What each word loses")
+            st.markdown(f"**{WHAT['knockout']}**")
+            show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
         with right:
+            st.markdown(f"**{WHAT['looked-at']}**")
             weights = attention_heatmap(found.weights, rows_of(found), found.words)
-            show(weights, "looked-at", of=of, what="Mean weights of the same heads")
+            show(weights, "looked-at", of=of, what=WHAT["looked-at"])
             caption(WEIGHTS)
         compare(found)
 
@@ -160,13 +164,15 @@ def map_of(found: Knockout) -> CanvasPicture:
 def compare(found: Knockout) -> None:
     """Draw how far losses follow the weights, and the edges where they do so least."""
     correlation = rank_correlation(found.weights, -found.changes)
-    columns = st.columns([2, 3, 3], gap="medium")
-    with columns[0]:
+    numbers, *columns = st.columns([2, 3, 3], gap="medium")
+    with numbers:
+        agreed = agreements(found.weights, found.changes)
+        st.metric("Looked at most is missed most", f"{agreed} of {len(found.written)} tokens")
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
         caption(CORRELATION.format(edges=found.changes.size))
     kinds = disagreements(found.weights, found.changes, MOST_TOLD)
-    for column, (title, why), cells in zip(columns[1:], DISAGREEMENTS.items(), kinds, strict=True):
+    for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
             st.markdown(f"**{title}**")
             st.text("\n".join(in_one_line(found, cell) for cell in cells) or "None.")
@@ -178,4 +184,4 @@ def in_one_line(found: Knockout, cell: Cell) -> str:
     row, word = cell
     change, weight = found.changes[cell], number_text(found.weights[cell])
     effect = f"{'gains' if change > 0 else 'loses'} {number_text(abs(change))} nats"
-    return f"“{found.written[row]}” without “{found.words[word]}” (weight {weight}): {effect}"
+    return f"“{found.written[row]}” without “{found.words[word]}”: {effect}, weight {weight}"

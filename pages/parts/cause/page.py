@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import streamlit as st
+
 from pages.parts.cause import knockout, wrote
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.doubt import warn
 from pages.shared.show.sight import tabs
+from pages.shared.show.words import notes
 from pages.shared.state import edit_history
 from pages.shared.state.choice import one_of
 from pages.shared.state.choices import TARGET
@@ -29,6 +33,10 @@ def everything(run: ModelRun) -> None:
 def cause() -> None:
     """Draw the page."""
     if asked := ask(target=TARGET):
+        trace = asked.trace
+        for note in notes(trace.source_tokens or trace.target_tokens, asked.is_cut):
+            st.info(note)
+        warn(asked)
         everything(replace(asked, edits=edit_history.in_force()))
 
 

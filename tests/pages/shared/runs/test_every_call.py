@@ -17,7 +17,7 @@ METHODS = {
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
-    "attribute", "take_apart", "explain", "log_probability", "removals",
+    "attribute", "take_apart", "explain", "knock_out", "log_probability", "removals",
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",
