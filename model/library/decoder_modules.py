@@ -84,7 +84,7 @@ class DecoderModules:
 
 def decoder_states(outputs: Mapping[str, object]) -> tuple[Tensor, ...]:
     """Return the states (B, T, d_model) before each layer of the decoder, and after the last."""
-    return outputs.get("decoder_hidden_states") or outputs["hidden_states"]
+    return outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
 
 
 def find_modules(
@@ -98,17 +98,20 @@ def find_modules(
     `modules` attend in its layers, and `records` are of a call on the same `inputs`.
     """
     output = getattr(model, "get_output_embeddings", lambda: None)()
-    if output is None or not modules:
+    if not isinstance(output, nn.Linear) or not modules:
         return None
     hooks = [part.register_forward_hook(hear) for part in model.modules()]
-    with listening() as heard:
-        outputs = model(**inputs, output_hidden_states=True)
-    for hook in hooks:
-        hook.remove()
+    try:
+        with listening() as heard:
+            outputs = model(**inputs, output_hidden_states=True)
+    finally:
+        for hook in hooks:
+            hook.remove()
     logits, read = outputs["logits"][0], heard.inputs.get(output)
     layers = 1 + max(site.layer for site in modules)
     before = [states[0] for states in decoder_states(outputs)[:layers]]
-    if read is None or not is_constant(logits - read @ output.weight.T, logits):
+    whole = logits.shape[1:] == output.weight.shape[:1] and len(before) == layers
+    if read is None or not whole or not is_constant(logits - read @ output.weight.T, logits):
         return None
     found = last_norm(heard, read)
     if found is None:
