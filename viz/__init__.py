@@ -23,6 +23,7 @@ from viz.writing.beam_tree import Leaf, beam_tree
 from viz.writing.decoding_player import Bar, decoding_player
 from viz.writing.probability_bars import probability_bars
 from viz.writing.shifted_right import shifted_right
+from viz.writing.sum_bars import sum_bars
 from viz.writing.token_strip import Chip, token_strip
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "probability_bars",
     "selected_map",
     "shifted_right",
+    "sum_bars",
     "switchboard",
     "token_strip",
     "training_curves",

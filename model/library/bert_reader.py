@@ -21,6 +21,7 @@ from model.library.parity import Parity, measure_parity
 from model.library.pieces import Piece
 from model.library.word_pieces import WordPieces
 from model.reader import Ability, Shape
+from model.stream import DecoderStream
 from model.tokens import Token
 from model.trace import Kind, Run, RunEdits, Site, Trace
 
@@ -37,6 +38,7 @@ NO_DECODER = (
 )
 NOT_FOR_BERT: Mapping[Ability, str] = {
     "move positions": "Positions are moved, shuffled and left out in this project's own models.",
+    "add up logits": NO_DECODER,
     "compare words": "Words are compared by the embeddings of this project's own models.",
 }
 ONE_SENTENCE = "This model was trained on single sentences: give it one only."
@@ -173,6 +175,10 @@ class BertReader(Answering):
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
+
+    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
+        """Raise ValueError: a BERT has no decoder."""
+        raise ValueError(NO_DECODER)
 
     def write(
         self,

@@ -11,6 +11,7 @@ PAGES = {
     "masks": "Why −∞ and nothing else",
     "heads": "Which heads matter",
     "cause": "Rank correlation",
+    "cause?cause_tab=wrote": "Sum of all parts",
     "compare": "Translation of B",
     "inside": "Into the residual stream",
     "inside?inside_tab=Switches": "ReLU or GELU",

@@ -8,6 +8,8 @@ import { board, isDense, moveInRows, replaceBoards } from "./board.js";
  * @property {{ name: string, label: string, effects: (number | null)[][] }[]} effects a kind each: [layer][head], null if not yet known
  * @property {number} limit where the colours end
  * @property {import("../colors.js").Scale} colors from a loss to a gain
+ * @property {string} measure what the numbers are
+ * @property {[string, string]} ends what a number below 0 means, and one above
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
@@ -27,7 +29,7 @@ export function draw(mount) {
   const colorOf = (effect) => channels(table[Math.round(127.5 + (127.5 * effect) / (header.limit || 1))]);
 
   const head = (place, label, effect, text) => {
-    const known = effect === null ? "not yet measured" : `${written(effect, true)} nats without it`;
+    const known = effect === null ? "not yet measured" : `${written(effect, true)} ${header.measure}`;
     const made = element("button", "head", text, {
       type: "button",
       "aria-label": `${label}: ${known}`,
@@ -71,9 +73,9 @@ export function draw(mount) {
   const scale = element("span", "scale", "", { "aria-hidden": "true" });
   scale.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
   legend.append(
-    element("span", "", `${written(-end)} nats without it: it helped`),
+    element("span", "", `${written(-end)} ${header.measure}: ${header.ends[0]}`),
     scale,
-    element("span", "", `${written(end, true)}: it was in the way`),
+    element("span", "", `${written(end, true)}: ${header.ends[1]}`),
   );
   replaceBoards(root, kinds, legend, reading);
   buttons.flat().find((made) => made.dataset.place === focused)?.focus({ preventScroll: true });

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.cause import knockout
+from pages.parts.cause import knockout, wrote
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
@@ -18,7 +18,8 @@ from pages.shared.state.choice import one_of
 from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 
-TABS = {"knockout": knockout}  # each has a title, a body, its choices and its pictures
+# Each has a title, a body, its choices and its pictures.
+TABS = {"knockout": knockout, "wrote": wrote}
 TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
 
 
