@@ -16,6 +16,7 @@ from torch import Tensor
 from model.decoding.steps import Decoding
 from model.decoding.strategies import Strategy
 from model.shape import Shape
+from model.stream import DecoderStream
 from model.tokens import Token
 from model.trace import Run, RunEdits, Site, Trace
 
@@ -27,6 +28,7 @@ Ability = Literal[
     "open cells",  # against the mask
     "take apart",  # a weight: query, key and value are recorded
     "add up heads",  # what each head adds to the residual stream is known
+    "add up logits",  # what each part of a decoder adds to them is known: it is pre-norm
     "show the stream",  # what goes into each block, and the residual stream, are recorded
     "own layers",  # a network of this project, whose parts can be run alone
     "move positions",
@@ -131,6 +133,13 @@ class Reader(Protocol):
         """Return what turns each head's output into what it adds to the stream: (H, D, d_model).
 
         It is None if the model's output projection is not known.
+        """
+
+    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
+        """Run again over the tokens of a trace; return the decoder's stream, part by part.
+
+        The attention of that run goes to `recorded`. Raises ValueError if it is no such sum, as
+        with a norm after each block.
         """
 
     def write(

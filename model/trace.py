@@ -51,6 +51,13 @@ class AttentionRecord:
     key_heads: int | None = None  # fewer than H, each shared by a group; stored once per head
 
 
+class Others(NamedTuple):
+    """The keys and values of a whole text in one run, which tokens of another are made to see."""
+
+    key: Tensor  # (1, H, T, D)
+    value: Tensor  # (1, H, T, D)
+
+
 @dataclass(frozen=True)
 class AttentionEdit:
     """What a visitor changed at one site; None leaves a part as trained."""
@@ -60,6 +67,8 @@ class AttentionEdit:
     open: Tensor | None = None  # same shapes: open these cells, against the mask
     scale: float | None = None  # replaces 1 / sqrt(D)
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
+    # In self-attention over a whole text, each token sees these, and itself alone as it is now.
+    others: Others | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from model.masks import look_ahead_mask
 from model.memory_layout import lay_out
 from model.reader import Ability, Objective, Question, Shape
 from model.sequences import token_ids
+from model.stream import DecoderStream, stream_of
 from model.tokenizer import Tokenizer
 from model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Token
 from model.trace import KINDS, Run, RunEdits, Site, Trace
@@ -27,12 +28,14 @@ MISSING: Mapping[Ability, str] = {
     "read a pair": "This model translates one text at a time, and has no place for a second.",
     "mask words": "This model was trained to translate, and has no token that hides a word.",
 }
+POST_NORM: Mapping[Ability, str] = {
+    "add up logits": "The logits of a post-norm model are no plain sum over its parts, as every "
+    "block ends with a norm of all before it. Choose a pre-norm model, such as a shipped one."
+}
 
 
 class Translator:
     """A trained model with its tokenizer, as model/reader.py says; threads may share it."""
-
-    missing = MISSING
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Translator"
@@ -41,6 +44,7 @@ class Translator:
         self.tokenizer = tokenizer
         self.title = title
         config = model.config
+        self.missing = MISSING | (POST_NORM if config.norm == "post" else {})
         kinds = {kind: (config.layers(kind), config.heads) for kind in KINDS}
         self.shape = Shape(kinds, config.max_positions)
 
@@ -221,6 +225,17 @@ class Translator:
     def unembedding(self) -> Tensor:
         """The output layer (V, d_model), which follows the decoder's last norm."""
         return self.model.output.weight.detach()
+
+    @torch.inference_mode()
+    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
+        """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.
+
+        Raises ValueError for a post-norm model.
+        """
+        if "add up logits" in self.missing:
+            raise ValueError(self.missing["add up logits"])
+        self.rerun(trace, Run(edits, recorded))
+        return stream_of(self.model, recorded)
 
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return nothing: the target is there already, and each row says how likely it is."""

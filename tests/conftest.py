@@ -8,6 +8,7 @@ import hypothesis
 import pytest
 import torch
 
+from bench.hostile.damaging import save_bert
 from model.config import TransformerConfig
 from model.tokenizer import Tokenizer
 from model.training.data import bucketed_batches, encode_pairs
@@ -108,45 +109,16 @@ def learned_batches(pairs, tokenizer):
     return list(bucketed_batches(encode_pairs(pairs, tokenizer, 24), max_tokens=3_072))
 
 
-WORD_PIECES = (
-    "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog play ##ing ##ed ##s sat on mat un ##believ "
-    "##able . , ' ? ! i t it is was because"
-)
-
-
 @pytest.fixture(scope="session")
 def make_bert_folder(tmp_path_factory):
     """A factory of folders with a tiny random BERT, as transformers saves it, and its tokenizer."""
 
     def make(kind="BertForMaskedLM", seed=0, **options):
-        import transformers
-
-        shape = {
-            "vocab_size": len(WORD_PIECES.split()),
-            "hidden_size": 24,
-            "num_hidden_layers": 3,
-            "num_attention_heads": 4,
-            "intermediate_size": 40,
-            "max_position_embeddings": 32,
-        }
         folder = tmp_path_factory.mktemp("bert")
-        torch.manual_seed(seed)
-        model = getattr(transformers, kind)(transformers.BertConfig(**{**shape, **options}))
-        with torch.no_grad():  # far enough from zero that a swapped weight is seen
-            for parameter in model.parameters():
-                parameter.add_(0.2 * torch.randn_like(parameter))
-        model.save_pretrained(folder)
-        save_bert_tokenizer(folder)
+        save_bert(folder, kind, seed, **options)
         return folder
 
     return make
-
-
-def save_bert_tokenizer(folder):
-    import transformers
-
-    (folder / "vocab.txt").write_text(WORD_PIECES.replace(" ", "\n"), encoding="utf-8")
-    transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
 
 
 @pytest.fixture(scope="session")

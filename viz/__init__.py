@@ -12,7 +12,7 @@ from viz.maps.attention_film import attention_film
 from viz.maps.attention_lines import attention_lines
 from viz.maps.compared_maps import Change, compared_maps, largest_changes
 from viz.maps.head_grid import head_grid, selected_map
-from viz.maps.heatmap import Behind, attention_heatmap, word_heatmap
+from viz.maps.heatmap import Behind, attention_heatmap, knockout_map, word_heatmap
 from viz.switches.head_effects import head_effects
 from viz.switches.head_scores import head_scores
 from viz.switches.mask_matrix import mask_matrix
@@ -24,6 +24,7 @@ from viz.writing.beam_tree import Leaf, beam_tree
 from viz.writing.decoding_player import Bar, decoding_player
 from viz.writing.probability_bars import probability_bars
 from viz.writing.shifted_right import shifted_right
+from viz.writing.sum_bars import sum_bars
 from viz.writing.token_strip import Chip, token_strip
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "head_effects",
     "head_grid",
     "head_scores",
+    "knockout_map",
     "largest_changes",
     "mask_matrix",
     "position_clocks",
@@ -52,6 +54,7 @@ __all__ = [
     "probability_bars",
     "selected_map",
     "shifted_right",
+    "sum_bars",
     "switchboard",
     "token_strip",
     "training_curves",

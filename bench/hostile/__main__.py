@@ -8,6 +8,10 @@ Each kind of input is made from a seed, so that a failure can be repeated.
 - `talks`, `models`: files as they are uploaded, good ones with something changed, and some that
   are made to take time or memory.
 
+- `folders`: folders of models, those that are made to do harm and a small BERT with something
+  changed, tried as the app tries them: each must be taken or refused with a sentence, or break down
+  where it is tried.
+
 A failure is an error page, an answer that does not come, or an exception that is no ValueError:
 those are the sentences with which files are refused. The command ends with 1 if there is one.
 """
@@ -19,16 +23,23 @@ import asyncio
 import logging
 import os
 import random
+import shutil
+import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from bench.browser import server
 from bench.hostile import archives, talks
 from bench.hostile.addresses import address
 from bench.hostile.damaged import damaged, damaged_text
+from bench.hostile.damaging import RAN, mutated, save_bert
+from bench.hostile.forked_trials import ForkedTrials
 from bench.hostile.messages import message
+from bench.hostile.model_folders import BOMBS, DAMAGES, SLY
 from bench.hostile.strangers import Stranger
 from bench.hostile.tally import Tally, table, try_all
 from bench.load import memory
@@ -37,8 +48,9 @@ from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import read_talk
 
 FAULTS = (RuntimeError, TimeoutError, OSError)
+BROKE_DOWN = (signal.SIGABRT, signal.SIGSEGV)  # where Rust or C++ got no memory
 A_SESSION = 10  # messages that one of them gets
-COUNTS = {"addresses": 300, "messages": 300, "talks": 1_000, "models": 500}
+COUNTS = {"addresses": 300, "messages": 300, "talks": 1_000, "models": 500, "folders": 100}
 
 
 async def open_addresses(url: str, count: int, chance: random.Random) -> Tally:
@@ -102,6 +114,28 @@ def run_model(data: bytes) -> None:
     unpack_checkpoint(data).translate("123")
 
 
+def try_folders(count: int, chance: random.Random) -> Tally:
+    """Try folders of models, each in a process of its own; count the most memory that one takes."""
+    tally, trial = Tally("folders"), ForkedTrials()
+    makers = [*BOMBS.values(), *DAMAGES.values(), *SLY.values()]
+    makers += [mutated(chance.randrange(10**9)) for _ in range(count)]
+    with tempfile.TemporaryDirectory() as place:
+        save_bert(good := Path(place, "good"))
+        for number, make in enumerate(makers):
+            folder = shutil.copytree(good, Path(place, "hostile"))
+            make(folder)
+            begin = time.perf_counter()
+            why, ended_by, taken = trial(folder)
+            told = why is None or why.endswith((".", "!"))
+            harmless = told and not (folder / RAN).exists() and ended_by in (0, *BROKE_DOWN)
+            failure = None if harmless else RuntimeError(f"folder {number}: {why}, {ended_by}")
+            tally.note(time.perf_counter() - begin, failure)
+            tally.grown = max(tally.grown, taken)
+            shutil.rmtree(folder)
+    trial.end()
+    return tally
+
+
 async def against_server(counts: argparse.Namespace, seed: int) -> list[Tally]:
     """Try addresses and messages on a server of its own."""
     tallies = []
@@ -129,6 +163,7 @@ def main() -> None:
     tallies = asyncio.run(against_server(options, options.seed))
     tallies.append(try_all("talks", talk_files(options.talks, chance), read_talk, own))
     tallies.append(try_all("models", model_files(options.models, chance), run_model, own))
+    tallies.append(try_folders(options.folders, chance))
     print(table(tallies))
     sys.exit(any(tally.failures for tally in tallies))
 

@@ -23,6 +23,7 @@ from model.library.attention_interface import (
     watched,
     watching,
 )
+from model.library.decoder_modules import DecoderModules, find_modules
 from model.library.hub import LoadingError, first_line
 from model.library.output_projections import heads_to_stream
 from model.library.parity import Parity
@@ -43,6 +44,7 @@ class Attachment:
     sites: AttentionSites
     kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
     parity: Parity
+    decoder: DecoderModules | None = None  # if its stream is known to be a sum
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -117,7 +119,17 @@ def attach(model: PreTrainedModel, inputs: Mapping[str, Tensor], name: str) -> A
             for module, sites in found.items()
         }
     rotated = any("Rotary" in type(module).__name__ for module in model.modules())
-    return Attachment(AttentionSites(dict(found), rotated), kinds_of(trace), parity)
+    sites = AttentionSites(dict(found), rotated)
+    return Attachment(sites, kinds_of(trace), parity, decoder_of(model, inputs, sites, trace))
+
+
+def decoder_of(
+    model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
+) -> DecoderModules | None:
+    """Return what the decoder's stream is the sum of, if that is known; see `find_modules`."""
+    attending = {site: module for module, found in sites.modules.items() for site in found}
+    records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
+    return find_modules(model, inputs, {site: attending[site] for site in records}, records)
 
 
 def kind_of(name: str, encoder_decoder: bool) -> Kind:

@@ -18,7 +18,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import UNCHANGED, edited_mask, fit_weights
+from model.attention import (
+    UNCHANGED,
+    dot_products,
+    edited_mask,
+    fit_weights,
+    weighted_sum,
+)
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -203,7 +209,7 @@ def attend(
         key, value = (part.repeat_interleave(group, dim=1) for part in (key, value))
     if edit.scale is not None:
         scale = edit.scale / scaled_before
-    scores = (query @ key.transpose(2, 3)).mul_(scale)  # (B, H, Q, K)
+    scores = dot_products(query, key, edit.others).mul_(scale)  # (B, H, Q, K)
     if bias is not None:
         scores = scores + bias
     if softcap is not None:
@@ -213,7 +219,7 @@ def attend(
     weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
     if edit.weights is not None:
         weights = fit_weights(edit.weights, first_query, weights, first_key)
-    heads = weights @ value  # (B, H, Q, D)
+    heads = weighted_sum(weights, value, edit.others)  # (B, H, Q, D)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
     return AttentionRecord(

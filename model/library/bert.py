@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -176,8 +177,11 @@ def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) 
     ours = renamed(weights, head)
     if head == "masked words" and shape.tie_embeddings:
         ours.pop("head.output.weight", None)
-    bert = Bert(shape, config.type_vocab_size, head, config.num_labels)
+    build = partial(Bert, shape, config.type_vocab_size, head, config.num_labels)
     try:
+        with torch.device("meta"):  # of shapes alone, before memory is taken for what does not fit
+            copy_weights(build(), ours)
+        bert = build()
         copy_weights(bert, ours)
     except ValueError as error:
         raise LoadingError(

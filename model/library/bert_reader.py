@@ -14,11 +14,14 @@ from model.decoding.strategies import Strategy
 from model.device import best_device
 from model.library.answers import Answering, Answers, masked
 from model.library.bert import Bert, bert_config, build_bert
-from model.library.hub import Progress, fetch, read_config, read_tokenizer, read_weights
+from model.library.files import check_files, read_config, read_tokenizer, read_weights
+from model.library.hub import Progress, fetch
+from model.library.memory_needed import check_memory
 from model.library.parity import Parity, measure_parity
 from model.library.pieces import Piece
 from model.library.word_pieces import WordPieces
 from model.reader import Ability, Shape
+from model.stream import DecoderStream
 from model.tokens import Token
 from model.trace import Kind, Run, RunEdits, Site, Trace
 
@@ -35,6 +38,7 @@ NO_DECODER = (
 )
 NOT_FOR_BERT: Mapping[Ability, str] = {
     "move positions": "Positions are moved, shuffled and left out in this project's own models.",
+    "add up logits": NO_DECODER,
     "compare words": "Words are compared by the embeddings of this project's own models.",
 }
 ONE_SENTENCE = "This model was trained on single sentences: give it one only."
@@ -192,6 +196,10 @@ class BertReader(Answering):
         """Nothing: a network of its own stands between a BERT's last layer and its logits."""
         return None
 
+    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
+        """Raise ValueError: a BERT has no decoder."""
+        raise ValueError(NO_DECODER)
+
     def write(
         self,
         text: str,
@@ -268,12 +276,11 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     name = str(name)
     config = read_config(name)
     bert_config(config, name)  # refuses other models before their weights are fetched
-    folder = fetch(name, progress=progress)
+    folder, device = fetch(name, progress=progress), best_device()
+    check_memory(check_files(folder, name), name, device)
+    tokenizer = read_tokenizer(folder, config)
     model = build_bert(config, read_weights(folder), name)
-    tokenizer = read_tokenizer(folder)
-    return BertReader(
-        model.to(best_device()), tokenizer, folder, title=name, labels=class_labels(config)
-    )
+    return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))
 
 
 def class_labels(config: PreTrainedConfig) -> list[str]:

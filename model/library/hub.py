@@ -1,75 +1,27 @@
 """Models of the transformers library, by their name on the Hugging Face Hub or as a folder.
 
-Only safetensors are read, since other files of weights can hold code, and a model's own code is
-never run. Whatever stands in the way of a model is one sentence, in a LoadingError.
+Whatever stands in the way of a model is one sentence, in a LoadingError.
 """
 
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor
 from tqdm import tqdm
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 Progress = Callable[[int, int], None]  # bytes so far, bytes in all; called from several threads
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
-VOCABULARIES = (
-    "tokenizer.json",
-    "vocab.txt",
-    "vocab.json",
-    "tokenizer.model",
-    "spiece.model",
-    "source.spm",
-    "sentencepiece.bpe.model",
-)
 FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
+LONGEST_LINE = 400  # characters of what another library says
 
 
 class LoadingError(ValueError):
     """Why a model cannot be loaded, and what to do about it."""
-
-
-def read_config(name: str) -> PreTrainedConfig:
-    """Return the config of a model, by name or folder, without fetching its weights.
-
-    Raises LoadingError if it cannot be read.
-    """
-    from transformers import AutoConfig
-
-    path = fetch(name, (CONFIG_FILE,)) / CONFIG_FILE
-    if not path.is_file():
-        raise LoadingError(
-            f"{name} has no {CONFIG_FILE}, so it is not a model of the transformers library. Give "
-            "the folder that save_pretrained wrote, or a name such as "
-            "google-bert/bert-base-uncased."
-        )
-    try:
-        kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
-    except (ValueError, LookupError, TypeError) as error:
-        raise LoadingError(
-            f"The {CONFIG_FILE} of {name} names no model_type, so it is not one of the "
-            "transformers library. Give the folder that save_pretrained wrote."
-        ) from error
-    try:
-        return AutoConfig.from_pretrained(
-            path.parent, trust_remote_code=False, local_files_only=True
-        )
-    except Exception as error:  # of many kinds, from a wrong type to an unknown model_type
-        raise LoadingError(
-            f"The transformers library cannot read the {CONFIG_FILE} of {name}, of the type "
-            f"{kind!r}: {first_line(error)} Models that bring code of their own are not loaded."
-        ) from error
 
 
 def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = None) -> Path:
@@ -85,8 +37,7 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
         RepositoryNotFoundError,
     )
 
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    if folder := as_folder(name):
         return folder
     try:
         return Path(
@@ -97,6 +48,8 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
                 tqdm_class=progress_bar(progress or (lambda done, total: None)),
             )
         )
+    except LoadingError:  # of `progress`
+        raise
     except HFValidationError as error:
         raise LoadingError(
             f"{name} is neither a folder nor a name on the Hugging Face Hub. Names look like "
@@ -123,65 +76,13 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
         ) from error
 
 
-def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors of a folder's safetensors, whether one file or several with an index.
-
-    Raises LoadingError if there are none, one is missing, or one cannot be read.
-    """
-    weights: dict[str, Tensor] = {}
-    for path in weight_files(folder):
-        try:
-            weights |= load_file(path)
-        except SafetensorError as error:
-            raise LoadingError(
-                f"{path} is not a safetensors file: {error}. Delete it, and download or save the "
-                "model again."
-            ) from error
-    return weights
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files of a folder; raises LoadingError if there are none."""
-    if (folder / WEIGHTS_FILE).is_file():
-        return [folder / WEIGHTS_FILE]
-    if not (folder / INDEX_FILE).is_file():
-        raise LoadingError(
-            f"{folder} has no {WEIGHTS_FILE}. Other files of weights can hold code and are not "
-            "read: choose another model, or save this one again with save_pretrained."
-        )
-    try:
-        names = set(
-            json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))["weight_map"].values()
-        )
-        paths = [folder / Path(name).name for name in sorted(names)]
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise LoadingError(
-            f"{folder / INDEX_FILE} does not say which files hold the weights. Download or save "
-            "the model again."
-        ) from error
-    if missing := [path.name for path in paths if not path.is_file()]:
-        raise LoadingError(
-            f"{folder} lacks {missing[0]}, which its index names. Download or save the model again."
-        )
-    return paths
-
-
-def read_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Return the tokenizer in a folder; raises LoadingError if there is none that can be read."""
-    from transformers import AutoTokenizer
-
-    # Without any of these transformers makes an empty tokenizer, and does not say so.
-    if not any((folder / name).is_file() for name in VOCABULARIES):
-        raise LoadingError(
-            f"{folder} has no tokenizer. Save the model's tokenizer there too, with its "
-            "save_pretrained."
-        )
-    try:
-        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except Exception as error:  # the libraries underneath raise nothing narrower
-        raise LoadingError(
-            f"The tokenizer in {folder} cannot be read: {first_line(error)}"
-        ) from error
+def as_folder(name: str) -> Path | None:
+    """Return the folder of this name on this computer, or None if there is none."""
+    with suppress(OSError, ValueError, RuntimeError):  # too long, no text, no such user
+        folder = Path(name).expanduser()
+        if folder.is_dir():
+            return folder
+    return None
 
 
 def progress_bar(progress: Progress) -> type[tqdm]:
@@ -201,7 +102,8 @@ def progress_bar(progress: Progress) -> type[tqdm]:
     return ProgressBar
 
 
-def first_line(error: Exception) -> str:
-    """Return what an error says first, as a sentence."""
+def first_line(error: BaseException) -> str:
+    """Return what an error says first, as a sentence that is not too long."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()
+    line = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …"
     return line if line.endswith((".", "!", "?")) else f"{line}."

@@ -6,15 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.checkpoint import WEIGHTS
+from model.device import best_device
 from model.library.bert import bert_config
 from model.library.bert_reader import load_bert
-from model.library.hub import LoadingError, Progress, read_config
+from model.library.files import config_entries, read_config
+from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch, first_line
+from model.library.memory_needed import check_memory
 from model.library.transformers_loading import load_transformers_reader
 from model.reader import Reader
 from model.translator import load, shipped_models
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
+
+LARGEST_NUMBER = 4  # bytes that a number takes in a file
 
 
 def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
@@ -33,9 +38,31 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
 
     Raises LoadingError, which says what to do.
     """
-    if fits_our_layers(read_config(name), name):
-        return load_bert(name, progress)
-    return load_transformers_reader(name, progress)
+    try:
+        if fits_our_layers(read_config(name), name):
+            return load_bert(name, progress)
+        return load_transformers_reader(name, progress)
+    except ArithmeticError as error:  # sizes of nothing
+        raise LoadingError(
+            f"The sizes in the config of {name} do not fit together: {first_line(error)} Choose "
+            "another model."
+        ) from error
+
+
+def fetch_model(name: str, progress: Progress | None = None) -> Path:
+    """Return the folder with a model's files; its config is checked before the rest is downloaded.
+
+    What would not fit into memory is not downloaded to its end. Raises LoadingError.
+    """
+    config_entries(fetch(name, (CONFIG_FILE,)), name)
+    device = best_device()
+
+    def watch(done: int, total: int) -> None:
+        check_memory(total // LARGEST_NUMBER, name, device)
+        if progress:
+            progress(done, total)
+
+    return fetch(name, progress=watch)
 
 
 def fits_our_layers(config: PreTrainedConfig, name: str) -> bool:

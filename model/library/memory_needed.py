@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import struct
-from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -17,13 +13,9 @@ BYTES = 4  # of a weight, as float32
 WORK = 1.2  # what a text takes besides, and the library while it loads
 
 
-def check_memory(paths: Sequence[Path], name: str, device: torch.device) -> None:
-    """Raise LoadingError if the weights in these safetensors files need more memory than is free.
-
-    Files that cannot be read are left to whoever reads them in full.
-    """
-    needed = sum(parameters(path) for path in paths) * BYTES * WORK
-    free = free_memory(device)
+def check_memory(numbers: int, name: str, device: torch.device) -> None:
+    """Raise LoadingError if weights of so many numbers need more memory than is free."""
+    needed, free = memory_of(numbers), free_memory(device)
     if free is not None and needed > free:
         raise LoadingError(
             f"{name} needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
@@ -31,17 +23,9 @@ def check_memory(paths: Sequence[Path], name: str, device: torch.device) -> None
         )
 
 
-def parameters(path: Path) -> int:
-    """Return how many numbers a safetensors file holds, by its header; 0 if it has none."""
-    try:
-        with path.open("rb") as file:
-            (length,) = struct.unpack("<Q", file.read(8))
-            header = json.loads(file.read(min(length, 100_000_000)))
-        return sum(
-            math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__"
-        )
-    except (OSError, struct.error, ValueError, LookupError, TypeError, AttributeError):
-        return 0
+def memory_of(numbers: int) -> int:
+    """Return about how many bytes a model takes whose weights are so many numbers."""
+    return int(numbers * BYTES * WORK)
 
 
 def free_memory(device: torch.device) -> int | None:

@@ -24,6 +24,12 @@ def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor |
     return None if weight.size(0) % heads else weight.detach().unflatten(0, (heads, -1))
 
 
+def projection_bias(model: nn.Module, module: nn.Module) -> Tensor | None:
+    """Return the bias of a module's output projection (d_model,), if it has one."""
+    bias = getattr(output_projection(model, module), "bias", None)
+    return None if bias is None else bias.detach()
+
+
 def output_projection(model: nn.Module, module: nn.Module) -> nn.Module | None:
     """Return the layer that reads the heads of a module, if it has a known name."""
     found = [getattr(module, name) for name in NAMES if hasattr(module, name)]

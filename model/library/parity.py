@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from model.library.bert import Bert
+from model.library.files import read_config
 from model.trace import Trace
 
 
@@ -25,6 +26,7 @@ def measure_parity(model: Bert, trace: Trace, folder: Path) -> Parity:
 
     theirs = BertModel.from_pretrained(
         folder,
+        config=read_config(str(folder)),
         add_pooling_layer=False,
         attn_implementation="eager",
         dtype=torch.float32,

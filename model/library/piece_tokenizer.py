@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import tokenizers
 
+from model.library.guard import check_ids, most_tokens, tokenizing
 from model.library.pieces import Piece
 from model.library.vocabulary import Vocabulary
 from model.tokens import check_characters
@@ -20,11 +21,17 @@ TEXTS = ("text", "text_pair", "text_target")  # options of a tokenizer's call
 
 
 class PieceTokenizer(Vocabulary):
-    """A tokenizer that gives at most `max_tokens` pieces, special ones included."""
+    """A tokenizer that gives at most `max_tokens` pieces, special ones included.
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> None:
+    Its model knows `known` tokens; without that number all that the tokenizer has.
+    """
+
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, max_tokens: int, known: int | None = None
+    ) -> None:
         super().__init__(tokenizer)
         self.max_tokens = max_tokens
+        self.known = self.size if known is None else known
         self.tokenizing = Lock()  # some switch to the target's language and back, or cut
 
     @property
@@ -51,7 +58,7 @@ class PieceTokenizer(Vocabulary):
         """
         if second is not None:
             cut = {"truncation": "longest_first", "max_length": self.max_tokens}
-            return self.pieces(text=text, text_pair=second, **cut)
+            return self.pieces(text=text, text_pair=second, **cut)[: self.max_tokens]
         return self.cut(self.pieces(text=text))
 
     def read_target(self, text: str) -> list[Piece]:
@@ -73,13 +80,15 @@ class PieceTokenizer(Vocabulary):
     def pieces(self, **options: str | int) -> list[Piece]:
         """Return the pieces of `text`, of `text` and `text_pair`, or of `text_target`.
 
-        Further options are those of the tokenizer's own call.
+        Further options are those of the tokenizer's own call. Raises ValueError if the tokenizer
+        gives up, or gives tokens that the model does not know.
         """
         texts = [options[name] for name in TEXTS if name in options]
         for text in texts:
             check_characters(text)
-        with self.tokenizing:
+        with self.tokenizing, tokenizing():
             encoded = self.tokenizer(**options)
+        check_ids(encoded["input_ids"], self.known, most_tokens(texts))
         if encoded.encodings:
             return self.with_spans(encoded.encodings[0], texts)
         return self.written(encoded["input_ids"])[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,8 @@ from torch import Tensor
 from model.device import best_device
 from model.library.answers import Head
 from model.library.attachment import Attachment, attach
-from model.library.hub import (
-    LoadingError,
-    Progress,
-    fetch,
-    first_line,
-    read_config,
-    read_tokenizer,
-    weight_files,
-)
+from model.library.files import check_files, read_config, read_tokenizer
+from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch, first_line
 from model.library.memory_needed import check_memory
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.softmax_attachment import attach_softmax
@@ -30,6 +24,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
 LONGEST = 512  # tokens read if a model's config names no limit, or a larger one
+MOST_FILLED = 2  # numbers of a model that one of its files can fill, as some layers share theirs
+SPARE = 20_000_000  # numbers of a model that no file holds
+CANNOT_LOAD = (
+    "The transformers library cannot load {name}: {why} Download or save it again, or choose "
+    "another model."
+)
 SHORT_TEXT = "The cat sat on the mat because it was tired."  # that attention is compared on
 
 
@@ -44,11 +44,13 @@ def load_transformers_reader(
     name, device = str(name), best_device()
     config = read_config(name)
     folder = fetch(name, progress=progress)
-    check_memory(weight_files(folder), name, device)
-    tokenizer = read_tokenizer(folder)
+    numbers = check_files(folder, name)
+    check_memory(numbers, name, device)
+    tokenizer = read_tokenizer(folder, config)
     head = saved_head(config)
+    check_size(config, head, numbers, name)
     model = load_model(folder, config, head, name).to(device).eval().requires_grad_(False)
-    tokens = PieceTokenizer(tokenizer, longest_text(model))
+    tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
     attached = attach_somehow(model, short_inputs(model, tokens), name)
     if head == "next token" and "decoder" not in attached.kinds:
         head = None  # XLNet and XLM see the whole text, and do not say what follows it
@@ -79,10 +81,8 @@ def saved_head(config: PreTrainedConfig) -> Head | None:
     return next((head for end, head in heads.items() if architecture.endswith(end)), None)
 
 
-def load_model(
-    folder: Path, config: PreTrainedConfig, head: Head | None, name: str
-) -> PreTrainedModel:
-    """Return the model in a folder, with eager attention; raises LoadingError."""
+def model_class(config: PreTrainedConfig, head: Head | None) -> type:
+    """Return the class of the library that chooses the model of a config with this head."""
     import transformers
 
     kinds = {
@@ -94,9 +94,38 @@ def load_model(
         if config.is_encoder_decoder
         else transformers.AutoModelForCausalLM,
     }
+    return kinds[head]
+
+
+def check_size(config: PreTrainedConfig, head: Head | None, numbers: int, name: str) -> None:
+    """Raise LoadingError if a config asks for more numbers than files with so many can fill.
+
+    No memory is taken: the model is built of shapes alone. What the library computes itself, such
+    as tables of positions, is counted too.
+    """
     try:
-        model, report = kinds[head].from_pretrained(
+        with torch.device("meta"):
+            built = model_class(config, head).from_config(
+                deepcopy(config), attn_implementation="eager", dtype=torch.float32
+            )
+    except Exception as error:  # of many kinds: no such class, numbers that do not fit each other
+        raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
+    asked = sum(part.numel() for part in (*built.parameters(), *built.buffers()))
+    if asked > MOST_FILLED * numbers + SPARE:
+        raise LoadingError(
+            f"The {CONFIG_FILE} of {name} asks for {asked:,} numbers, but the weights are "
+            f"{numbers:,}. Download or save it again, or choose another model."
+        )
+
+
+def load_model(
+    folder: Path, config: PreTrainedConfig, head: Head | None, name: str
+) -> PreTrainedModel:
+    """Return the model in a folder, with eager attention; raises LoadingError."""
+    try:
+        model, report = model_class(config, head).from_pretrained(
             folder,
+            config=config,
             attn_implementation="eager",
             dtype=torch.float32,
             use_safetensors=True,
@@ -105,10 +134,7 @@ def load_model(
             output_loading_info=True,
         )
     except Exception as error:  # of many kinds: no such class, other shapes, a broken file
-        raise LoadingError(
-            f"The transformers library cannot load {name}: {first_line(error)} Download or save "
-            "it again, or choose another model."
-        ) from error
+        raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
     # A pooler is often not saved, and not shown unless classes are read from it.
     needed = sorted(key for key in report["missing_keys"] if head == "class" or "pooler" not in key)
     if needed:
@@ -131,6 +157,14 @@ def longest_text(model: PreTrainedModel) -> int:
         if place.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
             named -= part.padding_idx + 1
     return min(named or LONGEST, LONGEST)
+
+
+def known_tokens(model: PreTrainedModel) -> int | None:
+    """Return how many tokens a model has embeddings of; None if that is not known."""
+    try:
+        return model.get_input_embeddings().num_embeddings
+    except (AttributeError, NotImplementedError):  # embeddings of another form
+        return None
 
 
 def short_inputs(model: PreTrainedModel, tokens: PieceTokenizer) -> dict[str, Tensor]:

@@ -13,15 +13,22 @@ from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.library.answers import Answering, Answers, Head
 from model.library.attachment import Attachment, Parity
+from model.library.decoder_modules import decoder_states, listening
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
 from model.library.writing import Writer
 from model.reader import Ability, Shape
 from model.sequences import token_ids
+from model.stream import DecoderStream
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+NO_SUM = (
+    "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
+    "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
 
 
 class TransformersReader(Answering):
@@ -76,6 +83,8 @@ class TransformersReader(Answering):
                 "What a head of this model adds to the stream is not known here: its output "
                 "projection has another form."
             )
+        if self.attached.decoder is None or "write" in missing:
+            missing["add up logits"] = missing.get("write", NO_SUM)
         return missing | self.attached.missing
 
     @property
@@ -134,6 +143,19 @@ class TransformersReader(Answering):
         if logits is None:
             raise ValueError("This model has no head, so nothing can be measured on what it says.")
         return logits
+
+    @torch.inference_mode()
+    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
+        """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.
+
+        Raises ValueError if they are not known.
+        """
+        if "add up logits" in self.missing:
+            raise ValueError(self.missing["add up logits"])
+        with listening() as heard:
+            outputs = self.call(trace, Run(edits, recorded), output_hidden_states=True)
+        embedding = decoder_states(outputs)[0][0]
+        return self.attached.decoder.stream(heard, embedding, outputs["logits"][0])
 
     def write(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.library.guard import tokenizing
 from model.library.pieces import Piece, Role
 from model.text_caches import forget_texts
 from model.tokens import BYTES, Token
@@ -99,7 +100,8 @@ class Vocabulary:
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, spaces as the tokenizer puts them."""
         known = [index for index in ids if index < self.size]
-        return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+        with tokenizing():
+            return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
 
 
 def shared_beginning(first: str, second: str) -> int:

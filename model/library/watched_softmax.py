@@ -169,6 +169,8 @@ def check(edit: AttentionEdit | PositionEdit) -> None:
         )
     if edit.open is not None:
         raise ValueError(f"{MISSING['open cells']} Close cells instead.")
+    if edit.others is not None:
+        raise ValueError(f"{MISSING['take apart']} Leave them as they are.")
     if edit.scale is not None:
         raise ValueError(
             "This model's own code scales its scores before they can be read. Leave the scale as "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import tokenizers
 
 from model.config import TransformerConfig
+from model.library.guard import check_ids, tokenizing
 from model.library.hub import LoadingError
 from model.library.pieces import Piece, Role
 from model.text_caches import forget_texts
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from transformers import PreTrainedTokenizerBase
+
+MOST_PAIRS = 1_000  # of the parts of two long texts
 
 
 class WordPieces:
@@ -39,10 +42,11 @@ class WordPieces:
         forget_texts(self.backend)
         self.backend.no_padding()
         self.backend.enable_truncation(config.max_positions)
-        if self.backend.get_vocab_size() > config.source_vocab_size:
+        self.known, self.most = config.source_vocab_size, config.max_positions
+        if (count := self.backend.get_vocab_size()) > self.known:
             raise LoadingError(
-                f"The tokenizer in {folder} has {self.backend.get_vocab_size()} tokens, but the "
-                f"model knows {config.source_vocab_size}. Save both from the same model."
+                f"The tokenizer in {folder} has {count} tokens, but the model knows {self.known}. "
+                "Save both from the same model."
             )
         if tokenizer.pad_token_id != config.pad_id:
             raise LoadingError(
@@ -73,10 +77,29 @@ class WordPieces:
         return sorted(index for index in ids if self.roles.get(index, "written") == "written")
 
     def encode(self, first: str, second: str | None) -> tokenizers.Encoding:
-        """Return the tokenizers library's encoding of one sentence, or of two."""
+        """Return the tokenizers library's encoding of one sentence, or of two.
+
+        Raises ValueError if it gives up, or gives tokens that the model does not know.
+        """
         for text in (first, second or ""):
             check_characters(text)
-        return self.backend.encode(first, second if second and second.strip() else None)
+        with tokenizing():
+            both = second and second.strip()
+            texts = self.shortened([first, second]) if both else [first]
+            encoding = self.backend.encode(*texts)
+        check_ids(encoding.ids, self.known, self.most)
+        return encoding
+
+    def shortened(self, texts: list[str]) -> list[str]:
+        """Return two texts, without what could never be read if they are very long.
+
+        Each ends with the first word too many then. The library cuts them to parts, and makes all
+        pairs of these.
+        """
+        cut = [self.backend.encode(text, add_special_tokens=False).overflowing for text in texts]
+        if len(cut[0]) * len(cut[1]) < MOST_PAIRS:
+            return texts
+        return [text[: end_of_word(parts[0])] for text, parts in zip(texts, cut, strict=True)]
 
     def is_cut(self, first: str, second: str | None) -> bool:
         """Return whether there is more text than the model can read."""
@@ -126,3 +149,10 @@ class WordPieces:
             for place in range(length - len(pieces))
         ]
         return [*pieces, *padding]
+
+
+def end_of_word(encoding: tokenizers.Encoding) -> int:
+    """Return the place in a text where the first word of an encoding ends."""
+    words = encoding.word_ids
+    count = next((n for n, word in enumerate(words) if word != words[0]), len(words))
+    return encoding.offsets[count - 1][1]

@@ -15,6 +15,7 @@ from model.decoding.strategies import Strategy
 from model.edits import opens_the_future
 from model.library.attachment import Attachment
 from model.library.generation import GenerationPrefixes
+from model.library.guard import TEMPLATE_SECONDS, within
 from model.library.hub import first_line
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
@@ -49,10 +50,11 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The tokens that end what the model writes, the usual one first."""
+        """The tokens that end what the model writes, the usual one first; only those it knows."""
         settings = getattr(self.model, "generation_config", None)  # only models that write have it
         ids = getattr(settings, "eos_token_id", None)
-        return ids if isinstance(ids, list) else [] if ids is None else [ids]
+        named = ids if isinstance(ids, list) else [ids]
+        return [end for end in named if type(end) is int and 0 <= end < self.tokens.known]
 
     def write(
         self,
@@ -183,10 +185,11 @@ class Writer:
         from jinja2 import TemplateError
 
         try:
-            line = self.tokens.tokenizer.apply_chat_template(
-                [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
-            )
-        except TemplateError as error:
+            with within(TEMPLATE_SECONDS):
+                line = self.tokens.tokenizer.apply_chat_template(
+                    [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
+                )
+        except (TemplateError, TimeoutError, ArithmeticError, LookupError, TypeError) as error:
             raise ValueError(
                 f"The model's chat template does not take this text: {first_line(error)} Write "
                 "without the template."

@@ -40,7 +40,7 @@ class Key:
 
 
 HEADS = "head", "head_number"
-LAYERS = ("layer",)
+LAYERS = "layer", "knockout_layers"
 KINDS = "kind", "mask_kind"
 PLAYER_KEYS = (
     Key("n", "next step of decoding or training", selector=".transport .forward"),
@@ -118,6 +118,7 @@ def slide(
     *,
     number: int,
     count: int,
+    asked: int = 0,
     alone: bool = False,
     size: float = 1,
     notes: str = "",
@@ -128,8 +129,9 @@ def slide(
     Its pictures have `size`, from 0 to 1, of the largest size at which they fit. The document's
     keys turn the slides, see `TALK_KEYS`; if there is something to play on the slide, the space
     bar, n and p play and step it. It answers with the number of the slide that was asked for, 0 for
-    none. A window for the speaker shows the `notes`, and title and pictures of the slide `coming`
-    next. Raise ValueError if there is no such slide.
+    none, and the number of that turn; the last one known is `asked`, so that the answer to an
+    earlier one is not taken for it. A window for the speaker shows the `notes`, and title and
+    pictures of the slide `coming` next. Raise ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -139,6 +141,7 @@ def slide(
         "words": words,
         "number": number,
         "count": count,
+        "asked": asked,
         "alone": alone,
         "size": size,
         "notes": notes,

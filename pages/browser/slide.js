@@ -10,6 +10,7 @@ import { speaker } from "./speaker.js";
  * @property {string} words **bold**, *italic* and line breaks are read
  * @property {number} number of the slide, from 1
  * @property {number} count
+ * @property {number} asked which of the turns that were asked for this one is, from 1
  * @property {boolean} alone whether there are no pictures
  * @property {number} size share of the largest size at which its pictures fit
  * @property {string} notes for the speaker alone
@@ -29,10 +30,12 @@ const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for thi
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
+  const { asked, ...slide } = header;
   const { title, words, number, count, alone, players } = header;
   root.forget?.();
   // What was asked for last may be ahead of the slide that came.
-  if (root.wanted === number) root.wanted = undefined;
+  if (root.asks === undefined || asked > root.asks) root.asks = asked;
+  if (root.asks === asked) root.wanted = undefined;
   let at = root.wanted || number;
 
   const back = turnButton("‹", "Previous slide", () => go(at - 1));
@@ -60,21 +63,25 @@ export function draw(mount) {
   function go(to) {
     const next = Math.max(1, Math.min(count, to));
     if (next === at || root.wanted === 0) return;
-    at = root.wanted = next;
+    at = next;
     show();
-    ask();
+    want(next);
   }
   function stop() {
-    root.wanted = 0;
     cover.hidden = false;
     if (document.fullscreenElement) document.exitFullscreen();
+    want(0);
+  }
+  function want(slide) {
+    root.wanted = slide;
+    root.asks += 1;
     ask();
   }
   /** Ask for the slide that is wanted, 0 for none, until it comes: an answer may be lost. */
   function ask() {
     clearTimeout(root.asking);
     if (root.wanted === undefined || !root.isConnected) return;
-    answer(root.wanted);
+    answer([root.wanted, root.asks]);
     root.asking = setTimeout(ask, AGAIN);
   }
   function show() {
@@ -131,7 +138,7 @@ export function draw(mount) {
   ];
   for (const listener of listeners) document.addEventListener(...listener);
   const told = speaker(header, press);
-  const stopFitting = fitToScreen(root, header);
+  const stopFitting = fitToScreen(root, slide);
   root.forget = () => {
     for (const listener of listeners) document.removeEventListener(...listener);
     told.end();

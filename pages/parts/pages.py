@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.attention.page import ATTENTION
+from pages.parts.cause.page import CAUSE
 from pages.parts.compare.page import COMPARE
 from pages.parts.decoding.page import DECODING
 from pages.parts.heads.page import HEADS
@@ -25,6 +26,7 @@ list_pages(
     POSITIONS,
     MASKS,
     HEADS,
+    CAUSE,
     COMPARE,
     DECODING,
     TRAINING,

@@ -10,6 +10,8 @@ PAGES = {
     "?picture=lines": "All heads",
     "masks": "Why −∞ and nothing else",
     "heads": "Which heads matter",
+    "cause": "Rank correlation",
+    "cause?cause_tab=wrote": "Sum of all parts",
     "compare": "Translation of B",
     "inside": "Into the residual stream",
     "inside?inside_tab=Switches": "ReLU or GELU",

@@ -116,3 +116,14 @@ def test_a_written_token_tells_its_probability_when_pointed_at_or_focused(page):
     ]
     assert shades[0] != shades[1]
     assert page.errors == []
+
+
+def test_a_token_strip_without_an_explanation_still_tells_probabilities(page):
+    strip = token_strip("Mon", [Chip("Mon", probability=0.9)], label="A label", explained=False)
+    page.set_content(strip.to_html())
+    legend = page.locator(".legend")
+    expect(legend).to_have_text("")
+    height = legend.bounding_box()["height"]
+    page.get_by_role("img", name="probability").hover()
+    expect(legend).to_have_text("Mon: probability 0.900.")
+    assert legend.bounding_box()["height"] == height > 0

@@ -99,6 +99,18 @@ def test_quick_presses_are_all_counted(page, server):
     see(page, 6)
 
 
+def test_arrows_back_and_forth_end_where_they_lead(page, server):
+    open_slide(page, server, 3)
+    for pause in (0, 60, 150):  # milliseconds; the slide in between may come late
+        for key in ("Right", "Left", "Right", "Right", "Left", "Right", "Left"):
+            page.keyboard.press(f"Arrow{key}")
+            page.wait_for_timeout(pause)
+        see(page, 4)
+        expect(page.locator(".slide .counter")).to_have_text(f"4 / {len(TALK)}")
+        page.keyboard.press("ArrowLeft")
+        see(page, 3)
+
+
 @pytest.mark.parametrize("pause", [0, 80])
 def test_escape_after_quick_presses_leaves_the_talk(page, server, pause):
     open_slide(page, server, 4)

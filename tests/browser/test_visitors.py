@@ -1,9 +1,8 @@
 """Visitors without a browser, as the benches send them, see what the page shows."""
 
-import asyncio
-
 from bench.load import sentence_of, wrong
 from bench.visitors import Visitor
+from tests.apart import run_apart
 
 
 def test_a_visitor_without_a_browser_reads_right_answers(server):
@@ -12,6 +11,6 @@ def test_a_visitor_without_a_browser_reads_right_answers(server):
             await visitor.arrive()
             return [await visitor.edit(sentence_of(1, 2)), await visitor.switch(3)]
 
-    answers = asyncio.run(visit())
+    answers = run_apart(visit())
     assert [answer.action for answer in answers] == ["sentence", "head"]
     assert wrong(answers) == 0

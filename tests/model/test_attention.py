@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from model.attention import MultiHeadAttention, attend
 from model.masks import look_ahead_mask, padding_mask
-from model.trace import AttentionEdit, Run, Site, Trace
+from model.trace import AttentionEdit, Others, Run, Site, Trace
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3
@@ -250,3 +250,22 @@ def test_given_weights_replace_the_softmaxs(parts, mask):
     assert_close(again.heads, own.heads, atol=0, rtol=0)
     with pytest.raises(ValueError, match="of the same length"):
         attend(*parts, mask, AttentionEdit(weights=given), first_query=3)
+
+
+def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
+    query, key, value = (part[:, :, :QUERIES] for part in parts)
+    visible = mask[..., :QUERIES]
+    others = Others(torch.randn(1, *key.shape[1:]), torch.randn(1, *value.shape[1:]))
+    record = attend(query, key, value, visible, AttentionEdit(others=others))
+    for row in range(QUERIES):  # alone, in a text in which it is the only token of its own
+        keys, values = (each.expand_as(key).clone() for each in others)
+        keys[:, :, row], values[:, :, row] = key[:, :, row], value[:, :, row]
+        alone = attend(query[:, :, row : row + 1], keys, values, visible[:, :, row : row + 1])
+        assert_close(record.weights[:, :, row], alone.weights[:, :, 0])
+        assert_close(record.heads[:, :, row], alone.heads[:, :, 0])
+
+
+def test_if_the_given_others_are_its_own_nothing_changes(parts):
+    query, key, value = (part[:1, :, :QUERIES] for part in parts)
+    record = attend(query, key, value, edit=AttentionEdit(others=Others(key, value)))
+    assert_close(record.heads, attend(query, key, value).heads)

@@ -255,12 +255,12 @@ def test_a_log_of_another_kind_is_begun_anew(data, command):
     [
         (
             "a.tsv.gz",
-            cut(gzip.compress(b"a\tb\n" * 999)),
+            cut(gzip.compress(b"a\tb\n" * 999, mtime=0)),
             "a.tsv.gz is cut, damaged or not gzipped",
         ),
         ("a.tsv.gz", b"a\tb\n", "a.tsv.gz is cut, damaged or not gzipped"),
-        ("a.tsv.gz", gzip.compress(b"a\tb\n" * 99)[:-12] + b"\xff" * 12, "a.tsv.gz is "),
-        ("a.tsv", gzip.compress(b"a\tb\n" * 99), "a.tsv is not text in UTF-8"),
+        ("a.tsv.gz", gzip.compress(b"a\tb\n" * 99, mtime=0)[:-12] + b"\xff" * 12, "a.tsv.gz is "),
+        ("a.tsv", gzip.compress(b"a\tb\n" * 99, mtime=0), "a.tsv is not text in UTF-8"),
         ("a.tsv", b"a\tb\na\n", "a.tsv, line 2: expected source<TAB>target"),
         ("a.tsv", b"", "a.tsv has no sentence pairs"),
     ],

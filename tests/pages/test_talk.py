@@ -126,6 +126,13 @@ def test_a_slide_says_why_its_picture_cannot_be_shown(page, parameters):
     assert any("<b>gone is not in memory" in text for text in texts_on_stage(app))
 
 
+def test_a_scene_of_all_heads_is_not_titled_by_one():
+    app = open_page("heads", sentence="We sing.", layer="1", head="3")
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.title == "Heads: “We sing.”"
+
+
 def test_a_scene_is_added_given_words_moved_and_removed():
     app = open_page("masks", sentence="We sing.")
     button(app, "Add to talk").click().run()

@@ -13,6 +13,7 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
  * @property {import("../colors.js").Scale} colors
+ * @property {string} absent what a cell is that is NaN, such as "blocked"
  * @property {string[] | null} behind what the numbers sum up, of which each cell has the largest
  */
 
@@ -36,7 +37,7 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // row by row, NaN if blocked; then the largest behind each, and which that is
+  let numbers; // row by row, NaN if absent; then the largest behind each, and which that is
   let pick;
   let cell = null; // the row and the column that are read out
   let part; // what is shown: first row and column, and those after the last
@@ -80,7 +81,7 @@ function makePicture(root) {
       limit: header.limit,
       colors: header.colors,
       cell: cell && isShown(cell) ? [cell[0] - top, cell[1] - left] : null,
-      without: cross,
+      without: header.absent === "blocked" ? cross : undefined,
       ...fitMap(root, rows, columns, across, { largest: 44, smallest: 1 / devicePixelRatio, fills, height: height - around }),
     });
     canvas.classList.toggle("clickable", header.clickable);
@@ -100,7 +101,7 @@ function makePicture(root) {
   function words() {
     const [row, column] = cell;
     const number = numbers[row * header.columns.length + column];
-    const said = Number.isNaN(number) ? "blocked" : `${header.name} ${written(number, header.diverging)}`;
+    const said = Number.isNaN(number) ? header.absent : `${header.name} ${written(number, header.diverging)}`;
     return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}${strongest(row, column)}`;
   }
   /** Which of those that the numbers sum up has the largest number in a cell. */

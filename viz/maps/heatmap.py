@@ -73,6 +73,26 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPictur
     )
 
 
+def knockout_map(
+    changes: np.ndarray, written: Sequence[str], words: Sequence[str]
+) -> CanvasPicture:
+    """Changes of log-probabilities, in nats, of [written token, word] without the edge between.
+
+    Blue stands for a loss, and red for a gain, up to the largest change there is; cells that are
+    NaN are not known yet. ValueError if the tokens do not fit.
+    """
+    return heatmap(
+        changes,
+        {"written": written, "word": words},
+        name="change in nats",
+        maximum=None,
+        diverging=True,
+        axes="Written tokens down, the words closed to them across",
+        verb="without",
+        absent="not measured yet",
+    )
+
+
 def heatmap(
     values: np.ndarray,
     tokens: dict[str, Sequence[str]],
@@ -85,10 +105,12 @@ def heatmap(
     blocked: np.ndarray | None = None,
     clickable: bool = False,
     behind: Behind | None = None,
+    absent: str = "blocked",
 ) -> CanvasPicture:
     """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
 
     `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's.
+    What is NaN is `absent`.
     """
     rows, columns = tokens.values()
     check_sizes(values, rows, columns)
@@ -106,6 +128,7 @@ def heatmap(
         "limit": max(maximum, 1e-6),  # of nothing but zeros too
         "diverging": diverging,
         "clickable": clickable,
+        "absent": absent,
         "behind": list(behind.names) if behind else None,
         "colors": DIVERGING if diverging else SEQUENTIAL,
     }

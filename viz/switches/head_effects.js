@@ -8,6 +8,8 @@ import { drawHeadCells } from "./head_cells.js";
  * @property {{ name: string, label: string, effects: (number | null)[][] }[]} effects a kind each: [layer][head], null if not yet known
  * @property {number} limit where the colours end
  * @property {import("../colors.js").Scale} colors from a loss to a gain
+ * @property {string} measure what the numbers are
+ * @property {[string, string]} ends what a number below 0 means, and one above
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
@@ -16,16 +18,15 @@ import { drawHeadCells } from "./head_cells.js";
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
-  const end = header.limit;
+  const { measure, ends, limit } = header;
   drawHeadCells(root, {
     kinds: header.effects.map(({ name, label, effects }) => ({ name, label, values: effects })),
     selected: header.selected,
     colors: scaleOn(root, header.colors),
-    share: (effect) => 0.5 + (0.5 * effect) / (end || 1),
+    share: (effect) => 0.5 + (0.5 * effect) / (limit || 1),
     short: (effect) => written(effect, true, 1),
-    long: (effect) =>
-      effect === null ? "not yet measured" : `${written(effect, true)} nats without it`,
-    ends: [`${written(-end)} nats without it: it helped`, `${written(end, true)}: it was in the way`],
+    long: (effect) => (effect === null ? "not yet measured" : `${written(effect, true)} ${measure}`),
+    ends: [`${written(-limit)} ${measure}: ${ends[0]}`, `${written(limit, true)}: ${ends[1]}`],
     answer,
   });
 }

@@ -1,8 +1,9 @@
-"""What removing each head does, as a map of all heads."""
+"""What each head does to a result, as a map of all heads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from viz.colors import DIVERGING
 from viz.numbers import Numbers, counted
 
 PART = Part.beside(__file__)
+UPWARDS = {theme: colors[::-1] for theme, colors in DIVERGING.items()}
 
 
 def head_effects(
@@ -18,12 +20,16 @@ def head_effects(
     *,
     labels: Mapping[str, str],
     selected: tuple[str, int, int] | None = None,
+    measure: str = "nats without it",
+    ends: tuple[str, str] = ("it helped", "it was in the way"),
+    blue: Literal["below", "above"] = "below",
 ) -> CanvasPicture:
     """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
 
     Blue stands for a loss, as the head helped, and red for a gain, up to the largest change there
-    is. `labels` names the kinds; `selected` is a kind, a layer and a head, from 0. A click answers
-    with a kind, a layer and a head.
+    is, unless `blue` is what is above 0. `measure` says what the numbers are, and `ends` what one
+    below 0 and one above it mean. `labels` names the kinds; `selected` is a kind, a layer and a
+    head, from 0. A click answers with a kind, a layer and a head.
     """
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
@@ -36,7 +42,9 @@ def head_effects(
             for name, values in effects.items()
         ],
         "limit": float(limit),
-        "colors": DIVERGING,
+        "colors": DIVERGING if blue == "below" else UPWARDS,
+        "measure": measure,
+        "ends": list(ends),
         "selected": list(selected) if selected else None,
     }
     height = 120 + 40 * sum(len(values) for values in effects.values())

@@ -17,6 +17,7 @@ import { written } from "../numbers.js";
  * @property {string} label
  * @property {Chip[]} chips
  * @property {boolean} clickable
+ * @property {boolean} explained whether what the shades mean is said
  */
 
 const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
@@ -33,7 +34,9 @@ export function draw(mount) {
   const chips = element("div", "chips");
   let word = null; // that the piece before is of
   const legend = element("p", "legend");
-  explain(legend);
+  const explain = (said = header.explained ? element("span", "hint", HINT) : "") =>
+    legend.replaceChildren(header.explained ? `${LEGEND} ` : "", said);
+  explain();
   const measured = [];
   header.chips.forEach(({ text, joined, kind, changed, segment, probability }, place) => {
     // The pieces of one word stay together where a line breaks.
@@ -48,7 +51,7 @@ export function draw(mount) {
       chip.onclick = () => answer(place);
     }
     if (probability !== null) {
-      shade(chip, text, probability, legend);
+      shade(chip, text, probability, explain);
       measured.push(chip);
     }
     word.append(chip);
@@ -67,20 +70,14 @@ export function draw(mount) {
   if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 }
 
-/** Shade a chip by how unlikely it is, and have the legend say its probability while it is read. */
-function shade(chip, text, probability, legend) {
+/** Shade a chip by how unlikely it is, and have its probability said while it is read. */
+function shade(chip, text, probability, explain) {
   const said = `${text}: probability ${written(probability)}`;
   chip.classList.add("measured");
   chip.style.setProperty("--doubt", `${Math.round(45 * (1 - probability))}%`);
   chip.setAttribute("role", "img");
   chip.setAttribute("aria-label", said);
   chip.tabIndex = -1;
-  const read = () => (legend.textContent = `${LEGEND} ${said}.`);
-  chip.onpointerenter = chip.onfocus = read;
-  chip.onpointerleave = chip.onblur = () => explain(legend);
-}
-
-/** Have the legend say what shades mean, and on a page how to read one. */
-function explain(legend) {
-  legend.replaceChildren(`${LEGEND} `, element("span", "hint", HINT));
+  chip.onpointerenter = chip.onfocus = () => explain(`${said}.`);
+  chip.onpointerleave = chip.onblur = () => explain();
 }

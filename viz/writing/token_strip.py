@@ -27,17 +27,24 @@ class Chip:
 
 
 def token_strip(
-    text: str, chips: Sequence[Chip], *, label: str, clickable: bool = False
+    text: str,
+    chips: Sequence[Chip],
+    *,
+    label: str,
+    clickable: bool = False,
+    explained: bool = True,
 ) -> CanvasPicture:
     """A label, the text in large letters, and its tokens as a row of chips.
 
     A click on a `clickable` chip, special ones aside, answers with its place in the row. Chips with
-    a probability are shaded, the stronger the less likely, and tell it when they are pointed at.
+    a probability are shaded, the stronger the less likely, and tell it when they are pointed at;
+    what the shades mean is said below if they are to be `explained`.
     """
     header = {
         "text": text,
         "label": label,
         "chips": [asdict(chip) for chip in chips],
         "clickable": clickable,
+        "explained": explained,
     }
     return CanvasPicture.pack(PART, header, height=120)

@@ -54,7 +54,8 @@ def what_if(request: Request, of: About) -> None:
                 st.caption(str(error))
                 continue
             label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
-            strip = token_strip(made.text, chips_written(made, free_run), label=label)
+            found = chips_written(made, free_run)
+            strip = token_strip(made.text, found, label=label, explained=not place)
             show(strip, f"branch-{place}", of=of, what=branch.name)
 
 

@@ -59,7 +59,7 @@ def buttons(entry: CatalogEntry) -> None:
         models.look_at(entry)
         st.switch_page(next(iter(PAGES.values())).file)
     if entry.is_own or entry.is_library:
-        st.button("Remove", on_click=models.forget, args=[entry.key], key=f"remove {entry.key}")
+        st.button("Remove", on_click=loading.remove, args=[entry], key=f"remove {entry.key}")
 
 
 def sizes(entry: CatalogEntry, model: Reader) -> str:

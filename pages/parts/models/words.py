@@ -27,6 +27,7 @@ ABILITIES: dict[Ability, str] = {
     "open cells": "look where its mask forbids",
     "take apart": "show how a weight comes about",
     "add up heads": "show what each head adds to the residual stream",
+    "add up logits": "show what each part adds to the logits",
     "show the stream": "show its residual stream",
     "own layers": "run parts of its layers alone",
     "move positions": "read with other positions",

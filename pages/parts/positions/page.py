@@ -15,7 +15,8 @@ TABS = {
     "token": "One token",
     "beyond": "Beyond training",
 }
-TAB = one_of("positions_tab", TABS, old={title: key for key, title in TABS.items()})
+OLD = {title: key for key, title in TABS.items()}
+TAB = one_of("positions_tab", TABS, label="What is shown", old=OLD)
 ALONE = {"sinusoids": sinusoids.sinusoid_section, "learned": learned.learned_section}
 OF_SENTENCE = {
     "sentence": sentence.sentence_section,

@@ -11,15 +11,20 @@ from model.library.hub import LoadingError
 from pages.shared.link.address import section
 from pages.shared.runs import limits
 from pages.shared.runs.readers import entry_of
-from pages.shared.runs.shelf import Loaded, shelf
+from pages.shared.runs.shelf import Loaded, Stage, get_ready, shelf
 from pages.shared.state import models
+from pages.shared.state.catalog import CatalogEntry
+from pages.shared.state.workshop import workshop
 
 MOMENT = 1.0  # seconds that a click may take before a bar is shown
 EVERY = 0.5  # seconds between two looks at how far a model is
-STAGES = {
-    "begin": "Looking for the model …",
-    "download": "Downloading …",
-    "reading": "Reading the weights, and comparing with transformers …",
+# Of each stage the words, and how much of the bar is filled when it begins.
+STAGES: dict[Stage, tuple[str, float]] = {
+    "begin": ("Looking for the model …", 0.0),
+    "download": ("Downloading …", 0.0),
+    "line": ("Waiting for {before} to be tried before …", 0.7),
+    "trial": ("Trying the model where it can break nothing …", 0.75),
+    "reading": ("Reading the weights, and comparing with transformers …", 0.9),
 }
 FAILED = "This model could not be loaded."
 OFF = (
@@ -34,7 +39,7 @@ def ask_for(name: str) -> None:
         take(found)
         return
     try:
-        job = st.session_state.loading = shelf().ask(name)
+        job = st.session_state.loading = shelf().ask(name, workshop())
     except LoadingError as error:
         st.session_state.loading_failed = str(error)
     else:
@@ -43,9 +48,24 @@ def ask_for(name: str) -> None:
             settle()
 
 
+def cancel() -> None:
+    """Wait no longer for the model that was asked for; a callback."""
+    job, st.session_state.loading = st.session_state.loading, None
+    if job is not None:
+        job.visitors.discard(workshop())
+
+
 def take(loaded: Loaded) -> None:
     """Look at a loaded model from now on."""
     models.look_at(entry_of(loaded.name, loaded.reader))
+    shelf().hold(loaded.name, workshop())
+
+
+def remove(entry: CatalogEntry) -> None:
+    """Take a model off the visitor's list, and out of memory if nobody else has it; a callback."""
+    models.forget(entry.key)
+    if entry.is_library:
+        shelf().leave(entry.name, workshop())
 
 
 def settle() -> None:
@@ -62,11 +82,13 @@ def arrived() -> None:
     chosen = models.chosen()
     if chosen.is_library and (found := shelf().get(chosen.name)):
         models.keep(entry_of(found.name, found.reader))
+        shelf().hold(found.name, workshop())
     job = st.session_state.get("loading")
     if job and job.result.done() and not job.result.exception():
         st.session_state.loading = None
         loaded = job.result.result()
         models.keep(entry_of(loaded.name, loaded.reader))
+        shelf().hold(loaded.name, workshop())
 
 
 def progress() -> None:
@@ -82,13 +104,14 @@ def progress() -> None:
 def under_way() -> None:
     """Draw a bar; in the end the model is shown, or why there is none."""
     job = st.session_state.loading
-    if job is None:
+    if job and not job.result.done():
+        words, begun = STAGES[job.stage]
+        before = f"{job.before} {'model' if job.before == 1 else 'models'}"
+        st.progress(max(begun, STAGES["line"][1] * job.share), words.format(before=before))
+        st.button("Cancel", on_click=cancel, key="cancel-loading")
         return
-    if not job.result.done():
-        stage = "begin" if not job.share else "download" if job.share < 1 else "reading"
-        st.progress(job.share, STAGES[stage])
-        return
-    settle()
+    if job:
+        settle()
     st.rerun()
 
 
@@ -96,6 +119,7 @@ def offer(name: str, why: str) -> None:
     """Say why a model is not shown, and offer to load it."""
     st.text(why)
     if limits.OTHER_MODELS:
+        get_ready()
         st.button("Load it", on_click=ask_for, args=[name], key="load-it")
         progress()
     else:

@@ -22,6 +22,7 @@ from viz.canvas import CanvasPicture
 from viz.numbers import writable
 
 PARAMETER = "talk"  # which slide, in an address
+TURNS = "turns_asked"  # the key of the last one's number
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
 NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
 
@@ -103,6 +104,7 @@ def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
         scene.words,
         number=number,
         count=len(slides),
+        asked=st.session_state.get(TURNS, 0),
         alone=not scene.pictures,
         size=min(scene.size, 1),
         notes=scene.notes,
@@ -135,7 +137,8 @@ def footer(pictures: Sequence[str]) -> str:
 
 def turn() -> None:
     """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
-    number = picked("slide-words")
+    number, asked = picked("slide-words")
+    st.session_state[TURNS] = asked
     # What comes with a key press is where the browser was, however late, not where it went to.
     address.know(dict(st.query_params), time.monotonic())
     if slide.slide() is None or number == 0:

@@ -11,7 +11,7 @@ from pages.shared.show.captions import site_words
 from pages.shared.state.choices import HEAD, HEAD_NUMBER, LAYER, SENTENCE, chosen
 from pages.shared.state.page import PAGES, Page
 
-OF_A_SITE = ("attention", "masks", "heads", "inside")  # pages that show one head, by their keys
+OF_A_SITE = ("attention", "masks", "inside")  # pages whose first picture is of one head
 OF_NO_SENTENCE = ("compare", "training", "model")  # or of their own ones
 
 

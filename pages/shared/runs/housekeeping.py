@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from threading import Event, Thread
@@ -14,6 +15,7 @@ QUIET = 5.0  # seconds without a release after which it is time
 ARENAS = 2
 M_ARENA_MAX = -8  # of malloc.h
 
+LEFT: list[Callable[[], None]] = []  # let go of what nobody uses, called when nobody is working
 _released = Event()
 _session_ended = Event()
 
@@ -42,6 +44,9 @@ def tidy() -> None:
     Sessions that ended hold on to themselves in circles, and the allocator keeps what was freed
     between what is still in use.
     """
+    gc.collect()
+    for let_go in LEFT:
+        let_go()
     gc.collect()
     allocator("malloc_trim", 0)
 

@@ -21,6 +21,16 @@ def switch(name: str, default: bool) -> bool:
     return text == "on"
 
 
+def patterns(name: str) -> tuple[str, ...]:
+    """Return a variable as a list with commas between; raise ValueError for a folder of no root."""
+    found = tuple(filter(None, (part.strip() for part in os.environ.get(name, "").split(","))))
+    if wrong := [part for part in found if part[0] in "~."]:
+        raise ValueError(
+            f"{name} has {wrong[0]!r}, but folders are given from the root of the disk."
+        )
+    return found
+
+
 # Of one model call. Several visitors share the cores; if a core is busy, threads that wait for each
 # other take ten times as long for a sentence.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
@@ -28,7 +38,9 @@ RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept 
 RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # results kept for a visitor
 ALL_RUNS_MEGABYTES = whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000)  # and for all visitors
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
+MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # names and folders; all, if there is none
 MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
+LOADING_SECONDS = whole_number("HEADLIGHT_LOADING_SECONDS", 60, lowest=5)  # a model is tried
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most
 UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads

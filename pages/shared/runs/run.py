@@ -10,6 +10,7 @@ from torch import Tensor
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.edits import Edits
+from model.library.guard import check_numbers
 from model.reader import Objective, Reader
 from model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
 from pages.shared.runs.door import model_call
@@ -130,7 +131,7 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
     if not read and "cross" in model.shape.kinds:
         read = written(run.as_trained)
     try:
-        return model.trace(
+        trace = model.trace(
             run.sentence,
             read or None,
             second=run.second or None,
@@ -139,8 +140,10 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
             edits=run.changes,
             sites=sites_in_full(run, read, site),
         )
+        check_numbers(trace)
     except Exception as error:
         raise explained(error) from error
+    return trace
 
 
 def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list[Site] | None:

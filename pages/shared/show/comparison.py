@@ -19,6 +19,7 @@ from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About
+from pages.shared.show.stage import staged_keys
 from viz import CanvasPicture, probability_bars, token_strip
 from viz.numbers import number_text
 
@@ -36,9 +37,11 @@ def compare_texts(
 ) -> None:
     """Draw what a model wrote in two runs, the differences marked in each."""
     shown = zip(KEYS, labels, (before, after), (after, before), strict=True)
+    *_, last = [key for key in KEYS if key in staged_keys()] or KEYS
     for key, label, one, other in shown:
         what = f"{'Translation' if isinstance(one, Translation) else 'Text'} {label}"
-        strip = token_strip(one.text, chips_written(one, other), label=what)
+        found = chips_written(one, other)
+        strip = token_strip(one.text, found, label=what, explained=key == last)
         show(strip, key, of=of, what=what)
 
 

@@ -8,8 +8,9 @@ import torch
 from torch.testing import assert_close
 
 from model.library.output_projections import output_projection
-from model.trace import AttentionEdit, Run, Site
+from model.trace import AttentionEdit, Others, Run, Site
 from tests.model.library.families import (
+    DECODERS,
     FAMILIES,
     PAIRS,
     a_site,
@@ -181,3 +182,19 @@ def test_threads_with_other_edits_share_a_model(attached):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("name", [*DECODERS, *PAIRS])
+def test_tokens_that_see_the_others_as_they_were_say_what_they_said(name, attached):
+    logits, trace = traced(name, attached)
+    held = {
+        site: AttentionEdit(others=Others(record.key, record.value))
+        for site, record in trace.attention.items()
+        if site.kind == "decoder"
+    }
+    assert_close(traced(name, attached, held)[0], logits, atol=1e-5, rtol=1e-5)
+    site = Site("decoder", 1)
+    held[site] = AttentionEdit(
+        others=Others(*(torch.zeros_like(part) for part in held[site].others))
+    )
+    assert (traced(name, attached, held)[0] - logits).abs().max() > 1e-3

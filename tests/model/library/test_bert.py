@@ -10,7 +10,8 @@ from transformers import BertForMaskedLM, BertModel
 
 from model.edits import Edits
 from model.library.bert import build_bert
-from model.library.hub import LoadingError, read_config, read_weights
+from model.library.files import read_config, read_weights
+from model.library.hub import LoadingError
 from model.trace import PositionEdit, Run, Site, Trace
 
 SHAPES = {

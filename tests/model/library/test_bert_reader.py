@@ -5,7 +5,8 @@ from torch.testing import assert_close
 from transformers import AutoTokenizer, BertForMaskedLM
 
 from model.library.bert_reader import BertReader, Parity, load_bert
-from model.library.hub import LoadingError, read_tokenizer
+from model.library.files import read_config, read_tokenizer
+from model.library.hub import LoadingError
 from model.library.pieces import merge_words, whole_words
 from model.trace import AttentionEdit, Site
 
@@ -174,7 +175,7 @@ def test_parity_sees_a_difference(folder):
 
 
 def test_a_tokenizer_without_word_pieces_is_refused(reader, folder):
-    tokenizer = read_tokenizer(folder)
+    tokenizer = read_tokenizer(folder, read_config(str(folder)))
     tokenizer.mask_token = None
     with pytest.raises(LoadingError, match=r"not one of BERT's word pieces with \[MASK\]"):
         BertReader(reader.model, tokenizer, folder)

@@ -1,5 +1,8 @@
 """Texts written by models of transformers, against the library's generate and teacher forcing."""
 
+import json
+import shutil
+
 import pytest
 import torch
 
@@ -7,6 +10,7 @@ from model.decoding.steps import stack_rows
 from model.decoding.strategies import Strategy
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import AttentionEdit, Run, Site, Trace
+from tests.model.library.conftest import END
 
 TEXT, TEXTS = "I love my cat.", ("I love my cat.", "The old house is on the hill.", "We read")
 PAIRED, ALONE = ("T5", "BART", "Marian", "M2M100"), ("GPT-2", "Llama")
@@ -370,3 +374,15 @@ def test_an_unrecorded_text_is_the_same(reader):
     assert plain.written == ids_of(decoding.writing.target_tokens)
     assert plain.finished == decoding.writing.finished
     assert plain.log_probability == pytest.approx(decoding.writing.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("ends", [10**9, -1, [END, 10**9], 1.0])
+def test_ends_that_a_model_does_not_know_end_nothing(ends, transformers_folders, tmp_path):
+    folder = shutil.copytree(transformers_folders["T5"], tmp_path / "model")
+    settings = json.loads((folder / "generation_config.json").read_text())
+    settings["eos_token_id"] = ends
+    (folder / "generation_config.json").write_text(json.dumps(settings))
+    reader = load_transformers_reader(folder)
+    assert reader.writer.end_ids in ([], [END])
+    trace = reader.trace(TEXT)
+    assert max(reader.objective(trace).ids) < reader.tokens.known

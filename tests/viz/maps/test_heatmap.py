@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.unpacking import unpack
-from viz import Behind, attention_heatmap, word_heatmap
+from viz import Behind, attention_heatmap, knockout_map, word_heatmap
 
 WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
 
@@ -97,3 +97,12 @@ def test_what_is_behind_a_mean_travels_with_it():
     np.testing.assert_allclose(largest, heads.max(axis=0))
     np.testing.assert_array_equal(which, heads.argmax(axis=0))
     assert picture.numbers["mean"].size == 6
+
+
+def test_a_knockout_map_reads_what_a_token_loses_without_a_word():
+    changes = np.array([[-3.0, 0.5, np.nan]])
+    header, values = read(knockout_map(changes, ["<start> → il"], ["he", "ran", "<end>"]))
+    assert (header["name"], header["verb"]) == ("change in nats", "without")
+    assert (header["limit"], header["diverging"]) == (3.0, True)
+    assert header["absent"] == "not measured yet"
+    np.testing.assert_array_equal(values.reshape(changes.shape), changes)

@@ -38,3 +38,13 @@ def test_effects_that_are_all_unknown_or_nothing_are_drawn():
         header, _ = unpack(head_effects({"cross": np.full((2, 3), value)}, labels=LABELS))
         assert header["limit"] == 0
         assert header["selected"] is None
+
+
+def test_blue_can_stand_for_what_is_above_0():
+    below, above = (
+        unpack(head_effects(EFFECTS, labels=LABELS, blue=blue, measure="nats", ends=("b", "a")))[0]
+        for blue in ("below", "above")
+    )
+    assert (above["measure"], above["ends"]) == ("nats", ["b", "a"])
+    for theme, colors in below["colors"].items():
+        assert above["colors"][theme] == colors[::-1]

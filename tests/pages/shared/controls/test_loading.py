@@ -1,5 +1,6 @@
 """A model of the transformers library is asked for, and the page goes on until it is there."""
 
+import gc
 from threading import Event
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from pages.shared.runs import shelf as shelves
 from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT, LIBRARY
+from pages.shared.state.workshop import Workshop
 from tests.pages.apps import address, button, new_app, open_page
 
 NAME = "some/bert"
@@ -115,11 +117,56 @@ def test_a_failure_is_not_listed_when_it_arrives(state, shelf, slow, monkeypatch
 
 
 def test_too_many_at_once_are_refused(state, shelf, slow):
-    for number in range(shelves.MOST_WAITING):
-        loading.ask_for(f"model {number}")
+    others = [Workshop() for _ in range(shelves.MOST_WAITING)]
+    for number, visitor in enumerate(others):
+        shelf.ask(f"model {number}", visitor)
     loading.ask_for("one more")
     assert f"{shelves.MOST_WAITING} models are being loaded" in state.loading_failed
-    assert state.loading.name != "one more"
+    assert "loading" not in state
+
+
+def test_a_visitor_waits_for_the_last_model_they_asked_for(state, shelf, slow):
+    loading.ask_for("first")
+    first = state.loading
+    loading.ask_for("second")
+    assert first.is_stopped()
+    assert not state.loading.is_stopped()
+
+
+def test_a_visitor_who_cancels_waits_no_longer_and_others_go_on(state, shelf, slow):
+    other = Workshop()
+    loading.ask_for(NAME)
+    job = state.loading
+    assert shelf.ask(NAME, other) is job
+    loading.cancel()
+    assert state.loading is None
+    assert not job.is_stopped()
+    job.visitors.discard(other)
+    assert job.is_stopped()
+
+
+def test_what_nobody_has_in_their_list_any_more_is_let_go(state, shelf):
+    other = Workshop()
+    loading.ask_for(NAME)
+    shelf.hold(NAME, other)
+    loading.remove(models.chosen())
+    assert models.chosen().key == DEFAULT
+    assert shelf.get(NAME)
+    del other  # has left
+    gc.collect()
+    shelf.let_go()
+    assert shelf.get(NAME) is None
+
+
+def test_what_is_not_allowed_is_refused_in_one_sentence(state, shelf, monkeypatch, tmp_path):
+    monkeypatch.setattr(limits, "MODELS_ALLOWED", ("google-bert/*",))
+    said = set()
+    for name in (str(tmp_path), str(tmp_path / "none"), "/root", "~root", "some/bert"):
+        loading.ask_for(name)
+        said.add(state.pop("loading_failed").replace(name, "It"))
+    assert said == {"It is not allowed on this server, which loads google-bert/*."}
+    loading.ask_for("google-bert/one")
+    assert models.chosen().key == f"{LIBRARY}google-bert/one"
 
 
 def test_a_model_that_a_link_names_is_listed_once_it_is_in_memory(state, shelf):
@@ -140,17 +187,21 @@ def test_the_bar_says_how_far_it_is(monkeypatch, bert_folder):
     button(app, "Load it").click().run()
     job = app.session_state["loading"]
     try:
-        for done, stage in ((0, "begin"), (30, "download"), (100, "reading")):
+        for done, stage, shown in (
+            (0, "begin", 0), (50, "download", 35), (100, "trial", 75), (100, "reading", 90),
+        ):  # fmt: skip
             job.progress(done, 100)
+            job.stage = stage
             app.run()
             (bar,) = app.get("progress")
-            assert (bar.proto.value, bar.proto.text) == (done, loading.STAGES[stage])
+            assert (bar.proto.value, bar.proto.text) == (shown, loading.STAGES[stage][0])
     finally:
         go.set()
     job.result.result(60)
     app.run()
     assert not app.exception
     assert not app.get("progress")
+    assert not [one for one in app.button if one.label == "Cancel"]
     assert address(app)["model"] == LIBRARY + str(bert_folder)
     assert app.text_input(key="sentence").label == "Text"
 
@@ -161,3 +212,21 @@ def test_where_other_models_are_switched_off_none_is_offered(monkeypatch):
     assert f"{NAME} is not in memory" in app.text[0].value
     assert [one.value for one in app.info] == [loading.OFF]
     assert not [one for one in app.button if one.label == "Load it"]
+
+
+def test_a_press_of_cancel_leaves_the_page_as_it_was(monkeypatch, bert_folder):
+    go = Event()
+    monkeypatch.setattr(loading, "MOMENT", 0.01)
+    monkeypatch.setattr(LoadJob, "load", lambda job: go.wait(60) and Loaded(job.name, Model()))
+    app = open_page("models")
+    app.text_input(key="wanted").set_value(NAME)
+    button(app, "Load").click().run()
+    job = app.session_state["loading"]
+    try:
+        button(app, "Cancel").click().run()
+        assert not app.exception
+        assert not app.get("progress")
+        assert job.is_stopped()
+        assert address(app).get("model", DEFAULT) == DEFAULT
+    finally:
+        go.set()

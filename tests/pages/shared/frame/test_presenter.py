@@ -56,7 +56,7 @@ def asked(monkeypatch):
                 left.pop()()
 
         with monkeypatch.context() as patch:
-            patch.setattr(presenter, "picked", lambda key: number)
+            patch.setattr(presenter, "picked", lambda key: [number, 1])
             patch.setattr(streamlit, "set_page_config", begin)
             return app.run()
 
@@ -183,7 +183,7 @@ def test_what_was_clicked_on_a_slide_just_before_it_was_left_is_not_chosen_on_th
 
     left = [presenter.turn]
     with monkeypatch.context() as patch:
-        patch.setattr(presenter, "picked", lambda key: 0)
+        patch.setattr(presenter, "picked", lambda key: [0, 1])
         patch.setattr(streamlit, "set_page_config", begin)
         app.run()
     assert app.title[0].value == "Attention"

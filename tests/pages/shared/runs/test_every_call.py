@@ -13,11 +13,11 @@ OUTSIDE = [path for path in FILES if RUNS not in path.parents]
 # Methods of readers that run them.
 METHODS = {
     "translate", "trace", "trace_ids", "masks", "generate", "predict", "predictions",
-    "probabilities", "parity",
+    "probabilities", "parity", "decoder_stream",
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
-    "take_apart", "explain", "log_probability", "removals",
+    "attribute", "take_apart", "explain", "knock_out", "log_probability", "removals",
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",

@@ -1,6 +1,5 @@
 """What a visitor leaves behind ends in time, without another visitor."""
 
-import asyncio
 import gc
 import weakref
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from pages.shared.runs import leaving
+from tests.apart import run_apart
 
 KEPT_FOR = 120  # seconds
 
@@ -88,7 +88,7 @@ def test_a_session_that_was_left_is_empty_when_its_time_is_over(told):
         gc.collect()
         assert seen() is None
 
-    asyncio.run(check())
+    run_apart(check())
 
 
 def test_one_who_is_there_or_comes_back_keeps_everything(told):
@@ -106,7 +106,7 @@ def test_one_who_is_there_or_comes_back_keeps_everything(told):
         for name in (stays, goes):
             server.sessions.close_session(name)
 
-    asyncio.run(check())
+    run_apart(check())
 
 
 def test_the_server_looks_again_and_again_on_its_own_loop(monkeypatch):

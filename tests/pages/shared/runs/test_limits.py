@@ -1,6 +1,6 @@
 import pytest
 
-from pages.shared.runs.limits import switch, whole_number
+from pages.shared.runs.limits import patterns, switch, whole_number
 
 
 def test_a_variable_that_is_not_set_is_at_its_default(monkeypatch):
@@ -29,3 +29,13 @@ def test_what_is_neither_on_nor_off_is_told(monkeypatch):
     monkeypatch.setenv("HEADLIGHT_X", "maybe")
     with pytest.raises(ValueError, match="on or off"):
         switch("HEADLIGHT_X", True)
+
+
+def test_a_list_of_patterns(monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_X", " google-bert/*, /srv/models/* ,,gpt2")
+    assert patterns("HEADLIGHT_X") == ("google-bert/*", "/srv/models/*", "gpt2")
+    monkeypatch.delenv("HEADLIGHT_X")
+    assert patterns("HEADLIGHT_X") == ()
+    monkeypatch.setenv("HEADLIGHT_X", "~/models/*")
+    with pytest.raises(ValueError, match="HEADLIGHT_X has '~/models"):
+        patterns("HEADLIGHT_X")

@@ -1,0 +1,41 @@
+"""python -m bench.cause: what is measured by closing edges against as many plain traced runs."""
+
+from __future__ import annotations
+
+import torch
+
+from bench.ablation import SOURCE, TARGET, TOKENS
+from bench.report import Case, compare_times, json_option, report
+from model import Run, Trace, Translator, load
+from model.insight.knockout import edges_of, knock_out
+
+
+def knockout(translator: Translator) -> Case:
+    """The knockout map of a sentence against a traced run for each of its words."""
+    source, target = (
+        text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
+    )
+    trace = translator.trace(source, target)
+    assert len(trace.source_tokens) == len(trace.target_tokens) == TOKENS
+    edges = edges_of(trace, translator)
+
+    def closed_one_by_one() -> list:
+        weights, changes = knock_out(translator, trace, edges)
+        return [weights.tolist(), *(change.tolist() for change in changes)]
+
+    @torch.inference_mode()
+    def traced_runs() -> list:
+        runs = (translator.rerun(trace, Run(trace=Trace())) for _ in edges.words)
+        return [logits[0, 0, 0].item() for logits in runs]
+
+    return compare_times(f"knockout {len(edges.words)} words", closed_one_by_one, traced_runs)
+
+
+def main() -> None:
+    """Measure and report."""
+    path = json_option()
+    report([knockout(load("en-fr"))], path)
+
+
+if __name__ == "__main__":
+    main()

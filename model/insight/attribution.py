@@ -1,0 +1,101 @@
+"""What each part of a decoder adds to the logit of a written word, beside that of another word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED
+from model.reader import Reader
+from model.trace import AttentionRecord, RunEdits, Site, Trace
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """What each part adds to the logit of one token less that of another, in nats.
+
+    The parts sum to `difference`, as the model computed it; the keys of a head sum to the head.
+    """
+
+    embedding: float
+    heads: Mapping[Site, Tensor]  # (H,)
+    keys: Mapping[Site, Tensor]  # (H, K): what a head took from each token it looked at
+    weights: Mapping[Site, Tensor]  # (H, K): with which it looked there
+    feed_forwards: Tensor  # (layers,)
+    biases: float  # of the output projections, the last norm and the output layer
+    difference: float
+
+    @property
+    def total(self) -> float:
+        """The sum of all parts."""
+        heads = sum(part.sum().item() for part in self.heads.values())
+        return self.embedding + heads + self.feed_forwards.sum().item() + self.biases
+
+
+@dataclass
+class RowTrace(Trace):
+    """What one row of the decoder computes: of long texts all rows would be too much."""
+
+    row: int = 0
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep the values and the row's weights and heads of a site that the decoder has."""
+        if site.kind == "encoder":
+            return
+        rows = slice(self.row, self.row + 1)
+        parts = {name: getattr(record, name) for name in ("masked_scores", "weights", "heads")}
+        # Slices would keep all rows in memory.
+        cut = {name: part[:, :, rows].clone() for name, part in parts.items()}
+        left_out = {"query": None, "key": None, "scores": None, "bias": None}
+        self.attention[site] = replace(record, **left_out, **cut)
+
+
+@torch.inference_mode()
+def attribute(
+    reader: Reader, trace: Trace, row: int, token: int, other: int, edits: RunEdits | None = None
+) -> Attribution:
+    """Return what each part adds to the logit of `token` less that of `other` after a row.
+
+    It is the direct path alone: what a part makes later ones do counts as theirs. The last norm's
+    scale is held as it is in this run, over a trace's tokens under `edits`. Raises ValueError if
+    the model's logits are no such sum, or for a row that the decoder does not read.
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+    """
+    if "add up logits" in reader.missing:
+        raise ValueError(reader.missing["add up logits"])
+    if not 0 <= row < len(trace.target_tokens):
+        raise ValueError(f"The decoder reads {len(trace.target_tokens)} tokens, and no row {row}.")
+    edits, recorded = edits or {}, RowTrace(row=row)
+    stream = reader.decoder_stream(trace, edits, recorded)
+    read = (stream.unembedding[token] - stream.unembedding[other]).double()
+    direction = stream.norm.directions(read, row)
+    keys = {
+        site: added_by_keys(reader, site, record, direction, edits)
+        for site, record in recorded.attention.items()
+    }
+    difference = (stream.logits[row, token] - stream.logits[row, other]).item()
+    biases = [bias.double() @ direction for bias in stream.projection_biases.values()]
+    biases += [stream.norm.bias.double() @ read, difference - stream.outputs[row].double() @ read]
+    return Attribution(
+        embedding=(stream.embedding[row].double() @ direction).item(),
+        heads={site: of_site.sum(dim=-1) for site, of_site in keys.items()},
+        keys=keys,
+        weights={site: recorded.attention[site].weights[0, :, 0] for site in keys},
+        feed_forwards=stream.feed_forwards[:, row].double() @ direction,
+        biases=sum(bias.item() for bias in biases),
+        difference=difference,
+    )
+
+
+def added_by_keys(
+    reader: Reader, site: Site, record: AttentionRecord, direction: Tensor, edits: RunEdits
+) -> Tensor:
+    """Return what each head adds along a direction (d_model) by each key: (H, K)."""
+    reading = reader.heads_to_stream(site).double() @ direction  # (H, D)
+    values = (record.value[0].double() @ reading[..., None])[..., 0]  # (H, K)
+    gate = edits.get(site, UNCHANGED).gate
+    gate = torch.ones(len(values)) if gate is None else gate
+    return record.weights[0, :, 0] * values * gate.to(values)[:, None]

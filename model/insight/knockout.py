@@ -1,0 +1,196 @@
+"""What each written token loses without the words it can look at, edge by edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED, fit_cells
+from model.decoding.steps import Writing
+from model.insight.effects import log_probabilities, rows_at_once
+from model.library.pieces import as_pieces, whole_words
+from model.reader import Objective, Reader
+from model.tokens import Token
+from model.trace import AttentionEdit, AttentionRecord, Kind, Others, Run, RunEdits, Site, Trace
+
+ROWS_AT_ONCE = 16  # so that what is known can be shown while the rest is measured
+WRITTEN = "the log-probability of what was written"
+LEAST = 0.1  # nats that a token loses to all words together, for its losses to have shares
+
+Cell = tuple[int, int]  # the places of a written token and of a word
+
+
+class Word(NamedTuple):
+    """A word that can be looked at, and the places of its pieces' keys."""
+
+    text: str
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges from written tokens to words, through all heads of some layers of one kind.
+
+    `written` is what is measured: tokens, and the rows of logits whose queries look at the words.
+    """
+
+    kind: Kind
+    layers: range
+    words: tuple[Word, ...]
+    written: Objective
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites through which the edges go."""
+        return [Site(self.kind, layer) for layer in self.layers]
+
+
+@dataclass
+class WholeRun(Trace):
+    """What is kept of the run with every edge open: what the tokens of the others see."""
+
+    sites: Sequence[Site] = ()
+    others: dict[Site, Others] = field(default_factory=dict)
+    looks: Tensor | float = 0.0  # (Q, K): the mean weights of the sites
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep the keys and values of a decoder's self-attention, and weights of the sites."""
+        if site.kind == "decoder":
+            self.others[site] = Others(record.key, record.value)
+        if site in self.sites:
+            self.looks = self.looks + record.weights[0].mean(dim=0) / len(self.sites)
+
+
+def edges_of(
+    trace: Trace, reader: Reader, layers: range | None = None, writing: Writing | None = None
+) -> Edges:
+    """Return the edges from what a decoder wrote to the words it could look at.
+
+    They go through cross-attention to the words of the source, or without an encoder to those of
+    the prompt; through all `layers` if none are given. What was written are the tokens of a
+    `writing`, which the trace read, or of a target that it was given.
+    """
+    written = reader.objective(trace) if writing is None else what_was_written(trace, writing)
+    kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
+    read = trace.key_tokens(Site(kind, 0))
+    if kind == "decoder":
+        read = read[: written.rows[0] + 1]
+    layers = range(reader.shape.layers(kind)) if layers is None else layers
+    return Edges(kind, layers, words_of(read), written)
+
+
+def what_was_written(trace: Trace, writing: Writing) -> Objective:
+    """Return the tokens that a model wrote, with its end, each after a row of a trace's logits.
+
+    Raises ValueError if it wrote nothing.
+    """
+    tokens = writing.target_tokens
+    if not tokens:
+        raise ValueError("The model writes nothing after this text: shorten it, or try another.")
+    first = len(trace.target_tokens) - (len(tokens) - writing.finished) - 1
+    rows = tuple(range(first, first + len(tokens)))
+    ids, texts = zip(*((token.id, token.text) for token in tokens), strict=True)
+    return Objective(rows, ids, WRITTEN, texts)
+
+
+def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
+    """Return the words of tokens; a special token is a word of its own, and padding is none."""
+    places = ((place, piece) for place, piece in enumerate(as_pieces(tokens)))
+    there = (each for each in places if not each[1].is_padding)
+    words = [zip(*word, strict=True) for _, word in groupby(there, lambda each: each[1].word)]
+    return tuple(Word(whole_words(pieces)[0].text, keys) for keys, pieces in words)
+
+
+@torch.inference_mode()
+def knock_out(
+    reader: Reader, trace: Trace, edges: Edges, edits: RunEdits | None = None
+) -> tuple[Tensor, Iterator[Tensor]]:
+    """Return the mean weights of edges (N, W), and the changes without them, some words at a time.
+
+    Each of the changes (N, words) is that of the log-probability of every written token, in nats,
+    with its edges to a word closed, on top of `edits`. An edge is closed before the softmax, so
+    the row's other keys take over its weight. One run over the trace's tokens serves a word: there
+    each token has its own edge closed, and sees the other tokens as they were with theirs open.
+
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive
+    Language Models", section 3, which closes the edges to the last token alone.
+    """
+    edits = dict(edits or {})
+    whole = WholeRun(sites=edges.sites)
+    before = log_probabilities(reader.rerun(trace, Run(edits, whole)), edges.written)  # (1, N)
+    held = edits | {
+        site: replace(edits.get(site, UNCHANGED), others=others)
+        for site, others in whole.others.items()
+    }
+    looks = whole.looks[list(edges.written.rows)]  # (N, K)
+    weights = [looks[:, list(word.keys)].sum(dim=-1) for word in edges.words]
+    return torch.stack(weights, dim=-1), changes(reader, trace, edges, held, before)
+
+
+@torch.inference_mode()
+def changes(
+    reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
+) -> Iterator[Tensor]:
+    """Yield the change (N, words) of what was written without edges, some words at a time."""
+    site = edges.sites[0]
+    size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
+    most = rows_at_once(trace, ROWS_AT_ONCE)
+    for first in range(0, len(edges.words), most):
+        words = edges.words[first : first + most]
+        closed = torch.zeros(len(words), 1, *size, dtype=torch.bool)  # (B, 1, Q, K)
+        for row, word in enumerate(words):
+            closed[row, ..., list(word.keys)] = True
+        without = {site: with_closed(held.get(site, UNCHANGED), closed) for site in edges.sites}
+        logits = reader.rerun(trace, Run({**held, **without}))
+        yield (log_probabilities(logits, edges.written) - before).T
+
+
+def with_closed(edit: AttentionEdit, closed: Tensor) -> AttentionEdit:
+    """Return an edit that closes some more cells (B, 1, Q, K)."""
+    if edit.block is not None:
+        closed = closed | fit_cells(edit.block.cpu(), 0, *closed.shape[-2:])
+    return replace(edit, block=closed)
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Return Spearman's rank correlation of two arrays; NaN if one has a single value only."""
+    ranked = [ranks(values) for values in (first, second)]
+    if any(values.min() == values.max() for values in ranked):
+        return float("nan")
+    return float(np.corrcoef(*ranked)[0, 1])
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each number (N,), from 1; equal ones share the mean of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (counts.cumsum() - (counts - 1) / 2)[which.ravel()]
+
+
+def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
+    """Return how many tokens lose most without the very word that they look at most."""
+    return int((weights.argmax(axis=1) == changes.argmin(axis=1)).sum())
+
+
+def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[Cell]]:
+    """Return the edges that are looked at more than needed, and those needed more than looked at.
+
+    Of either at `most` so many, the furthest apart first, by an edge's weight (N, W) and its share
+    of what the token loses to all words together; of `changes` (N, W), in nats, those below 0 are
+    losses.
+    """
+    losses = -np.minimum(changes, 0)
+    shares = losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
+    return [furthest(weights - shares, most), furthest(shares - weights, most)]
+
+
+def furthest(apart: np.ndarray, most: int) -> list[Cell]:
+    """Return the places of the largest numbers that are above 0, at `most` so many of them."""
+    places = np.argsort(-apart, axis=None, kind="stable")[:most]
+    cells = [tuple(map(int, np.unravel_index(place, apart.shape))) for place in places]
+    return [cell for cell in cells if apart[cell] > 0]

@@ -1,0 +1,164 @@
+"""Which modules of a transformers model add to the decoder's stream, and read the logits from it.
+
+Their names differ from family to family, so a short text is run through the model once, and what
+its modules returned is compared with what the stream gained. Only if all of it is accounted for,
+as in a pre-norm model without further steps, are the modules known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from model.library.output_projections import heads_to_stream, projection_bias
+from model.stream import DecoderStream, freeze, is_close
+from model.trace import AttentionRecord, Site
+
+
+@dataclass
+class Heard:
+    """What modules read and returned last in a call of the model, each (T, d_model)."""
+
+    inputs: dict[nn.Module, Tensor] = field(default_factory=dict)
+    outputs: dict[nn.Module, Tensor] = field(default_factory=dict)
+
+
+HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
+
+
+def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None:
+    """Note what a module read and returned, if this thread listens; a forward hook."""
+    heard = HEARD.get()
+    if heard is None:
+        return
+    if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() == 3:
+        heard.inputs[module] = inputs[0][0]
+    outputs = outputs[0] if isinstance(outputs, tuple) and outputs else outputs
+    if isinstance(outputs, Tensor):  # experts return (T, d_model)
+        heard.outputs[module] = outputs.flatten(0, -2) if outputs.dim() > 1 else outputs
+
+
+@contextmanager
+def listening() -> Iterator[Heard]:
+    """Note what the modules with the hook `hear` compute in this context and thread."""
+    heard = Heard()
+    token = HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        HEARD.reset(token)
+
+
+@dataclass(frozen=True)
+class DecoderModules:
+    """What a pre-norm decoder's stream is the sum of besides its heads, and what reads it.
+
+    They have the hook `hear` for good: models are shared by threads, of which few listen.
+    """
+
+    feed_forwards: Sequence[nn.Module]  # by layer
+    biases: Mapping[Site, Tensor]  # (d_model,)
+    norm: nn.Module
+    factor: float  # between the norm and the output layer
+    output: nn.Module
+
+    def stream(self, heard: Heard, embedding: Tensor, logits: Tensor) -> DecoderStream:
+        """Return the parts of a call: embedding (T, d_model), logits (T, V)."""
+        states, outputs = heard.inputs[self.norm], heard.outputs[self.norm]
+        return DecoderStream(
+            embedding=embedding,
+            projection_biases=self.biases,
+            feed_forwards=torch.stack([heard.outputs[part] for part in self.feed_forwards]),
+            states=states,
+            norm=freeze(self.norm, states, outputs, self.factor),
+            outputs=self.factor * outputs,
+            unembedding=self.output.weight.detach(),
+            logits=logits,
+        )
+
+
+def decoder_states(outputs: Mapping[str, object]) -> tuple[Tensor, ...]:
+    """Return the states (B, T, d_model) before each layer of the decoder, and after the last."""
+    return outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
+
+
+def find_modules(
+    model: nn.Module,
+    inputs: Mapping[str, Tensor],
+    modules: Mapping[Site, nn.Module],
+    records: Mapping[Site, AttentionRecord],
+) -> DecoderModules | None:
+    """Return the modules of a decoder with an output layer; None if its stream is no such sum.
+
+    `modules` attend in its layers, and `records` are of a call on the same `inputs`.
+    """
+    output = getattr(model, "get_output_embeddings", lambda: None)()
+    if not isinstance(output, nn.Linear) or not modules:
+        return None
+    hooks = [part.register_forward_hook(hear) for part in model.modules()]
+    try:
+        with listening() as heard:
+            outputs = model(**inputs, output_hidden_states=True)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    logits, read = outputs["logits"][0], heard.inputs.get(output)
+    layers = 1 + max(site.layer for site in modules)
+    before = [states[0] for states in decoder_states(outputs)[:layers]]
+    whole = logits.shape[1:] == output.weight.shape[:1] and len(before) == layers
+    if read is None or not whole or not is_constant(logits - read @ output.weight.T, logits):
+        return None
+    found = last_norm(heard, read)
+    if found is None:
+        return None
+    norm, factor = found
+    stream = [*before, heard.inputs[norm]]
+    feed_forwards, biases = [], {}
+    for layer in range(layers):
+        rest = stream[layer + 1] - stream[layer]
+        for site in [site for site in modules if site.layer == layer]:
+            parts = heads_to_stream(model, modules[site], records[site].heads.size(1))
+            if parts is None:
+                return None
+            bias = projection_bias(model, modules[site])
+            biases |= {} if bias is None else {site: bias}
+            rest = rest - torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
+            rest = rest if bias is None else rest - bias
+        same = (part for part, states in heard.outputs.items() if is_same(states, rest))
+        feed_forwards.append(next(same, None))
+    if None in feed_forwards or len(set(feed_forwards)) < layers:
+        return None
+    for part in (*feed_forwards, norm):
+        part.register_forward_hook(hear)
+    return DecoderModules(feed_forwards, biases, norm, factor, output)
+
+
+def last_norm(heard: Heard, read: Tensor) -> tuple[nn.Module, float] | None:
+    """Return the norm that the output layer reads (T, d_model), and the factor between the two."""
+    for part in reversed(heard.outputs):
+        states, normed = heard.inputs.get(part), heard.outputs[part]
+        if "norm" not in type(part).__name__.lower() or normed.shape != read.shape:
+            continue
+        factor = ((normed * read).sum() / normed.square().sum()).item()
+        if states is not None and is_close(factor * normed, read):
+            try:
+                freeze(part, states, normed)
+            except ValueError:
+                return None
+            return part, factor
+    return None
+
+
+def is_same(states: Tensor, expected: Tensor) -> bool:
+    """Return whether a module returned what was expected, but for rounding."""
+    return states.shape == expected.shape and is_close(states, expected)
+
+
+def is_constant(rest: Tensor, logits: Tensor) -> bool:
+    """Return whether what is left of logits (T, V) is the same in every row, but for rounding."""
+    return is_close(logits - rest + rest[:1], logits)

@@ -1,0 +1,92 @@
+"""The decoder's residual stream as a sum of parts, and how logits are read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from model.trace import Block, Site, Trace
+from model.transformer import Transformer
+
+ROUNDING = 1e-4  # of the largest number, which float32 leaves in sums
+
+
+@dataclass(frozen=True)
+class FrozenNorm:
+    """A norm whose scale is held as it was in one run, which makes it a linear map and a bias.
+
+    Row t of the outputs is scales[t] * gain * (states[t], less its mean if `centered`) + bias.
+    """
+
+    scales: Tensor  # (T,)
+    gain: Tensor  # (d_model,)
+    bias: Tensor  # (d_model,)
+    centered: bool
+
+    def directions(self, read: Tensor, row: int) -> Tensor:
+        """Return what reads from a row of the states as `read` (d_model) does from the outputs."""
+        found = read * self.gain * self.scales[row]
+        return found - found.mean() if self.centered else found
+
+
+@dataclass(frozen=True)
+class DecoderStream:
+    """What stands in a pre-norm decoder's residual stream before its last norm, part by part.
+
+    `states` are the sum of the embedding, what the heads of every site add, the biases of their
+    output projections, and what every feed-forward adds. The logits are the output layer's of the
+    norm of `states`, and a bias.
+    """
+
+    embedding: Tensor  # (T, d_model)
+    projection_biases: Mapping[Site, Tensor]  # (d_model,)
+    feed_forwards: Tensor  # (layers, T, d_model)
+    states: Tensor  # (T, d_model)
+    norm: FrozenNorm
+    outputs: Tensor  # (T, d_model), which the output layer reads
+    unembedding: Tensor  # (V, d_model), the output layer's weight
+    logits: Tensor  # (T, V)
+
+
+def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
+    """Return the parts of the decoder's stream in a recorded run of a pre-norm model of our own."""
+    layers = range(model.config.decoder_layers)
+    blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
+    sites = [Site(kind, layer) for kind in ("decoder", "cross") for layer in layers]
+    states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
+    return DecoderStream(
+        embedding=recorded.embedding["decoder"].states[0],
+        projection_biases={site: model.attention_at(site).output.bias for site in sites},
+        feed_forwards=torch.stack([block.change[0] for block in blocks]),
+        states=states,
+        norm=freeze(model.decoder.norm, states, outputs),
+        outputs=outputs,
+        unembedding=model.output.weight,
+        logits=recorded.logits[0],
+    )
+
+
+def freeze(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
+    """Return a layer norm or RMS norm as it made outputs of states (T, d_model), times a factor.
+
+    Some models hold a gain less 1. Raises ValueError if the norm is of another form.
+    """
+    weight = getattr(norm, "weight", None)
+    weight = torch.ones_like(states[0]) if weight is None else weight.detach()
+    bias = getattr(norm, "bias", None)
+    bias = torch.zeros_like(weight) if bias is None else bias.detach()
+    for gain in (weight, 1 + weight):
+        for centered in (False, True):
+            plain = gain * (states - states.mean(-1, keepdim=True) if centered else states)
+            scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # least squares
+            if is_close(scales[:, None] * plain + bias, outputs):
+                return FrozenNorm(factor * scales, gain, factor * bias, centered)
+    raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
+
+
+def is_close(found: Tensor, expected: Tensor) -> bool:
+    """Return whether two tensors of one shape are the same but for rounding."""
+    return bool((found - expected).abs().max() <= ROUNDING * expected.abs().max().clamp(min=1e-6))

@@ -1,0 +1,187 @@
+"""What a written word loses without each word it could look at, beside where the heads look."""
+
+from __future__ import annotations
+
+import re
+from math import isnan
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
+from model.shape import Shape
+from pages.shared.controls.sentence import can
+from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import about_run
+from pages.shared.show.stage import is_staged
+from pages.shared.state.choice import Choice
+from pages.shared.widgets.choose import choose
+from viz import CanvasPicture, attention_heatmap, knockout_map
+from viz.numbers import number_text
+from viz.tokens import and_written
+
+TITLE = "Knockout map"
+WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
+ALL = "all"
+MOST_UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
+MOST_TOLD = 4  # edges of either kind
+
+Window = tuple[int, int]  # the first and the last layer, from 0
+
+WORDS = (
+    "An edge leads from a token that is written to a word that it may look at. Each is closed "
+    "alone, in all heads of {layers}, and the log-probability of the token measured again. Blue: "
+    "less likely without the word. Red: more likely. The prefix is held fixed: each token follows "
+    "the same ones, and sees them as they were. Rows are renormalised: the softmax shares out the "
+    "weight of a closed edge among the other words."
+)
+WEIGHTS = (
+    "The mean weight of the same heads, the pieces of a word summed up. What stands out here and "
+    "has no colour in the other map is looked at, but not missed."
+)
+CORRELATION = (
+    "Spearman’s, over the {edges} edges of this text: 1 if the more one is looked at, the more it "
+    "is missed. Most are neither, and their order counts as well."
+)
+DISAGREEMENTS = {
+    "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
+    "Missed more than looked at": "A small weight on a value that counts.",
+}
+ASK = "It takes {runs} runs over {tokens} tokens each."
+
+
+def read_layers(text: str, shape: Shape) -> Window | str:
+    """Read in which layers edges are closed; in links layers count from 1."""
+    if text == ALL:
+        return ALL
+    if not (found := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
+        raise ValueError(f"{text} is neither {ALL}, nor a layer, nor a window such as 2-3.")
+    first, last = int(found[1]) - 1, int(found[2] or found[1]) - 1
+    there = shape.layers("cross" if "cross" in shape.kinds else "decoder")
+    if not 0 <= first <= last < there:
+        raise ValueError(f"{text} is not within the layers 1 to {there}.")
+    return first, last
+
+
+def write_layers(layers: Window | str) -> str:
+    """Write in which layers edges are closed, as links hold it."""
+    if layers == ALL:
+        return ALL
+    first, last = (layer + 1 for layer in layers)
+    return str(first) if first == last else f"{first}-{last}"
+
+
+LAYERS = Choice(
+    "knockout_layers",
+    ALL,
+    read_layers,
+    write_layers,
+    label="Edges are closed in",
+    options={ALL: "all layers"},
+)
+CHOICES = (LAYERS,)
+
+
+def windows(layers: int) -> list[Window | str]:
+    """Return all layers, each of them, and every window of several, the narrow ones first."""
+    sizes = range(1, layers)
+    return [ALL, *((at, at + size - 1) for size in sizes for at in range(layers - size + 1))]
+
+
+def in_words(layers: Window | str) -> str:
+    """Return in which layers edges are closed, as it is shown."""
+    if layers == ALL:
+        return LAYERS.options[ALL]
+    first, last = (layer + 1 for layer in layers)
+    return f"layer {first}" if first == last else f"layers {first} to {last}"
+
+
+def draw(run: ModelRun) -> None:
+    """Draw the map, the weights beside it, and where the two disagree."""
+    if not (can(run, "write") and can(run, "take apart")):
+        return
+    try:
+        runs, tokens = size_of(run)
+    except ValueError as error:  # a prompt that leaves no room to write
+        st.text(str(error))
+        return
+    choice, words = st.columns([1, 4], gap="medium")
+    with choice:
+        offered = windows(run.reader.shape.layers(looks_at(run)))
+        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words)
+        window = None if layers == ALL else layers
+        wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
+        if not wanted and knocked_out.kept(run, window) is None:
+            wanted = st.button("Measure every edge", help=ASK.format(runs=runs, tokens=tokens))
+    with words:
+        caption(WORDS.format(layers=in_words(layers)))
+    left, right = st.columns(2, gap="medium")
+    found = measured(run, window, left) if wanted else knocked_out.kept(run, window)
+    if found:
+        of = about_run(run, place=f"Edges closed in {in_words(layers)}")
+        with left:
+            st.markdown(f"**{WHAT['knockout']}**")
+            show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
+        with right:
+            st.markdown(f"**{WHAT['looked-at']}**")
+            weights = attention_heatmap(found.weights, rows_of(found), found.words)
+            show(weights, "looked-at", of=of, what=WHAT["looked-at"])
+            caption(WEIGHTS)
+        compare(found)
+
+
+def measured(run: ModelRun, layers: Window | None, column: DeltaGenerator) -> Knockout:
+    """Measure every edge, while the map in a column fills and a bar says how far it is."""
+    with column:
+        bar, place = st.empty(), st.empty()
+
+    def report(found: Knockout, share: float) -> None:
+        if share < 1:
+            bar.progress(share, "Closing the edges to one word after the other")
+            with place:
+                show(map_of(found), f"knockout-{share}")
+
+    found = knocked_out(run, layers, report)
+    bar.empty()
+    place.empty()
+    return found
+
+
+def rows_of(found: Knockout) -> list[str]:
+    """Return what the rows are called: the token read and the one written after it."""
+    return and_written(found.read, found.written)
+
+
+def map_of(found: Knockout) -> CanvasPicture:
+    """Return the picture of what each word loses."""
+    return knockout_map(found.changes, rows_of(found), found.words)
+
+
+def compare(found: Knockout) -> None:
+    """Draw how far losses follow the weights, and the edges where they do so least."""
+    correlation = rank_correlation(found.weights, -found.changes)
+    numbers, *columns = st.columns([2, 3, 3], gap="medium")
+    with numbers:
+        agreed = agreements(found.weights, found.changes)
+        st.metric("Looked at most is missed most", f"{agreed} of {len(found.written)} tokens")
+        value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
+        st.metric("Rank correlation", value)
+        caption(CORRELATION.format(edges=found.changes.size))
+    kinds = disagreements(found.weights, found.changes, MOST_TOLD)
+    for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            st.text("\n".join(in_one_line(found, cell) for cell in cells) or "None.")
+            caption(why)
+
+
+def in_one_line(found: Knockout, cell: Cell) -> str:
+    """Return how much an edge is looked at and missed, in words."""
+    row, word = cell
+    change, weight = found.changes[cell], number_text(found.weights[cell])
+    effect = f"{'gains' if change > 0 else 'loses'} {number_text(abs(change))} nats"
+    return f"“{found.written[row]}” without “{found.words[word]}”: {effect}, weight {weight}"

@@ -1,0 +1,53 @@
+"""Cause: what written words depend on, measured beside where the heads look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.parts.cause import knockout, wrote
+from pages.shared.controls.sentence import ask
+from pages.shared.link.address import section
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.doubt import warn
+from pages.shared.show.sight import tabs
+from pages.shared.show.words import notes
+from pages.shared.state import edit_history
+from pages.shared.state.choice import one_of
+from pages.shared.state.choices import TARGET
+from pages.shared.state.page import Page
+
+# Each has a title, a body, its choices and its pictures.
+TABS = {"knockout": knockout, "wrote": wrote}
+TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
+
+
+@section
+def everything(run: ModelRun) -> None:
+    """Draw the tabs, and the chosen one."""
+    sections = {key: lambda tab=tab: tab.draw(run) for key, tab in TABS.items()}
+    tabs(TAB, sections, {key: tab.PICTURES for key, tab in TABS.items()})
+
+
+def cause() -> None:
+    """Draw the page."""
+    if asked := ask(target=TARGET):
+        trace = asked.trace
+        for note in notes(trace.source_tokens or trace.target_tokens, asked.is_cut):
+            st.info(note)
+        warn(asked)
+        everything(replace(asked, edits=edit_history.in_force()))
+
+
+CAUSE = Page(
+    key="cause",
+    title="Cause",
+    group="Change",
+    purpose="What a word is written for, beside where the heads look",
+    body=cause,
+    changes="in force",
+    choices=(TARGET, TAB, *(choice for tab in TABS.values() for choice in tab.CHOICES)),
+    pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
+    first="knockout",
+)

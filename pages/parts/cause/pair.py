@@ -1,0 +1,117 @@
+"""Two words between which a model chose: one that it wrote, and another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from model.reader import Question, Reader
+from pages.shared.runs.run import ModelRun
+from pages.shared.state.choice import counted, text
+from pages.shared.state.choices import MOST_TOKENS, chosen, put
+from pages.shared.widgets.choose import choose
+
+LIKELIEST = 12  # tokens that are offered as the other word
+LONGEST_WORD = 60  # characters
+MOST_PIECES = 8  # of a word, that are named
+WRITTEN = counted("wrote_word", 0, MOST_TOKENS, label="Written word")
+AGAINST = text("wrote_against", "", LONGEST_WORD, label="Against (or type another)")
+
+
+class Step(NamedTuple):
+    """A token that was written, or would be next, after a row of the decoder."""
+
+    row: int
+    token: int
+    text: str
+    label: str
+
+
+class Pair(NamedTuple):
+    """A written token, and another that it is held against."""
+
+    step: Step
+    other: int
+    text: str
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What a part above 0 speaks for, and one below."""
+        return f"for “{self.step.text}”", f"for “{self.text}”"
+
+
+def steps_of(run: ModelRun) -> list[Step]:
+    """Return what the decoder writes as trained, token by token.
+
+    For a decoder alone the likeliest next token comes first, and then those of its text.
+    """
+    reader, trace = run.reader, run.tokens
+    objective, found, first = run.objective, [], 1
+    if "cross" not in reader.shape.kinds:
+        first = 2  # the first token of its text is read, and not written
+        (question,) = reader.questions(trace)
+        token = trace.logits[0, question.row].argmax().item()
+        words = reader.label(trace, question, token)
+        found.append(Step(question.row, token, words, f"next: {words}"))
+    if objective is not None:
+        for row, token in zip(objective.rows, objective.ids, strict=True):
+            words = reader.label(trace, Question("", row), token)
+            found.append(Step(row, token, words, f"{row + first}: {words}"))
+    return found
+
+
+def choose_pair(run: ModelRun) -> Pair:
+    """Draw the choice of a written word and of the one that it is held against."""
+    steps, reader = steps_of(run), run.reader
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        place = choose(
+            WRITTEN,
+            range(len(steps)),
+            widget=st.selectbox,
+            format_func=lambda place: steps[place].label,
+            width=240,
+        )
+        step = steps[place]
+        question, logits = Question("", step.row), run.trace.logits[0, step.row]
+        best = [token for token in logits.topk(LIKELIEST).indices.tolist() if token != step.token]
+        likely = {reader.label(run.trace, question, token): token for token in reversed(best)}
+        runner_up = reader.label(run.trace, question, best[0])
+        if len(typed := chosen(AGAINST)) > LONGEST_WORD:
+            put(AGAINST, typed := typed[:LONGEST_WORD])
+        asked = choose(
+            AGAINST,
+            dict.fromkeys(["", *reversed(likely), typed]),
+            widget=st.selectbox,
+            format_func=lambda word: word or f"the runner-up: {runner_up}",
+            accept_new_options=True,
+            width=280,
+        )
+    if asked in likely:
+        return Pair(step, likely[asked], asked)
+    if asked.strip():
+        try:
+            return Pair(step, other_token(reader, asked.strip(), step), asked.strip())
+        except ValueError as error:
+            st.info("The runner-up stands in place of the word that was asked for:")
+            st.text(str(error))
+    return Pair(step, best[0], runner_up)
+
+
+def other_token(reader: Reader, word: str, step: Step) -> int:
+    """Return the token that a word is, with a space before it or none.
+
+    Raises ValueError if it is not one token, or the very one that is written.
+    """
+    texts = [word] if "cross" in reader.shape.kinds else [f" {word}", word]
+    tried = [reader.begin(text) for text in texts]
+    found = next((tokens[0].id for tokens in tried if len(tokens) == 1), None)
+    if found is None:
+        pieces = " ".join(token.text for token in tried[-1][:MOST_PIECES])
+        more = " …" if len(tried[-1]) > MOST_PIECES else ""
+        raise ValueError(
+            f"“{word}” is {len(tried[-1])} tokens here ({pieces}{more}): type a word that is one."
+        )
+    if found == step.token:
+        raise ValueError(f"“{word}” is the written word itself: type another.")
+    return found

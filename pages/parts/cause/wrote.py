@@ -1,0 +1,177 @@
+"""What each part of the decoder added to the logit of a written word, beside another word's."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.insight.attribution import Attribution
+from model.insight.lens import PARTS
+from model.trace import Site
+from pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
+from pages.shared.controls.sentence import can
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.attribution import attributed
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import follow, if_taken_apart, open_inside
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About, about_run
+from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.state.choices import (
+    HEAD,
+    KIND,
+    KINDS,
+    LAYER,
+    SUMMARIES,
+    chosen,
+    select_head,
+)
+from pages.shared.state.slide import slide
+from viz import head_effects, sum_bars
+from viz.numbers import number_text
+
+TITLE = "What each head wrote"
+CHOICES = (WRITTEN, AGAINST)
+PICTURES = {
+    "wrote-parts": "what each part wrote",
+    "wrote-heads": "what each head wrote",
+    "wrote-keys": "what a head wrote from each word",
+}
+DETAIL = "wrote-detail"  # the key of what shows the selected head
+
+INTRO = (
+    "Why this word, and not the other? Their logits are plain sums: each part adds what it puts "
+    "into the residual stream, with the scale of the last norm held fixed as it is in this run. "
+    "Only what a part says to the output itself counts as its own; what it makes later layers say "
+    "counts as theirs."
+)
+HEADS = "Every cell is one head. Click one to see from which words it took what it wrote."
+KEYS = (
+    "What this head took from each token it looked at: the token’s value, times its weight, read "
+    "towards the two words. A large weight need not say much here, nor a small one little. {what}"
+)
+OF_SOURCE = "The values are of the encoder’s vectors, which know their neighbours too."
+OF_TARGET = "The values are of vectors that know the words before them too."
+TO_WEIGHT = " Click a row to take its weight apart."
+
+
+def parts_in_order(found: Attribution) -> dict[str, float]:
+    """Return what each part adds, the heads of a site together, in the order computed."""
+    parts = {"embedding": found.embedding}
+    for layer, feed_forward in enumerate(found.feed_forwards.tolist()):
+        for kind, name in (("decoder", "self"), ("cross", "cross")):
+            if (site := Site(kind, layer)) in found.heads:
+                heads = found.heads[site]
+                parts[f"layer {layer + 1} {PARTS[name]}"] = heads.sum().item()
+        parts[f"layer {layer + 1} {PARTS['feed_forward']}"] = feed_forward
+    return parts | {"biases": found.biases}
+
+
+def selected(found: Attribution) -> tuple[Site, int]:
+    """Return the head that is shown: the one chosen last, or else the one that adds most."""
+    kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
+    if layer not in SUMMARIES and head not in SUMMARIES:
+        site = Site(kind, layer)
+        if site in found.heads and head < len(found.heads[site]):
+            return site, head
+    sizes = {site: heads.abs().max().item() for site, heads in found.heads.items()}
+    site = max(sizes, key=sizes.get)
+    return site, int(found.heads[site].abs().argmax())
+
+
+def all_parts(found: Attribution, pair: Pair, of: About) -> None:
+    """Draw the bars of all parts with their sum, and that sum beside the model's own."""
+    parts = parts_in_order(found)
+    own = number_text(found.difference, signed=True)
+    picture = sum_bars(
+        np.array(list(parts.values())),
+        list(parts),
+        ends=pair.ends,
+        total="Sum of all parts",
+        beside=f"the model’s own logits differ by {own}",
+    )
+    show(picture, "wrote-parts", of=of, what="What each part wrote")
+
+
+def all_heads(
+    run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
+) -> None:
+    """Draw the map of all heads."""
+    by_kind = {
+        kind: np.stack(
+            [as_array(heads) for site, heads in found.heads.items() if site.kind == kind]
+        )
+        for kind in run.reader.shape.kinds
+        if kind != "encoder"
+    }
+    site, head = place
+    picture = head_effects(
+        by_kind,
+        labels=KINDS,
+        selected=(*site, head),
+        measure="nats",
+        ends=pair.ends[::-1],
+        blue="above",
+    )
+    caption(HEADS)
+    show(picture, "wrote-heads", open_head, of=of, what="What each head wrote")
+
+
+def open_head() -> None:
+    """Select the head that was clicked, and bring it into sight; a callback."""
+    select_head(*picked("wrote-heads"))
+    seek(DETAIL)
+
+
+def keys_of_head(
+    run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
+) -> None:
+    """Draw what a head took from each token; a click takes that weight apart."""
+    site, head = place
+    tokens = [token.text for token in run.tokens.key_tokens(site)]
+    seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)
+    keys = as_array(found.keys[site][head])[:seen]
+    weights = as_array(found.weights[site][head])[:seen]
+    names = [f"{place + 1}: {token}" for place, token in enumerate(tokens[:seen])]
+
+    def open_key(key: int) -> None:
+        open_inside(*site, head, pair.step.row, key, target=run.target)
+
+    opens = None if slide() else if_taken_apart(run, lambda _, key: open_key(key))
+    picture = sum_bars(
+        keys,
+        names,
+        ends=pair.ends,
+        total="This head in all",
+        weights=weights,
+        clickable=opens is not None,
+    )
+    reveal_if_sought(DETAIL)
+    words = site_words(*site, head)
+    st.subheader(words)
+    what = OF_SOURCE if site.kind == "cross" else OF_TARGET
+    caption(KEYS.format(what=what) + (TO_WEIGHT if opens else ""))
+    pick = opens and (lambda: open_key(picked("wrote-keys")))
+    show(picture, "wrote-keys", pick, of=of, what=f"What was written from each word by {words}")
+    follow()
+
+
+def draw(run: ModelRun) -> None:
+    """Draw the choice of two words, and what each part of the decoder adds between them."""
+    if not can(run, "add up logits"):
+        return
+    caption(INTRO)
+    pair = choose_pair(run)
+    found = attributed(run, pair.step.row, pair.step.token, pair.other)
+    place = selected(found)
+    asked = f"“{pair.step.text}” against “{pair.text}”, token {pair.step.row + 1} written"
+    of = about_run(run, place=asked)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        all_parts(found, pair, of)
+    with right:
+        all_heads(run, found, pair, place, of)
+    with st.container(key=DETAIL):
+        keys_of_head(run, found, pair, place, of)

@@ -1,0 +1,92 @@
+"""The knockout map, read cell by cell beside the weights."""
+
+import re
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from model.insight.knockout import edges_of, knock_out
+from tests.browser.heatmaps import point_of
+from viz.numbers import number_text
+
+SENTENCE = "My brother bought three old bicycles yesterday."
+READING = re.compile("“(.*)” (without|looks at) “(.*)”: (.*)")
+
+
+@pytest.fixture
+def cause(page, server):
+    page.goto(f"{server}/cause?sentence={SENTENCE}")
+    page.get_by_text("Rank correlation").wait_for()
+    page.locator(".heatmap canvas.map").nth(1).wait_for()
+    return page
+
+
+@pytest.fixture(scope="module")
+def measure(translator):
+    """A function from some layers to the changes and the weights of their edges."""
+    written = translator.translate(SENTENCE)
+    trace = translator.trace(SENTENCE, written)
+
+    def get(layers=None):
+        edges = edges_of(trace, translator, layers, written)
+        weights, parts = knock_out(translator, trace, edges)
+        return torch.cat(list(parts), dim=-1), weights
+
+    return get
+
+
+def expect_read(page, place, row, column, said):
+    """Point at a cell of one of the two maps until it says this."""
+    heatmap = page.locator(".heatmap").nth(place)
+    for _ in range(20):
+        page.mouse.move(5, 5)
+        page.mouse.move(*point_of(heatmap, row, column))
+        found = READING.fullmatch(heatmap.locator(".reading").text_content() or "")
+        if found and found[4] == said:
+            return found
+        page.wait_for_timeout(500)
+    raise AssertionError(f"{found and found[0]}, and not {said}")
+
+
+def test_a_cell_says_what_a_token_loses_without_a_word_and_how_much_it_looks_there(cause, measure):
+    changes, weights = measure()
+    row, column = divmod(int(changes.argmin()), changes.size(1))
+    change = number_text(changes[row, column].item(), signed=True)
+    found = expect_read(cause, 0, row, column, f"change in nats {change}")
+    assert " → " in found[1]
+    assert found[2] == "without"
+    weight = number_text(weights[row, column].item())
+    other = expect_read(cause, 1, row, column, f"weight {weight}")
+    assert (other[1], other[3]) == (found[1], found[3])
+
+
+def test_another_layer_is_chosen_by_mouse_and_by_the_address(cause, measure):
+    before, _ = measure()
+    changes, _ = measure(range(2, 3))
+    row, column = divmod(int((changes - before).abs().argmax()), changes.size(1))
+    change = f"change in nats {number_text(changes[row, column].item(), signed=True)}"
+    cause.get_by_role("combobox", name="Edges are closed in").click()
+    cause.get_by_role("option", name="layer 3", exact=True).click()
+    expect_read(cause, 0, row, column, change)
+    expect(cause).to_have_url(re.compile("knockout_layers=3"))
+    cause.reload()
+    cause.get_by_text("Rank correlation").wait_for()
+    expect_read(cause, 0, row, column, change)
+
+
+def test_the_page_keeps_to_the_width_of_a_phone(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    page.goto(f"{server}/cause?sentence={SENTENCE}")
+    page.get_by_text("Rank correlation").wait_for()
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_keys_go_through_the_layers(cause):
+    cause.keyboard.press("l")
+    expect(cause).to_have_url(re.compile("knockout_layers=1"))
+    cause.keyboard.press("l")
+    expect(cause).to_have_url(re.compile("knockout_layers=2"))
+    cause.keyboard.press("L")
+    expect(cause).to_have_url(re.compile("knockout_layers=1"))

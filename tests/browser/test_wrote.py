@@ -1,0 +1,91 @@
+"""What each head wrote: choosing two words, opening a head, and from there a weight."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from model.insight.attribution import attribute
+from model.trace import Site
+from pages.shared.link.slides import Slide
+from tests.browser.talks import expect_fitted, see_title, with_talk
+from viz.numbers import number_text
+
+SENTENCE = "The old woman bought a small house."
+PARTS, KEYS = ".st-key-wrote-parts", ".st-key-wrote-keys"
+AT = {"sentence": SENTENCE, "cause_tab": "wrote", "kind": "cross", "layer": "3", "head": "4"}
+
+
+@pytest.fixture
+def cause(page, server):
+    page.goto(f"{server}/cause?sentence={SENTENCE}&cause_tab=wrote")
+    page.locator(f"{PARTS} .sum").wait_for()
+    page.locator(f"{KEYS} .sum").wait_for()
+    return page
+
+
+@pytest.fixture(scope="module")
+def trace(translator):
+    return translator.trace(SENTENCE, translator.translate(SENTENCE))
+
+
+def pick(page, label, option):
+    box = page.get_by_role("combobox", name=re.compile(label))
+    box.click()
+    box.fill(option)
+    page.keyboard.press("Enter")
+
+
+def signed(number):
+    return number_text(number, signed=True)
+
+
+def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
+    pick(cause, "Written word", "3: femme")
+    pick(cause, "Against", "voiture")
+    (other,) = translator.begin("voiture")
+    found = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
+    total = re.compile(rf"Sum of all parts: {re.escape(signed(found.difference))} nats")
+    expect(cause.locator(f"{PARTS} .sum")).to_have_text(total)
+    expect(cause.locator(f"{PARTS} .end")).to_have_text(["for “femme”", "for “voiture”"])
+    heads = cause.locator(".head-effects")
+    head = heads.get_by_role("button", name=re.compile("^Cross-attention, layer 2, head 7"))
+    value = found.heads[Site("cross", 1)][6].item()
+    expect(head).to_have_attribute("aria-label", re.compile(re.escape(f"{signed(value)} nats")))
+    head.click()
+    cause.get_by_role("heading", name="Cross-attention, layer 2, head 7").wait_for()
+    expect(cause.locator(f"{KEYS} .sum strong")).to_have_text(f"{signed(value)} nats")
+    rows = cause.locator(f"{KEYS} .part .number")
+    expect(rows).to_have_text([signed(key) for key in found.keys[Site("cross", 1)][6].tolist()])
+    cause.wait_for_function("() => location.search.includes('wrote_against=voiture')")
+    cause.reload()
+    expect(cause.locator(f"{PARTS} .sum")).to_have_text(total)
+
+
+def test_the_rows_of_a_head_go_by_keyboard_and_lead_to_the_weight(cause):
+    rows = cause.locator(f"{KEYS} button.part")
+    rows.first.focus()
+    cause.keyboard.press("ArrowDown")
+    cause.keyboard.press("ArrowDown")
+    expect(rows.nth(2)).to_be_focused()
+    weight = rows.nth(2).locator(".weight").inner_text()
+    cause.keyboard.press("Enter")
+    cause.wait_for_url(re.compile("/inside"))
+    cause.get_by_text("Step by step").wait_for()
+    expect(cause.get_by_test_id("stMetricValue")).to_have_text(weight)
+    cause.wait_for_function("() => location.search.includes('key=3')")
+
+
+def test_a_word_that_is_no_token_is_said_as_it_was_typed(cause):
+    pick(cause, "Against", "<b>bold</b> words")
+    cause.get_by_text("“<b>bold</b> words” is").wait_for()
+    cause.get_by_text("The runner-up stands in place").wait_for()
+    cause.locator(f"{PARTS} .sum").wait_for()
+
+
+@pytest.mark.parametrize("picture", ["wrote-parts", "wrote-heads", "wrote-keys"])
+def test_a_slide_shows_it_whole(page, server, picture):
+    with_talk(page, server, [Slide("cause", AT, "Wrote", "Words.", (picture,))], "?talk=1")
+    see_title(page, "Wrote")
+    expect_fitted(page, [picture])
+    expect(page.locator(f".st-key-{picture}")).to_be_visible()

@@ -1,0 +1,126 @@
+"""The knockout map: its numbers, its links, and what it says where there is nothing to measure."""
+
+import numpy as np
+import pytest
+import torch
+
+from model import load_model
+from model.edits import CellEdit, Edits, write_edits
+from model.insight.knockout import edges_of, knock_out
+from pages.parts.cause import knockout
+from pages.parts.cause.knockout import ALL, in_words, windows
+from pages.shared.link.slides import Slide
+from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
+from tests.pages.pictures import heatmaps
+
+SENTENCE = "My sister sold seven boats."
+
+
+def said(app):
+    return " ".join(one.value for found in (app.info, app.text) for one in found)
+
+
+def maps(app):
+    """What is drawn: the changes, the weights, and what rows and columns are called."""
+    (changes, header), (weights, other) = heatmaps(app)[:2]
+    assert (header["rows"], header["columns"]) == (other["rows"], other["columns"])
+    return changes, weights, header["rows"], header["columns"]
+
+
+def expected(reader, trace, edits=None, layers=None, writing=None):
+    edges = edges_of(trace, reader, layers, writing)
+    weights, parts = knock_out(reader, trace, edges, edits)
+    return torch.cat(list(parts), dim=-1).numpy(), weights.numpy()
+
+
+def check(app, *numbers):
+    assert not app.exception
+    for shown, wanted in zip(maps(app)[:2], numbers, strict=True):
+        np.testing.assert_allclose(shown, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("edits", [Edits(), Edits(gates={("cross", 1, 3): 0.0})])
+def test_the_maps_are_those_of_the_model_with_the_changes_in_force(shipped, edits):
+    app = open_page("cause", sentence=SENTENCE, edits=write_edits(edits))
+    written = shipped.translate(SENTENCE)
+    trace = shipped.trace(SENTENCE, written)
+    check(app, *expected(shipped, trace, edits.at_sites(shipped.shape, 40), writing=written))
+    _, _, rows, words = maps(app)
+    texts = [token.text for token in written.target_tokens]
+    assert rows == [" → ".join(pair) for pair in zip(["<start>", *texts], texts, strict=False)]
+    assert words == ["My", "sister", "sold", "seven", "boats.", "<end>"]
+
+
+def test_a_known_target_is_what_the_edges_lead_from(shipped):
+    app = open_page("cause", sentence=SENTENCE, target="Ma sœur a vendu.")
+    check(app, *expected(shipped, shipped.trace(SENTENCE, "Ma sœur a vendu.")))
+
+
+@pytest.mark.parametrize(("window", "layers"), [("2", range(1, 2)), ("2-3", range(1, 3))])
+def test_a_link_says_in_which_layers_edges_are_closed(shipped, window, layers):
+    app = open_page("cause", sentence=SENTENCE, knockout_layers=window)
+    written = shipped.translate(SENTENCE)
+    check(app, *expected(shipped, shipped.trace(SENTENCE, written), None, layers, written))
+    assert address(app)["knockout_layers"] == window
+
+
+@pytest.mark.parametrize("window", ["4", "0", "2-4", "3-2", "1-", "two", "1-2-3"])
+def test_layers_that_there_are_not_are_told_and_left_out(window):
+    app = open_page("cause", sentence=SENTENCE, knockout_layers=window)
+    assert any("damaged" in info.value for info in app.info)
+    assert "knockout_layers" not in address(app)
+    assert drawn(app).count("knockout") == 1
+
+
+def test_every_window_of_layers_is_offered_once_and_named():
+    names = ["all layers", "layer 1", "layer 2", "layer 3", "layers 1 to 2", "layers 2 to 3"]
+    assert list(map(in_words, windows(3))) == names
+    assert windows(1) == [ALL]
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama", "Marian"])
+def test_the_maps_of_other_models_are_those_of_what_they_wrote(name, transformers_folders):
+    app = open_with(transformers_folders[name], "cause", sentence=SENTENCE)
+    reader = load_model(transformers_folders[name])
+    writing = reader.write(SENTENCE).writing
+    trace = reader.trace(SENTENCE, writing)
+    check(app, *expected(reader, trace, writing=writing))
+
+
+def test_a_closed_cell_of_a_decoder_that_wrote_is_in_force(transformers_folders):
+    cell = CellEdit("decoder", 6, 1, opened=False)
+    edits = Edits(cells=(cell,))
+    folder = transformers_folders["GPT-2"]
+    app = open_with(folder, "cause", sentence=SENTENCE, edits=write_edits(edits))
+    reader = load_model(folder)
+    writing = reader.write(SENTENCE).writing
+    trace = reader.trace(SENTENCE, writing)
+    check(app, *expected(reader, trace, edits.at_sites(reader.shape, 80), writing=writing))
+
+
+def test_a_prompt_that_leaves_no_room_is_said_in_a_sentence(transformers_folders):
+    app = open_with(transformers_folders["GPT-2"], "cause", sentence="I love my cat. " * 60)
+    assert not app.exception
+    assert "knockout" not in drawn(app)
+    assert said(app)
+
+
+def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
+    monkeypatch.setattr(knockout, "MOST_UNASKED", 0)
+    app = open_page("cause", sentence="She sold eight boats.")
+    assert "knockout" not in drawn(app)
+    button(app, "Measure every edge").click().run()
+    assert {"knockout", "looked-at"} <= {*drawn(app)}
+    app.run()
+    assert {"knockout", "looked-at"} <= {*drawn(app)}, "it is known now"
+    assert not [one for one in app.button if one.label == "Measure every edge"]
+
+
+def test_a_slide_measures_unasked(monkeypatch):
+    monkeypatch.setattr(knockout, "MOST_UNASKED", 0)
+    app = new_app(talk="1")
+    scene = {"sentence": "She sold nine boats."}
+    app.session_state["talk"] = (Slide("cause", scene, pictures=("knockout", "looked-at")),)
+    app.run()
+    assert not app.exception
+    assert on_stage(app) == ["knockout", "looked-at"]

@@ -1,0 +1,78 @@
+"""Which models a host lets visitors load."""
+
+import pytest
+
+from pages.shared.runs import limits
+from pages.shared.runs.allowed import is_allowed, refusal
+
+
+@pytest.fixture
+def allow(monkeypatch):
+    """A function that allows names and folders by patterns."""
+    return lambda *patterns: monkeypatch.setattr(limits, "MODELS_ALLOWED", patterns)
+
+
+def test_without_a_list_everything_is_allowed(allow):
+    allow()
+    assert all(map(is_allowed, ("google-bert/bert", "/root", "~root", "no such **name**")))
+
+
+def test_names_on_the_hub_by_patterns(allow):
+    allow("google-bert/*", "gpt2")
+    assert is_allowed("google-bert/bert-base-uncased")
+    assert is_allowed("gpt2")
+    for name in ("gpt2-large", "GPT2", "evil/google-bert", "google-bert/../x", "google-bert//x"):
+        assert not is_allowed(name)
+
+
+def test_folders_by_patterns(allow, tmp_path):
+    for name in ("models/one", "models/two", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    allow(f"{tmp_path}/models/*")
+    assert is_allowed(f"{tmp_path}/models/one")
+    assert is_allowed(f"{tmp_path}/models/one/")
+    for name in ("other", "models/../other", "models", "models/one/../../other"):
+        assert not is_allowed(f"{tmp_path}/{name}")
+    assert not is_allowed("gpt2")
+
+
+def test_a_link_out_of_an_allowed_folder_leads_nowhere(allow, tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "models" / "link").symlink_to(tmp_path / "secret")
+    allow(f"{tmp_path}/models/*")
+    assert not is_allowed(f"{tmp_path}/models/link")
+
+
+def test_an_allowed_folder_may_be_a_link_itself(allow, tmp_path):
+    (tmp_path / "disk" / "one").mkdir(parents=True)
+    (tmp_path / "models").symlink_to(tmp_path / "disk")
+    allow(f"{tmp_path}/models/*")
+    assert is_allowed(f"{tmp_path}/models/one")
+
+
+def test_a_folder_with_the_name_of_an_allowed_model_is_none(allow, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    allow("*/*")
+    assert is_allowed("some/model")
+    (tmp_path / "some" / "model").mkdir(parents=True)
+    assert not is_allowed("some/model")
+
+
+def test_of_folders_outside_nothing_is_looked_at(allow, monkeypatch):
+    allow("/models/*")
+
+    def look(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("os.path.realpath", look)
+    monkeypatch.setattr("os.stat", look)
+    assert not is_allowed("/etc/passwd")
+    assert not is_allowed("~root/x")
+
+
+def test_the_refusal_is_the_same_for_all_and_names_no_folder(allow):
+    allow("google-bert/*", "/models/*")
+    assert refusal("x") == "x is not allowed on this server, which loads google-bert/*."
+    allow("/models/*")
+    assert refusal("x") == "x is not allowed on this server."

@@ -1,0 +1,47 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.edits import Edits
+from model.insight import knockout
+from pages.shared.runs.knockout import knocked_out, size_of
+from pages.shared.runs.run import ModelRun
+
+pytestmark = pytest.mark.usefixtures("one_session")
+RUN = ModelRun("I love my cat.", model="en-fr-learned")
+
+
+def quiet(*progress):
+    """Take a report, and say nothing."""
+
+
+def test_cells_fill_as_they_come(monkeypatch):
+    monkeypatch.setattr(knockout, "ROWS_AT_ONCE", 2)
+    told = []
+    found = knocked_out(
+        RUN, None, lambda found, share: told.append((share, np.isfinite(found.changes).mean()))
+    )
+    shares, known = zip(*told, strict=True)
+    assert len(told) > 1
+    assert shares == pytest.approx(known)
+    assert shares[-1] == 1
+    assert found.changes.shape == found.weights.shape == (len(found.written), len(found.words))
+    assert np.isfinite(found.changes).all()
+
+
+def test_other_layers_other_edits_and_other_models_are_never_shown():
+    knocked_out(RUN, None, quiet)
+    assert knocked_out.kept(RUN, None) is not None
+    assert knocked_out.kept(RUN, (0, 0)) is None
+    assert knocked_out.kept(replace(RUN, model="en-fr"), None) is None
+    assert knocked_out.kept(replace(RUN, edits=Edits(gates={("cross", 0, 0): 0.0})), None) is None
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Marian"])
+def test_the_size_is_about_that_of_what_is_run(name, loaded, transformers_folders):
+    run = ModelRun("I love my cat.", model=loaded(transformers_folders[name]))
+    runs, tokens = size_of(run)
+    found = knocked_out(run, None, quiet)
+    assert runs >= len(found.words)
+    assert tokens >= len(found.written)

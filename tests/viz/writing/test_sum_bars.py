@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from tests.viz.unpacking import unpack
+from viz import sum_bars
+
+WORDS = {"ends": ("for “a”", "for “b”"), "total": "Sum"}
+
+
+def test_the_parts_travel_with_their_sum_and_their_weights():
+    picture = sum_bars(
+        np.array([1.5, -2.0]), ["<b>", "x"], weights=np.array([0.25, 0.75]), beside="ok", **WORDS
+    )
+    header, values = unpack(picture, "<f4")
+    np.testing.assert_array_equal(values.reshape(2, 2), [[1.5, -2.0], [0.25, 0.75]])
+    assert (header["sum"], header["limit"], header["weighed"]) == (-0.5, 2.0, True)
+    assert (header["names"], header["ends"], header["beside"]) == (
+        ["<b>", "x"],
+        ["for “a”", "for “b”"],
+        "ok",
+    )
+    assert set(picture.numbers) == {"nats", "weight"}
+
+
+def test_parts_that_are_all_nothing_are_drawn():
+    header, values = unpack(sum_bars(np.zeros(2), ["a", "b"], **WORDS), "<f4")
+    assert (header["sum"], header["limit"], header["weighed"]) == (0.0, 1.0, False)
+    assert len(values) == 2
+
+
+@pytest.mark.parametrize("weights", [None, np.zeros(2)])
+def test_names_and_weights_have_to_fit(weights):
+    with pytest.raises(ValueError, match="There are 1 parts"):
+        sum_bars(
+            np.zeros(1), ["a"] if weights is not None else ["a", "b"], weights=weights, **WORDS
+        )

@@ -1,0 +1,49 @@
+"""A sum with its parts: what each adds, and takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.numbers import Numbers
+
+PART = Part.beside(__file__, "Parts of a sum")
+COLORS = ("#2a7f9e", "#b45309")  # above 0 and below
+
+
+def sum_bars(
+    parts: np.ndarray,
+    names: Sequence[str],
+    *,
+    ends: tuple[str, str],
+    total: str,
+    beside: str = "",
+    weights: np.ndarray | None = None,
+    clickable: bool = False,
+) -> CanvasPicture:
+    """Parts of a sum (N,), in nats, as bars to both sides of 0, and the sum below them.
+
+    `ends` say what is above and what is below 0, and `total` what the sum is, with words `beside`
+    it. Each part can have a weight (N,). A click on a `clickable` part answers with its place.
+    Raises ValueError if names or weights do not fit.
+    """
+    if len(names) != len(parts) or (weights is not None and len(weights) != len(parts)):
+        raise ValueError(f"There are {len(parts)} parts, and names or weights of others.")
+    header = {
+        "names": list(names),
+        "ends": list(ends),
+        "total": total,
+        "beside": beside,
+        "sum": float(np.sum(parts)),
+        "limit": float(np.max(np.abs(parts), initial=0)) or 1.0,
+        "weighed": weights is not None,
+        "clickable": clickable,
+        "colors": COLORS,
+    }
+    rows = {"nats": parts} | ({} if weights is None else {"weight": weights})
+    numbers = {name: Numbers(values, {"part": names}) for name, values in rows.items()}
+    array = np.stack(list(rows.values())).astype("<f4")
+    height = min(90 + 22 * len(parts), 640)
+    return CanvasPicture.pack(PART, header, array, height=height, numbers=numbers)
