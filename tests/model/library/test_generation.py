@@ -18,7 +18,8 @@ from tests.model.library.families import DECODERS, END, PAD, PAIRS, make_inputs,
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 LONGEST = 12
-TOKENS = SimpleNamespace(max_tokens=64, unpadded=len)  # all that is asked of a tokenizer
+# All that is asked of a tokenizer.
+TOKENS = SimpleNamespace(max_tokens=64, unpadded=len, known=1_000)
 STRATEGIES = {"greedy": Strategy(), "beam": Strategy("beam", beam_size=3)}
 OF_OWN_CODE = (*own_code.WRITERS, "LongT5")  # attend without the interface
 
