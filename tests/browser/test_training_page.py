@@ -98,6 +98,7 @@ def test_a_training_is_watched_paused_scrubbed_and_used(training):
     assert film_step(page) > 0
     assert page.evaluate("window.opened")
 
+    page.wait_for_function(f"!({RUNNING})")  # a run of the page ends what is being downloaded
     with page.expect_download() as download:
         button(page, "Download as a checkpoint").click()
     file = download.value.path().read_bytes()

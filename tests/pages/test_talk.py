@@ -89,6 +89,7 @@ OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer"}  # see te
 )
 def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
     scenes = [{}, *({one.key: key} for one in page.choices for key in one.options)]
+    scenes += [{one.key: "on"} for one in page.choices if one.default is False]
     missing = set(page.pictures) - OF_A_TRAINING
     for base in models:
         for scene in scenes:
