@@ -138,10 +138,10 @@ def footer(pictures: Sequence[str]) -> str:
 def turn() -> None:
     """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
     number, asked = picked("slide-words")
-    st.session_state[TURNS] = asked
     # What comes with a key press is where the browser was, however late, not where it went to.
     address.know(dict(st.query_params), time.monotonic())
     if slide.slide() is None or number == 0:
         slide.turn_to(None)  # perhaps again: a late click on a slide that was left
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
         slide.turn_to(number)
+    st.session_state[TURNS] = asked  # last: what the next click cuts short is asked for again
