@@ -1,4 +1,4 @@
-import { begin, element } from "../../viz/canvas.js";
+import { begin, element, icon } from "../../viz/canvas.js";
 import { keepOnly, thumbnails } from "./thumbnail.js";
 
 /**
@@ -11,7 +11,6 @@ import { keepOnly, thumbnails } from "./thumbnail.js";
  */
 
 const CHEVRONS = { up: "M4 10l4-4 4 4", down: "M4 6l4 4 4-4" };
-const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * List slides, each with its small picture and what can be done with it.
@@ -72,8 +71,8 @@ function makeRow(root) {
   const remove = button("remove", "Remove");
   const up = button("up", "", () => move(-1));
   const down = button("down", "", () => move(1));
-  up.append(chevron("up"));
-  down.append(chevron("down"));
+  up.append(icon(CHEVRONS.up));
+  down.append(icon(CHEVRONS.down));
   const labels = new Map([
     [open, "Open its scene, to change it"],
     [present, "Present from here"],
@@ -148,12 +147,4 @@ function mark(list, one, below = false) {
     item.classList.toggle("above", item === one && !below);
     item.classList.toggle("below", item === one && below);
   }
-}
-
-function chevron(way) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  svg.appendChild(document.createElementNS(SVG, "path")).setAttribute("d", CHEVRONS[way]);
-  return svg;
 }

@@ -27,6 +27,16 @@ def new_app(**parameters):
     return app
 
 
+def run_script(script, **state):
+    """A session of a script that has begun with these values in its state."""
+    app = AppTest.from_string(script)
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
 def go_to(app, page):
     """Draw another page of the app, by its key."""
     return app.switch_page(PAGES[page].file).run()

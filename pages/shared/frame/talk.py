@@ -20,6 +20,7 @@ from pages.shared.link.slides import (
     Slide,
     first_pictures,
     read_talk,
+    recognised,
     write_talk,
 )
 from pages.shared.show.pictures import picked, show
@@ -243,5 +244,5 @@ def take_up() -> None:
     if is_first:
         st.session_state.talk = (*found, *own())[:MOST_SLIDES]
     else:
-        change(found)
+        change(recognised(found, own()))  # a click on its way here names a slide as it was
     draw_anew()

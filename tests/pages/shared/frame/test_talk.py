@@ -1,5 +1,7 @@
 """The visitor's talk as the browser keeps it: what the session sends, and what it takes up."""
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -70,6 +72,15 @@ def test_the_talk_of_another_tab_takes_the_place_of_this_one_and_can_be_undone(t
     assert own(app) == MADE
     assert app.session_state["earlier_talks"] == [KEPT]
     assert own(told(kept((), first=False), talk=MADE)) == ()
+
+
+def test_slides_that_another_tab_keeps_are_still_known_by_their_names(told):
+    mine = (*KEPT, *KEPT[:1])  # two of them alike
+    completed = replace(mine[1], pictures=("grid",), drawn=("grid",))
+    app = told(kept((*MADE, mine[0], completed, mine[3]), first=False), talk=mine)
+    made, *others = own(app)
+    assert [one.name for one in others] == [mine[0].name, mine[1].name, mine[3].name]
+    assert made.name not in {one.name for one in mine}
 
 
 @pytest.mark.parametrize(

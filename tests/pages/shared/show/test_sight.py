@@ -1,8 +1,7 @@
 """What of a long page is drawn and in sight."""
 
-from streamlit.testing.v1 import AppTest
-
 from pages.shared.show.sight import SOUGHT
+from tests.pages import apps
 from tests.pages.pictures import canvas_pictures
 
 START = """
@@ -17,12 +16,7 @@ def body():
 
 
 def drawn(script, **state):
-    app = AppTest.from_string(START + script)
-    for name, value in state.items():
-        app.session_state[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return apps.run_script(START + script, **state)
 
 
 def texts(app):

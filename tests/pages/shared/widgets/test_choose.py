@@ -1,9 +1,9 @@
 """Drawing a choice: one truth about its value, kept wherever it is not drawn."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.shared.widgets.choose import nearest
+from tests.pages import apps
 
 START = """
 import streamlit as st
@@ -15,12 +15,7 @@ COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 
 
 def drawn(script, **state):
-    app = AppTest.from_string(START + script)
-    for name, value in state.items():
-        app.session_state[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return apps.run_script(START + script, **state)
 
 
 @pytest.mark.parametrize(
