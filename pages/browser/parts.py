@@ -18,8 +18,9 @@ BROWSER_TEXT, CONTENTS, COPY_LINK, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE
         "slide",
     )
 )  # fmt: skip
-SLIDE_LIST, THUMBNAIL = (
-    Part(Path(__file__).with_name(f"{name}.js")) for name in ("slide_list", "thumbnail")
+SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
+    Part(Path(__file__).with_name(f"{name}.js"))
+    for name in ("slide_list", "still_charts", "thumbnail")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json"]
 
@@ -67,6 +68,19 @@ TALK_KEYS = {  # what they do on a slide, besides those of a player
     "f": "full screen, and back",
     "Esc": "leave the talk; where Esc is the browser's own key in full screen, press it twice",
 }
+DECK_KEYS = {  # of a talk in a file of its own
+    **{name: words for name, words in TALK_KEYS.items() if name != "Esc"},
+    "o": "overview of all slides, and back",
+    "d": "light or dark",
+    "x": "what the model writes without a head, where a slide has that",
+    "Esc": "close what lies over the slide",
+}
+
+
+def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return keys for the help sheet, those of a player after them."""
+    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in PLAYER_KEYS}}
+    return [{"name": name, "words": words} for name, words in whole.items()]
 
 
 def keyboard() -> CanvasPicture:
@@ -135,7 +149,6 @@ def slide(
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
-    keys = TALK_KEYS | {NAMES.get(key.key, key.key): key.words for key in PLAYER_KEYS}
     header = {
         "title": title,
         "words": words,
@@ -147,7 +160,7 @@ def slide(
         "notes": notes,
         "coming": coming and dict(coming),
         "players": {key.key: key.selector for key in PLAYER_KEYS},
-        "keys": [{"name": name, "words": words} for name, words in keys.items()],
+        "keys": named_keys(TALK_KEYS),
     }
     return CanvasPicture.pack(SLIDE, header, height=160)
 
@@ -198,6 +211,15 @@ def thumbnail(
     header = {"name": name, "of": of, "pictures": list(pictures)}
     header |= {"slides": list(slides), "number": number}
     return CanvasPicture.pack(THUMBNAIL, header, height=0)
+
+
+def still_charts(charts: Mapping[str, str], number: int) -> CanvasPicture:
+    """Return what draws charts, CSS selectors by key, as images of twice their size, once drawn.
+
+    It answers, for each `number` once, with that and the address of each image, which holds it, by
+    key; None for a chart that never came.
+    """
+    return CanvasPicture.pack(STILL_CHARTS, {"charts": dict(charts), "number": number}, height=0)
 
 
 def save_menu(

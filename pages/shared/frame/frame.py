@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.frame import changes, presenter, share, talk
+from pages.shared.frame import changes, presenter, saving_talk, share, talk
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
 from pages.shared.show import stage
@@ -39,8 +39,9 @@ def open_page(page: Page) -> None:
     talk.keep()
     stage.begin()
     if number := presenter.asked_for():
-        presenter.show_slide(number)
+        (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
         return
+    saving_talk.stop_if_left()
     sidebar(page)
     header = st.container(horizontal=True, vertical_alignment="center", gap="small", key="header")
     header.title(page.title, width="content")

@@ -18,7 +18,7 @@ from model.tokens import Token
 from pages.browser.library import library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
-from pages.shared.show.stage import NOTE, is_staged, place, staged_keys
+from pages.shared.show.stage import NOTE, is_kept, is_staged, place, staged_keys
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
@@ -69,6 +69,9 @@ def show(
     page of its own other than the picture's see `Picture`.
     """
     options, menu = {"on_picked_change": on_pick} if on_pick else {}, None
+    if is_kept(key, picture):
+        place(key, of and (of, what))
+        return
     if of is not None:
         menu = menu_of(Picture(what, key, of, picture.numbers, to_html or picture.to_html))
         options["on_wanted_change"] = asking(key, key)

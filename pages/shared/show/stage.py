@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 OFFSTAGE = "offstage"  # the key of what a slide does not show
 STAGE = "stage"
 DRAWN = "pictures_drawn"
+KEPT = "pictures_kept"
 NOTE = "slide-note"  # the key of a note that a slide shows beside its pictures
 
 
@@ -42,12 +43,31 @@ def begin() -> None:
     there too, wherever it reads or writes the session's state.
     """
     st.session_state.pop(STAGE, None)
+    st.session_state.pop(KEPT, None)
     st.session_state[DRAWN] = {}
 
 
 def drawn() -> dict[str, Any]:
     """Return what was drawn since the page began, by key: what `place` was told of it."""
     return st.session_state.setdefault(DRAWN, {})
+
+
+@contextmanager
+def keeping() -> Iterator[dict[str, Any]]:
+    """Have pictures kept for a file, by key, and not sent to the browser."""
+    kept = st.session_state[KEPT] = {}
+    try:
+        yield kept
+    finally:
+        st.session_state.pop(KEPT, None)
+
+
+def is_kept(key: str, picture: object) -> bool:
+    """Return whether a picture is kept instead of being drawn; keep it then."""
+    if KEPT not in st.session_state:
+        return False
+    st.session_state[KEPT][key] = picture
+    return True
 
 
 def place(key: str, of: object = None) -> AbstractContextManager:

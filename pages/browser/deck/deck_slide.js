@@ -1,0 +1,197 @@
+import { element, unpack } from "../../../viz/canvas.js";
+import { all } from "../keyboard.js";
+import { marked } from "../marked.js";
+import { turnButton } from "../slide.js";
+import { fitting, having } from "./live.js";
+
+/**
+ * @typedef {object} PictureOfFile
+ * @property {string} what it shows
+ * @property {string} part that draws it; empty for a still picture
+ * @property {number} data its place among the data
+ * @property {string} still the address of a still picture, which the file holds; empty otherwise
+ */
+
+/**
+ * @typedef {object} SlideOfFile
+ * @property {string} title
+ * @property {string} words **bold**, *italic* and line breaks are read
+ * @property {string} notes for the speaker alone
+ * @property {number} size share of the largest size at which its pictures fit
+ * @property {PictureOfFile[]} pictures
+ * @property {string} footer what the pictures are of
+ * @property {string} missing a sentence on what is not there; empty if all is
+ * @property {number | null} map the place of a map without weights, for one head of a grid
+ * @property {WithoutHeads | null} heads what each head's absence does
+ */
+
+/**
+ * @typedef {object} WithoutHeads
+ * @property {number} board the place of a map of all heads
+ * @property {number} trained the place of what is written with all of them
+ * @property {Record<string, number>} off by a kind, a layer and a head, from 0: what is written without it
+ * @property {{ words: string, written: number }[]} masks what is written with other masks
+ */
+
+const NOT_HERE =
+  "This is not in the file, which holds what was computed when it was saved. Open the talk in Headlight to try it.";
+const ONE_ALONE = "The file holds what each head alone does. Choose a single head.";
+const SAME = "The same text, word by word.";
+const OF_ALL_HEADS = ["switchboard", "head_effects", "head_scores"];
+const SILENT = ["attention_lines"]; // parts that keep what is clicked to themselves
+const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
+
+/**
+ * A slide in a frame, which draws its pictures when it is asked to.
+ * @param {SlideOfFile} slide
+ * @param {number} number from 1
+ * @param {{ mount: Function, bytesOf: (place: number) => Uint8Array, tell: (words: string) => void }} talk
+ */
+export function slideOf(slide, number, { mount, bytesOf, tell }) {
+  const alone = !slide.pictures.length && !slide.missing;
+  const text = element("p", "words");
+  text.append(...marked(slide.words));
+  const page = element("div", alone ? "page alone" : "page");
+  page.append(element("h1", "", slide.title), text);
+  const section = element("section", "", "", { "aria-label": `Slide ${number}` });
+  section.append(page);
+  const stage = element("div", "stage");
+  const middle = element("div", "middle");
+  middle.append(stage);
+  if (!alone) section.append(middle);
+  if (slide.missing) section.append(element("p", "missing", slide.missing));
+  const footer = element("p", "footer", slide.footer);
+  if (slide.heads) footer.prepend(askButton());
+  if (!alone) section.append(footer);
+  const panel = element("aside", "panel", "", { hidden: "", "aria-label": "More of this slide" });
+  section.append(panel);
+  const choose = element("button", "choose", "", {
+    type: "button",
+    hidden: "",
+    "aria-label": `Slide ${number}: ${slide.title || "without a title"}`,
+  });
+  const frame = element("div", "frame waiting", "", { id: `slide-${number}` });
+  frame.inert = true;
+  frame.append(section, choose);
+  let drawing = null;
+
+  function askButton() {
+    const button = element("button", "control ask", "Without a head …", { type: "button" });
+    button.onclick = () => showHeads();
+    return button;
+  }
+  async function drawAll() {
+    for (const picture of slide.pictures) {
+      const holder = element("div", "on", "", { "aria-label": picture.what, role: "group" });
+      stage.append(holder);
+      if (picture.still) {
+        holder.append(element("img", "", "", { src: picture.still, alt: picture.what }));
+        continue;
+      }
+      const host = element("div");
+      holder.append(host);
+      put(host, picture.part, picture.data);
+    }
+    if (slide.pictures.length) await fitting(stage, slide.size)();
+    frame.classList.remove("waiting");
+  }
+  function put(host, part, from) {
+    mount(host, part, from, (value, bytes) => answer(host, part, value, bytes));
+  }
+  /** What a click in a picture does, as far as the file can. */
+  function answer(host, part, value, bytes) {
+    if (SILENT.includes(part)) return;
+    if (part === "head_grid") {
+      put(host, part, having(bytes, { selected: value }));
+      showMap(value, bytes);
+    } else if (part === "beam_tree") put(host, part, having(bytes, { selected: value }));
+    else if (OF_ALL_HEADS.includes(part) && slide.heads) showHeads(value);
+    else if (part !== "decoding_player" || value[1] !== null) tell(NOT_HERE);
+  }
+
+  /** Open the panel with a heading; returns where it is filled. */
+  function open(heading) {
+    const body = element("div", "body");
+    const bar = element("div", "bar");
+    bar.append(element("h2", "", heading), turnButton("×", "Close", close));
+    panel.replaceChildren(bar, body);
+    panel.hidden = false;
+    return body;
+  }
+  function close() {
+    panel.hidden = true;
+    panel.replaceChildren();
+  }
+  function hostIn(body) {
+    return body.appendChild(element("div"));
+  }
+  /** One map of a grid in large. */
+  function showMap([row, column], bytes) {
+    const { header, array } = unpack(bytes);
+    const { rows, columns, cells, strongest, queries, keys } = header;
+    if (slide.map === null || cells[0] !== queries.length || cells[1] !== keys.length) return tell(JOINED);
+    const index = row * columns.length + column;
+    const levels = array.subarray(index * cells[0] * cells[1], (index + 1) * cells[0] * cells[1]);
+    const largest = Math.max(1, ...levels); // levels may be of this map alone
+    const weights = Float32Array.from(levels, (level) => (level / largest) * strongest[index][2]);
+    const body = open(`${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase()));
+    body.classList.add("of-map");
+    mount(hostIn(body), "heatmap", having(bytesOf(slide.map), {}, weights));
+  }
+  /** What the model writes without one head, or with other masks. */
+  function showHeads(place = null) {
+    if (place?.includes(null)) return tell(ONE_ALONE);
+    const { board, trained, off, masks } = slide.heads;
+    const body = open("Without a head");
+    const boardHost = hostIn(body);
+    const drawBoard = (selected) =>
+      mount(boardHost, "head_effects", having(bytesOf(board), { selected }), select);
+    body.append(element("h3", "", "As trained"));
+    mount(hostIn(body), "token_strip", trained);
+    const heading = body.appendChild(element("h3", "", "Choose a head"));
+    const result = hostIn(body);
+    const same = body.appendChild(element("p", "same"));
+    if (masks.length) {
+      const others = element("div", "masks");
+      for (const { words, written } of masks) {
+        const button = element("button", "control", words, { type: "button" });
+        button.onclick = () => write(words, written);
+        others.append(button);
+      }
+      body.append(element("h3", "", "With another mask"), others);
+    }
+    function write(words, written) {
+      heading.textContent = words;
+      mount(result, "token_strip", written);
+      same.textContent = written === trained ? SAME : "";
+    }
+    function select(chosen) {
+      drawBoard(chosen);
+      const [kind, layer, head] = chosen;
+      const { header } = unpack(bytesOf(board));
+      const { label } = header.effects.find(({ name }) => name === kind);
+      write(`Without ${label.toLowerCase()}, layer ${layer + 1}, head ${head + 1}`, off[chosen.join()] ?? trained);
+    }
+    if (place) select(place);
+    else drawBoard(null);
+  }
+
+  return {
+    frame,
+    section,
+    choose,
+    close,
+    /** Draw its pictures, once; resolves when they have taken their size. */
+    drawn: () => (drawing ??= drawAll()),
+    draw: () => void (drawing ??= drawAll()),
+    /** Stop what plays on it. */
+    rest: () => all(".transport .play[aria-label=Pause]", frame).forEach((button) => button.click()),
+    /** Open what it has on heads; returns whether there is any. */
+    ask() {
+      if (!slide.heads) return false;
+      if (panel.hidden) showHeads();
+      else close();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+"""A talk saved as one file: its slides are drawn one after the other, and kept instead of shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import streamlit as st
+
+from pages.browser.parts import still_charts
+from pages.shared.deck.file import Drawn, DrawnSlide, file_of
+from pages.shared.frame import presenter, talk
+from pages.shared.link.slides import Slide, write_talk
+from pages.shared.show.pictures import css_class, picked, show
+from pages.shared.show.stage import NOTE, drawn, keeping
+from pages.shared.state import slide
+from pages.shared.state.page import PAGES, Page
+from viz.canvas import CanvasPicture, unpacked
+
+STYLE = Path(__file__).with_name("saving_talk.css")
+STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
+LONGEST_STILL = 4_000_000  # characters
+# What a picture asks the running app for, which a file has not.
+ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
+FAILED = "This slide could not be drawn when the file was saved: {reason}"
+NO_MODEL = (
+    "The model of this slide was not in memory when the file was saved, or cannot do what the "
+    "slide shows. Load it on the page Models, and save the file again."
+)
+NO_STILL = "The chart “{what}” could not be drawn when the file was saved."
+
+
+@dataclass
+class Saving:
+    """A talk on its way into a file, and in the end the file."""
+
+    slides: tuple[Slide, ...]
+    done: list[DrawnSlide] = field(default_factory=list)
+    stills: Mapping[str, str | None] | None = None  # of the charts of the slide that is drawn
+    file: bytes = b""
+
+    @property
+    def left_out(self) -> list[int]:
+        """The numbers of the slides, from 1, of which something is not in the file."""
+        return [number for number, one in enumerate(self.done, start=1) if one.missing]
+
+
+def start() -> None:
+    """Begin to save the talk in force; a callback."""
+    st.session_state.saving_talk = Saving(talk.in_force())
+    slide.turn_to(1)
+
+
+def stop() -> None:
+    """Leave the talk unsaved; a callback."""
+    st.session_state.pop("saving_talk", None)
+    slide.turn_to(None)
+
+
+def stop_if_left() -> None:
+    """Forget a talk that is only partly saved, as the visitor has gone elsewhere."""
+    if is_under_way():
+        del st.session_state.saving_talk
+
+
+def now() -> Saving | None:
+    """Return the talk that is being saved, or was."""
+    return st.session_state.get("saving_talk")
+
+
+def is_under_way() -> bool:
+    """Return whether a talk is being saved."""
+    return now() is not None and not now().file
+
+
+def saved() -> Saving | None:
+    """Return the saved file of the talk in force, if there is one."""
+    found = now()
+    return found if found and found.file and found.slides == talk.in_force() else None
+
+
+def draw_next(number: int) -> None:
+    """Draw a slide, by its number from 1, keep it for the file, and go on with the next one."""
+    saving = now()
+    number, count = len(saving.done) + 1, len(saving.slides)
+    slide.turn(number)
+    st.html(presenter.STYLE)
+    st.html(STYLE)
+    with st.container(key="saving"):
+        st.progress((number - 1) / count, f"Drawing slide {number} of {count} for the file …")
+        st.button("Stop", key="stop-saving", on_click=stop)
+    made = drawn_slide(saving, number)
+    if made is None:  # the browser draws its charts
+        return
+    saving.done.append(made)
+    saving.stills = None
+    if number < count:
+        slide.turn(number + 1)
+    else:
+        saving.file = file_of(saving.done, write_talk(saving.slides))
+        slide.turn_to(None)
+    st.rerun()
+
+
+def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
+    """Return a slide as the file holds it; None while charts of it are drawn."""
+    scene = saving.slides[number - 1]
+    words = DrawnSlide(scene.title, scene.words, scene.notes, scene.size)
+    presenter.put_in_force(saving.slides, number)
+    if scene.page not in PAGES:
+        return words
+    page = PAGES[scene.page]
+    if "model" in st.session_state.get("refused_parameters", ()):
+        return replace(words, missing=presenter.MODEL_GONE)
+    try:
+        with keeping() as kept:
+            presenter.draw_scene(page, scene.pictures)
+    except Exception as error:  # whatever it is, the other slides are saved
+        return replace(words, missing=FAILED.format(reason=str(error)))
+    charts = [key for key in scene.pictures if key in drawn() and key not in kept]
+    if charts and saving.stills is None:
+        selectors = {key: css_class(f"chart-{key}") for key in charts}
+        show(still_charts(selectors, number), "still-charts", take_stills)
+        return None
+    return collected(page, scene, words, kept, saving.stills or {})
+
+
+def collected(
+    page: Page,
+    scene: Slide,
+    words: DrawnSlide,
+    kept: Mapping[str, CanvasPicture],
+    stills: Mapping[str, str | None],
+) -> DrawnSlide:
+    """Return a slide with the pictures that were kept of it and the stills of its charts."""
+    place = next((one for one in kept.values() if one.name == "selected_map"), None)
+    pictures, missing = [], []
+    for key in scene.pictures:
+        what = page.pictures[key]
+        if key in kept:
+            pictures.append(Drawn(what, for_a_file(kept[key], place)))
+        elif stills.get(key):
+            pictures.append(Drawn(what, stills[key]))
+        elif key in stills:
+            missing.append(NO_STILL.format(what=what))
+    if not pictures and not missing:
+        missing.append(NO_MODEL if NOTE in drawn() else presenter.NOT_DRAWN)
+    footer = presenter.footer(scene.pictures)
+    return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
+
+
+def for_a_file(picture: CanvasPicture, place: CanvasPicture | None) -> CanvasPicture:
+    """Return a picture as a file can have it; `place` says which map of it is selected."""
+    header, _ = unpacked(picture.data)
+    changes = {name: value for name, value in ASKS.items() if name in header}
+    if header.get("linked") and place:
+        changes["selected"] = unpacked(place.data)[0]["place"]
+    return picture.having(**changes) if changes else picture
+
+
+def take_stills() -> None:
+    """Take the charts that the browser has drawn; a callback."""
+    match picked("still-charts"):
+        case {"number": int(number), "images": dict(images)} if is_under_way():
+            if number == len(now().done) + 1:
+                now().stills = {key: image_or_none(image) for key, image in images.items()}
+
+
+def image_or_none(address: object) -> str | None:
+    """Return the address of an image if it holds one, of a size that a file has room for."""
+    if not isinstance(address, str) or len(address) > LONGEST_STILL:
+        return None
+    return address if STILL.fullmatch(address) else None
