@@ -1,4 +1,5 @@
 import { element, unpack } from "../../../viz/canvas.js";
+import { written } from "../../../viz/numbers.js";
 import { all } from "../keyboard.js";
 import { marked } from "../marked.js";
 import { turnButton } from "../slide.js";
@@ -30,13 +31,15 @@ import { fitting, having } from "./live.js";
  * @property {number} board the place of a map of all heads
  * @property {number} trained the place of what is written with all of them
  * @property {Record<string, number>} off by a kind, a layer and a head, from 0: what is written without it
+ * @property {string[]} untried heads, as they are named there, that nobody knows of
  * @property {{ words: string, written: number }[]} masks what is written with other masks
  */
 
 const NOT_HERE =
   "This is not in the file, which holds what was computed when it was saved. Open the talk in Headlight to try it.";
 const ONE_ALONE = "The file holds what each head alone does. Choose a single head.";
-const SAME = "The same text, word by word.";
+const SAME = "The model writes the same text.";
+const UNTRIED = "What is written without this head is not in the file: there was no time for it.";
 const OF_ALL_HEADS = ["switchboard", "head_effects", "head_scores"];
 const SILENT = ["attention_lines"]; // parts that keep what is clicked to themselves
 const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
@@ -141,7 +144,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   /** What the model writes without one head, or with other masks. */
   function showHeads(place = null) {
     if (place?.includes(null)) return tell(ONE_ALONE);
-    const { board, trained, off, masks } = slide.heads;
+    const { board, trained, off, untried, masks } = slide.heads;
     const body = open("Without a head");
     const boardHost = hostIn(body);
     const drawBoard = (selected) =>
@@ -150,27 +153,29 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     mount(hostIn(body), "token_strip", trained);
     const heading = body.appendChild(element("h3", "", "Choose a head"));
     const result = hostIn(body);
-    const same = body.appendChild(element("p", "same"));
+    const note = body.appendChild(element("p", "note"));
     if (masks.length) {
       const others = element("div", "masks");
-      for (const { words, written } of masks) {
-        const button = element("button", "control", words, { type: "button" });
-        button.onclick = () => write(words, written);
+      for (const mask of masks) {
+        const button = element("button", "control", mask.words, { type: "button" });
+        button.onclick = () => write(mask.words, mask.written);
         others.append(button);
       }
       body.append(element("h3", "", "With another mask"), others);
     }
-    function write(words, written) {
+    function write(words, from, more = "") {
       heading.textContent = words;
-      mount(result, "token_strip", written);
-      same.textContent = written === trained ? SAME : "";
+      mount(result, "token_strip", from);
+      note.textContent = [from === trained ? SAME : "", more].filter(Boolean).join(" ");
     }
     function select(chosen) {
       drawBoard(chosen);
-      const [kind, layer, head] = chosen;
-      const { header } = unpack(bytesOf(board));
-      const { label } = header.effects.find(({ name }) => name === kind);
-      write(`Without ${label.toLowerCase()}, layer ${layer + 1}, head ${head + 1}`, off[chosen.join()] ?? trained);
+      const [name, layer, head] = chosen;
+      const { label, effects } = unpack(bytesOf(board)).header.effects.find((kind) => kind.name === name);
+      const words = `Without ${label.toLowerCase()}, layer ${layer + 1}, head ${head + 1}`;
+      const change = `The text as trained becomes ${written(effects[layer][head], true)} nats likelier.`;
+      if (untried.includes(chosen.join())) write(words, trained, `${UNTRIED} ${change}`);
+      else write(words, off[chosen.join()] ?? trained, change);
     }
     if (place) select(place);
     else drawBoard(null);

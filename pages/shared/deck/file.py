@@ -45,12 +45,13 @@ class WithoutHeads:
     """What a model writes without each of its heads alone, and with other masks.
 
     The `board` shows the effect of each head, `off` has what is written by kind, layer and head,
-    from 0, where that is another text than as `trained`.
+    from 0, where that is another text than as `trained` and the head was not left `untried`.
     """
 
     board: CanvasPicture
     trained: CanvasPicture
     off: Mapping[tuple[str, int, int], CanvasPicture]
+    untried: Sequence[tuple[str, int, int]]
     masks: Mapping[str, CanvasPicture]
 
 
@@ -170,11 +171,17 @@ def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:
     return {
         "board": data.place(heads.board),
         "trained": data.place(heads.trained),
-        "off": {",".join(map(str, place)): data.place(one) for place, one in heads.off.items()},
+        "off": {place_text(place): data.place(one) for place, one in heads.off.items()},
+        "untried": [place_text(place) for place in heads.untried],
         "masks": [
             {"words": words, "written": data.place(one)} for words, one in heads.masks.items()
         ],
     }
+
+
+def place_text(place: tuple[str, int, int]) -> str:
+    """Return a kind, a layer and a head as the file names them."""
+    return ",".join(map(str, place))
 
 
 def map_of(grid: CanvasPicture) -> CanvasPicture:

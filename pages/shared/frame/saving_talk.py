@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import streamlit as st
 
 from pages.browser.parts import still_charts
-from pages.shared.deck.file import Drawn, DrawnSlide, file_of
+from pages.shared.deck.file import Drawn, DrawnSlide, WithoutHeads, file_of
+from pages.shared.deck.heads import without_heads
 from pages.shared.frame import presenter, talk
 from pages.shared.link.slides import Slide, write_talk
 from pages.shared.show.pictures import css_class, picked, show
 from pages.shared.show.stage import NOTE, drawn, keeping
 from pages.shared.state import slide
+from pages.shared.state.choices import MODEL, SENTENCE, chosen
 from pages.shared.state.page import PAGES, Page
 from viz.canvas import CanvasPicture, unpacked
 
@@ -39,6 +41,7 @@ class Saving:
     slides: tuple[Slide, ...]
     done: list[DrawnSlide] = field(default_factory=list)
     stills: Mapping[str, str | None] | None = None  # of the charts of the slide that is drawn
+    heads: dict[tuple[str, str], WithoutHeads | None] = field(default_factory=dict)
     file: bytes = b""
 
     @property
@@ -89,12 +92,18 @@ def draw_next(number: int) -> None:
     st.html(presenter.STYLE)
     st.html(STYLE)
     with st.container(key="saving"):
-        st.progress((number - 1) / count, f"Drawing slide {number} of {count} for the file …")
+        words = f"Drawing slide {number} of {count} for the file …"
+        bar = st.progress((number - 1) / count, words)
         st.button("Stop", key="stop-saving", on_click=stop)
     made = drawn_slide(saving, number)
     if made is None:  # the browser draws its charts
         return
-    saving.done.append(made)
+    words = f"Slide {number} of {count}: removing one head after the other …"
+
+    def report(share: float) -> None:
+        bar.progress((number - 1 + share) / count, words)
+
+    saving.done.append(replace(made, heads=heads_of(saving, made, report)))
     saving.stills = None
     if number < count:
         slide.turn(number + 1)
@@ -102,6 +111,24 @@ def draw_next(number: int) -> None:
         saving.file = file_of(saving.done, write_talk(saving.slides))
         slide.turn_to(None)
     st.rerun()
+
+
+def heads_of(
+    saving: Saving, made: DrawnSlide, report: Callable[[float], object]
+) -> WithoutHeads | None:
+    """Return what the model of a slide writes without its heads, if the slide is of its text."""
+    sentence = chosen(SENTENCE)
+    if not made.pictures or all(
+        of.sentence != sentence for of, _ in filter(None, drawn().values())
+    ):
+        return None
+    key = chosen(MODEL), sentence
+    if key not in saving.heads:
+        try:
+            saving.heads[key] = without_heads(sentence, report)
+        except Exception:  # then the slide goes without it
+            saving.heads[key] = None
+    return saving.heads[key]
 
 
 def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
