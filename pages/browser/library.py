@@ -73,14 +73,17 @@ def code() -> str:
 def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
     """Return the same for some parts, which all have these stylesheets, and a first file."""
     modules = in_order([first, *drawing])
-    styles = {module.path.stem: stylesheet([module]) for module in modules}
-    styles["theme"] = THEME.read_text(encoding="utf-8")
-    lines = [f"const styles = {json.dumps(styles)};", script(modules), "const parts = {"]
+    found = {module.path.stem: stylesheet([module]) for module in modules}
+    found["theme"] = THEME.read_text(encoding="utf-8")
+    of_parts = {}
     for part in drawing:
         # The stylesheets of all parts, and of what this one imports.
         names = [*sheets, *(module.path.stem for module in in_order([part]))]
-        used = json.dumps([name for name in dict.fromkeys(names) if styles[name]])
-        lines.append(f"{part.stem}: {{ draw: ${part.stem}.draw, sheets: {used} }},")
+        of_parts[part.stem] = [name for name in dict.fromkeys(names) if found[name]]
+    used = {name: found[name] for names in of_parts.values() for name in names}
+    lines = [f"const styles = {json.dumps(used)};", script(modules), "const parts = {"]
+    for name, names in of_parts.items():
+        lines.append(f"{name}: {{ draw: ${name}.draw, sheets: {json.dumps(names)} }},")
     return "\n".join([*lines, "};"])
 
 

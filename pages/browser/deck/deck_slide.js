@@ -113,8 +113,9 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   }
 
   /** Open the panel with a heading; returns where it is filled. */
-  function open(heading) {
+  function open(heading, kind) {
     const body = element("div", "body");
+    panel.className = `panel ${kind}`;
     const bar = element("div", "bar");
     bar.append(element("h2", "", heading), turnButton("×", "Close", close));
     panel.replaceChildren(bar, body);
@@ -137,32 +138,36 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     const levels = array.subarray(index * cells[0] * cells[1], (index + 1) * cells[0] * cells[1]);
     const largest = Math.max(1, ...levels); // levels may be of this map alone
     const weights = Float32Array.from(levels, (level) => (level / largest) * strongest[index][2]);
-    const body = open(`${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase()));
-    body.classList.add("of-map");
+    const words = `${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase());
+    // Beside the map that was clicked, so that its neighbours can be.
+    const body = open(words, column < columns.length / 2 ? "of-map" : "of-map left");
     mount(hostIn(body), "heatmap", having(bytesOf(slide.map), {}, weights));
   }
   /** What the model writes without one head, or with other masks. */
   function showHeads(place = null) {
     if (place?.includes(null)) return tell(ONE_ALONE);
     const { board, trained, off, untried, masks } = slide.heads;
-    const body = open("Without a head");
-    const boardHost = hostIn(body);
+    const body = open("Without a head", "of-heads");
+    const [left, right] = [element("div"), element("div")];
+    body.append(left, right);
+    const boardHost = hostIn(left);
     const drawBoard = (selected) =>
       mount(boardHost, "head_effects", having(bytesOf(board), { selected }), select);
-    body.append(element("h3", "", "As trained"));
-    mount(hostIn(body), "token_strip", trained);
-    const heading = body.appendChild(element("h3", "", "Choose a head"));
-    const result = hostIn(body);
-    const note = body.appendChild(element("p", "note"));
-    if (masks.length) {
-      const others = element("div", "masks");
-      for (const mask of masks) {
-        const button = element("button", "control", mask.words, { type: "button" });
-        button.onclick = () => write(mask.words, mask.written);
-        others.append(button);
-      }
-      body.append(element("h3", "", "With another mask"), others);
+    right.append(element("h3", "", "As trained"));
+    mount(hostIn(right), "token_strip", trained);
+    const heading = right.appendChild(element("h3", "", "Choose a head, or a mask"));
+    const others = element("div", "masks");
+    for (const mask of masks) {
+      const button = element("button", "control", mask.words, { type: "button" });
+      button.onclick = () => {
+        drawBoard(null);
+        write(`Changed: ${mask.words}`, mask.written);
+      };
+      others.append(button);
     }
+    const result = hostIn(right);
+    const note = right.appendChild(element("p", "note"));
+    right.append(element("h3", "", "Other masks"), others);
     function write(words, from, more = "") {
       heading.textContent = words;
       mount(result, "token_strip", from);
@@ -173,7 +178,8 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
       const [name, layer, head] = chosen;
       const { label, effects } = unpack(bytesOf(board)).header.effects.find((kind) => kind.name === name);
       const words = `Without ${label.toLowerCase()}, layer ${layer + 1}, head ${head + 1}`;
-      const change = `The text as trained becomes ${written(effects[layer][head], true)} nats likelier.`;
+      const nats = effects[layer][head];
+      const change = `That makes the text as trained ${written(Math.abs(nats))} nats ${nats < 0 ? "less" : "more"} likely.`;
       if (untried.includes(chosen.join())) write(words, trained, `${UNTRIED} ${change}`);
       else write(words, off[chosen.join()] ?? trained, change);
     }

@@ -70,7 +70,7 @@ export function fitting(stage, size) {
   }
   const isWhole = () => areWhole(pictures, holder);
   async function fit() {
-    if (running) return;
+    if (running || matchMedia("print").matches) return;
     if (innerWidth <= PHONE) {
       stage.style.removeProperty("--slide-zoom");
       stage.style.removeProperty("--slide-room");

@@ -18,13 +18,17 @@ from viz.numbers import writable
 from viz.switches.head_effects import PART as BOARD
 from viz.writing.token_strip import PART as STRIP
 
-LARGEST = 40_000_000  # bytes of a file
+LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
 TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
+HEADS = "what is written without a head"
 TALK_ID, DECK_ID = "talk", "deck"  # of what the document holds as JSON
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
 DECK = library.HERE / "deck" / "deck.js"
-STYLES = [library.HERE / name for name in ("slide.css", "keyboard.css")]
+STYLES = [library.VIZ / "canvas.css"] + [
+    library.HERE / name
+    for name in ("slide.css", "keyboard.css", "deck/deck.css", "deck/deck_slide.css")
+]
 # Nothing is loaded from anywhere; the pictures' styles are made by the one script.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "
@@ -87,17 +91,20 @@ class Data:
         return self.places[digest]
 
 
-def file_of(slides: Sequence[DrawnSlide], talk: str) -> bytes:
-    """Return the file of a talk, whose own text it holds too; ValueError for a talk of no slides.
+def file_of(
+    slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST
+) -> tuple[bytes, list[int]]:
+    """Return the file of a talk, whose own text it holds too, and which slides are not whole in it.
 
-    Pictures for which there is no room within LARGEST are left out, and their slide says so.
+    What has no room within `most` bytes is left out, and its slide, counted from 1, says so. Raises
+    ValueError for a talk of no slides.
     """
     if not slides:
         raise ValueError("The talk has no slides yet: add one, and save it then.")
-    data = Data()
+    data, fitting = Data(), within(slides, most)
     header = {
         "title": writable(slides[0].title) or "Talk",
-        "slides": [written(slide, data) for slide in within(slides, LARGEST)],
+        "slides": [written(slide, data) for slide in fitting],
         "data": data.texts,
         "players": {key.key: key.selector for key in parts.PLAYER_KEYS},
         "keys": parts.named_keys(parts.DECK_KEYS),
@@ -105,7 +112,7 @@ def file_of(slides: Sequence[DrawnSlide], talk: str) -> bytes:
     }
     script, style = script_of(data.parts), style_sheet()
     policy = POLICY.format(script=digest_of(script), style=digest_of(style))
-    return (
+    document = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -113,31 +120,42 @@ def file_of(slides: Sequence[DrawnSlide], talk: str) -> bytes:
         f"{OPENING}{safe(talk)}{CLOSING}\n"
         f'<script type="application/json" id="{DECK_ID}">{as_json(header)}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
-    ).encode()
+    )
+    return document.encode(), [at for at, one in enumerate(fitting, start=1) if one.missing]
 
 
 def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
-    """Return the slides without the pictures that do not fit into so many bytes."""
-    room, known, found = most * 3 // 4, set(), []
+    """Return the slides without what does not fit into so many bytes."""
+    room, known, found = most * 3 // 4, set(), []  # base64 takes a third more
+
+    def fits(*pictures: CanvasPicture | str) -> bool:
+        nonlocal room
+        new = {one for one in pictures if one not in known}
+        size = sum(map(size_of, new))
+        if size > room:
+            return False
+        room -= size
+        known.update(new)
+        return True
+
     for slide in slides:
-        kept, left = [], []
-        for drawn in slide.pictures:
-            size = 0 if drawn.picture in known else size_of(drawn)
-            (kept if size <= room else left).append(drawn)
-            if size <= room:
-                room -= size
-                known.add(drawn.picture)
-        if left:
-            names = ", ".join(drawn.what for drawn in left)
-            words = TOO_LARGE.format(most=most // 1_000_000, names=names)
-            slide = replace(slide, pictures=kept, missing=f"{slide.missing} {words}".strip())
-        found.append(slide)
+        kept = [drawn for drawn in slide.pictures if fits(drawn.picture)]
+        left = [drawn.what for drawn in slide.pictures if drawn not in kept]
+        heads = slide.heads
+        if heads and not fits(
+            heads.board, heads.trained, *heads.off.values(), *heads.masks.values()
+        ):
+            heads = None
+            left.append(HEADS)
+        words = TOO_LARGE.format(most=most // 1_000_000, names=", ".join(left)) if left else ""
+        missing = f"{slide.missing} {words}".strip()
+        found.append(replace(slide, pictures=kept, heads=heads, missing=missing))
     return found
 
 
-def size_of(drawn: Drawn) -> int:
+def size_of(picture: CanvasPicture | str) -> int:
     """Return how many bytes a picture takes."""
-    return len(drawn.picture if isinstance(drawn.picture, str) else drawn.picture.data)
+    return len(picture if isinstance(picture, str) else picture.data)
 
 
 def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
@@ -188,7 +206,8 @@ def map_of(grid: CanvasPicture) -> CanvasPicture:
     """Return a map of one head of a grid, whose weights the browser puts in."""
     header, _ = unpacked(grid.data)
     queries, keys = header["queries"], header["keys"]
-    empty = attention_heatmap(np.zeros((len(queries), len(keys))), queries, keys, name="about")
+    zeros = np.zeros((len(queries), len(keys)))
+    empty = attention_heatmap(zeros, queries, keys, name="weight, rounded:")
     return CanvasPicture.pack(empty.part, unpacked(empty.data)[0], height=0)
 
 
@@ -208,9 +227,7 @@ def script_of(drawing: Iterable[Part]) -> str:
 def style_sheet() -> str:
     """Return the style of the document; pictures have their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
-    own = [path.read_text(encoding="utf-8") for path in (*STYLES, DECK.with_suffix(".css"))]
-    base = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
-    return "\n".join([base, theme, *own])
+    return "\n".join([theme, *(path.read_text(encoding="utf-8") for path in STYLES)])
 
 
 def digest_of(text: str) -> str:

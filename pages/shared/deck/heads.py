@@ -47,5 +47,5 @@ def with_mask(run: ModelRun, mask: Edits) -> Writing:
 
 def strip(found: Writing, trained: Writing | None = None) -> CanvasPicture:
     """Return a translation as it is drawn, with what differs from that `as trained` framed."""
-    label = f"Translation, log-probability {number_text(found.score)}"
+    label = f"Log-probability {number_text(found.score)}"
     return token_strip(found.text, chips_written(found, trained), label=label, explained=False)

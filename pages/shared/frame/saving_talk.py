@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -43,11 +43,7 @@ class Saving:
     stills: Mapping[str, str | None] | None = None  # of the charts of the slide that is drawn
     heads: dict[tuple[str, str], WithoutHeads | None] = field(default_factory=dict)
     file: bytes = b""
-
-    @property
-    def left_out(self) -> list[int]:
-        """The numbers of the slides, from 1, of which something is not in the file."""
-        return [number for number, one in enumerate(self.done, start=1) if one.missing]
+    left_out: list[int] = field(default_factory=list)  # slides, from 1, that are not whole in it
 
 
 def start() -> None:
@@ -81,7 +77,13 @@ def is_under_way() -> bool:
 def saved() -> Saving | None:
     """Return the saved file of the talk in force, if there is one."""
     found = now()
-    return found if found and found.file and found.slides == talk.in_force() else None
+    is_same = found and scenes(found.slides) == scenes(talk.in_force())
+    return found if is_same and found.file else None
+
+
+def scenes(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides without what they are completed by when they are drawn."""
+    return [replace(one, drawn=()) for one in slides]
 
 
 def draw_next(number: int) -> None:
@@ -108,7 +110,8 @@ def draw_next(number: int) -> None:
     if number < count:
         slide.turn(number + 1)
     else:
-        saving.file = file_of(saving.done, write_talk(saving.slides))
+        saving.file, saving.left_out = file_of(saving.done, write_talk(saving.slides))
+        saving.done.clear()
         slide.turn_to(None)
     st.rerun()
 
@@ -179,12 +182,12 @@ def collected(
 
 
 def for_a_file(picture: CanvasPicture, place: CanvasPicture | None) -> CanvasPicture:
-    """Return a picture as a file can have it; `place` says which map of it is selected."""
+    """Return a picture as a file has it; `place` is what says which map of it is selected."""
     header, _ = unpacked(picture.data)
     changes = {name: value for name, value in ASKS.items() if name in header}
     if header.get("linked") and place:
         changes["selected"] = unpacked(place.data)[0]["place"]
-    return picture.having(**changes) if changes else picture
+    return replace(picture.having(**changes), numbers={})
 
 
 def take_stills() -> None:

@@ -45,8 +45,9 @@ def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> He
     return HeadsOff(found, tuple(untried))
 
 
+@model_call()
 @torch.inference_mode()
-def heads_that_change(run: ModelRun) -> list[Head]:
+def heads_that_change(run: ModelRun) -> tuple[Head, ...]:
     """Return the heads without which a greedy decoding is another one.
 
     That is so where, over what is written with all heads, the likeliest next token is another one
@@ -69,4 +70,4 @@ def heads_that_change(run: ModelRun) -> list[Head]:
             changed = (likeliest != ids).any(dim=-1).tolist()
             places = [(site.kind, site.layer, head) for site, head in batch]
             found += [place for place, other in zip(places, changed, strict=True) if other]
-    return found
+    return tuple(found)
