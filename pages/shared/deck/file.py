@@ -25,10 +25,7 @@ TALK_ID, DECK_ID = "talk", "deck"  # of what the document holds as JSON
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
 DECK = library.HERE / "deck" / "deck.js"
-STYLES = [library.VIZ / "canvas.css"] + [
-    library.HERE / name
-    for name in ("slide.css", "keyboard.css", "deck/deck.css", "deck/deck_slide.css")
-]
+STYLES = ("slide.css", "keyboard.css", "deck/deck.css", "deck/deck_slide.css")
 # Nothing is loaded from anywhere; the pictures' styles are made by the one script.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "
@@ -227,7 +224,8 @@ def script_of(drawing: Iterable[Part]) -> str:
 def style_sheet() -> str:
     """Return the style of the document; pictures have their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
-    return "\n".join([theme, *(path.read_text(encoding="utf-8") for path in STYLES)])
+    own = [(library.HERE / name).read_text(encoding="utf-8") for name in STYLES]
+    return "\n".join([(library.VIZ / "canvas.css").read_text(encoding="utf-8"), theme, *own])
 
 
 def digest_of(text: str) -> str:
