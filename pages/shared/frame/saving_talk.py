@@ -16,7 +16,7 @@ from pages.shared.frame import presenter, talk
 from pages.shared.link import address
 from pages.shared.link.slides import Slide, write_talk
 from pages.shared.show.pictures import css_class, picked, show
-from pages.shared.show.stage import drawn, keeping
+from pages.shared.show.stage import Kept, drawn, keeping
 from pages.shared.state import slide
 from pages.shared.state.choices import MODEL, SENTENCE, chosen
 from pages.shared.state.page import PAGES, Page
@@ -162,16 +162,18 @@ def collected(
     page: Page,
     scene: Slide,
     words: DrawnSlide,
-    kept: Mapping[str, CanvasPicture],
+    kept: Mapping[str, Kept],
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
     """Return a slide with the pictures that were kept of it and the stills of its charts."""
-    place = next((one for one in kept.values() if one.name == "selected_map"), None)
+    all_kept = (one.picture for one in kept.values())
+    place = next((one for one in all_kept if one.name == "selected_map"), None)
     pictures, missing = [], []
     for key in scene.pictures:
         what = page.pictures[key]
         if key in kept:
-            pictures.append(Drawn(what, for_a_file(kept[key], place)))
+            answers = {name: for_a_file(one, None) for name, one in kept[key].answers.items()}
+            pictures.append(Drawn(what, for_a_file(kept[key].picture, place), answers))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key]))
         elif key in stills:
