@@ -85,7 +85,7 @@ def tools() -> None:
     with how, st.expander("How a talk is made"):
         st.markdown(HOW)
     with file, st.expander("Load a talk from a file"):
-        label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
+        label = f"A file saved here, JSON or HTML, with at most {LARGEST_FILE // 1000} kB of text"
         st.file_uploader(label, type=["json", "html"], key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)

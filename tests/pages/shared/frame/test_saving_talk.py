@@ -12,7 +12,7 @@ from pages.shared.frame import saving_talk
 from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import Slide, read_talk
 from pages.shared.state.catalog import LIBRARY
-from tests.pages.apps import address, button, go_to, new_app, open_page
+from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
 from tests.viz.unpacking import split
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
@@ -123,6 +123,23 @@ def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
     assert first["pictures"] == second["pictures"] == []
     assert (words["title"], words["missing"]) == ("<b>Title", "")
     assert len(last["pictures"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "translates"), [("T5", True), ("classes", False), ("GPT-2", False)]
+)
+def test_a_model_of_the_library_is_saved_alike(name, translates, transformers_folders):
+    folder = transformers_folders[name]
+    app = open_with(folder)
+    parameters = {"model": f"{LIBRARY}{folder}", "sentence": "I love my cat.", "kind": "encoder"}
+    if name == "GPT-2":
+        parameters["kind"] = "decoder"
+    app.session_state["talk"] = (Slide("attention", parameters, pictures=("grid",)),)
+    saving = save(go_to(app, "talk"))
+    (slide,) = slides_in(saving.file)
+    assert saving.left_out == []
+    assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
+    assert (slide["heads"] is not None) == translates
 
 
 def test_a_slide_that_fails_says_so_and_the_rest_is_saved(monkeypatch):
