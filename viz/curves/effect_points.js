@@ -20,6 +20,8 @@ const WORDS = 64; // pixels above and below the plot on a slide
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels
 const NEAR = 24; // pixels from a point within which it is pointed at
 const LINE = 15; // pixels of a line of words
+const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels from a point to where its words may be
+const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines above or below it
 const TOUCHED = matchMedia("(hover: none)").matches;
 
 /**
@@ -124,31 +126,36 @@ function makePicture(root) {
     if (at !== null) ring(context, spots[at], 6, 1.5);
   }
 
-  /** Write the words of some points beside them, none on another's. */
+  /** Write the words of some points where they hide the fewest points, and none of the others. */
   function nameThem(context, left, right, top, bottom) {
     context.font = `12px ${getComputedStyle(root).fontFamily}`;
+    context.textAlign = "left";
+    context.lineWidth = 1;
     const taken = [];
+    const meet = (one, other) =>
+      Math.abs(one.level - other.level) < LINE && one.from < other.to && other.from < one.to;
+    const hidden = (box) =>
+      spots.filter(([x, y]) => x > box.from - 5 && x < box.to + 5 && Math.abs(y - box.level) < LINE / 2 + 3).length;
     for (const { place, words } of header.named) {
       const [px, py] = spots[place];
       const size = Math.min(context.measureText(words).width, right - left - 20);
-      const before = px + 10 + size > right;
-      const from = before ? Math.max(left, px - 10 - size) : px + 10;
-      const meets = (level) =>
-        taken.some((box) => Math.abs(box.level - level) < LINE && box.from < from + size && from < box.to);
-      const steps = [0, 1, -1, 2, -2, 3, -3, 4, -4].map((step) => py + step * LINE);
-      const level = steps.find((one) => one > top && one < bottom && !meets(one)) ?? py;
-      taken.push({ level, from, to: from + size });
-      if (level !== py) {
-        context.globalAlpha = 0.4;
-        context.lineWidth = 1;
-        context.beginPath();
-        context.moveTo(px, py);
-        context.lineTo(before ? from + size : from, level);
-        context.stroke();
-        context.globalAlpha = 1;
-      }
-      context.textAlign = "left";
-      context.fillText(words, from, level, size);
+      const boxes = ASIDE.flatMap((aside) =>
+        ALOFT.map((aloft) => {
+          const from = aside > 0 ? px + aside : px + aside - size;
+          return { from, to: from + size, level: py + aloft * LINE, far: Math.abs(aside) / 10 + Math.abs(aloft) };
+        }),
+      ).filter((box) => box.from >= left && box.to <= right && box.level > top + 6 && box.level < bottom - 6);
+      const cost = (box) => box.far + 3 * hidden(box) + 100 * taken.filter((other) => meet(box, other)).length;
+      const best = boxes.sort((one, other) => cost(one) - cost(other))[0];
+      if (!best) continue;
+      taken.push(best);
+      context.globalAlpha = 0.4;
+      context.beginPath();
+      context.moveTo(px, py);
+      context.lineTo(best.from > px ? best.from - 2 : best.to + 2, best.level);
+      context.stroke();
+      context.globalAlpha = 1;
+      context.fillText(words, best.from, best.level, size);
     }
   }
 

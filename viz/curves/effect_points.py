@@ -26,9 +26,9 @@ def effect_points(
 ) -> CanvasPicture:
     """A point for each effect (N,), in nats, and the line on which both numbers are equal.
 
-    `names` are read by pointing, `groups` tell the colour of each point, and `named` holds the short
-    words that stand beside some points, by their place. A click on a `clickable` picture answers
-    with the place of the nearest point; `selected` is the place of one with a ring. Raises
+    `names` are read by pointing, `groups` tell the colour of each point, and `named` holds the
+    short words that stand beside some points, by their place. A click on a `clickable` picture
+    answers with the place of the nearest point; `selected` is the place of one with a ring. Raises
     ValueError if the sizes do not fit, or for more groups than there are colours.
     """
     groups = [""] * len(names) if groups is None else groups

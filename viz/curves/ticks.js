@@ -10,12 +10,14 @@ export function ticks(low, high, count) {
   return found;
 }
 
-/** A number in as few signs as tell it to four digits. */
+/** A number in as few signs as tell it to four digits, with a true minus. */
 export function short(number) {
   const rounded = Number(number.toPrecision(4));
-  return rounded !== 0 && Math.abs(rounded) < 1e-4
-    ? rounded.toExponential()
-    : rounded.toLocaleString("en", { maximumSignificantDigits: 4 });
+  const text =
+    rounded !== 0 && Math.abs(rounded) < 1e-4
+      ? rounded.toExponential()
+      : rounded.toLocaleString("en", { maximumSignificantDigits: 4 });
+  return text.replace("-", "\u2212");
 }
 
 /** A dot on a canvas. */
