@@ -16,7 +16,7 @@ import { dot, short, ticks } from "./ticks.js";
 
 const SHAPE = 0.66; // of a width that the height is
 const [LOWEST, HIGHEST] = [240, 400]; // pixels
-const WORDS = 64; // pixels above and below the plot on a slide
+const GAPS = 12; // pixels between the plot and the words above and below it
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels
 const NEAR = 24; // pixels from a point within which it is pointed at
 const LINE = 15; // pixels of a line of words
@@ -54,11 +54,12 @@ function makePicture(root) {
     if (JSON.stringify(next.names) !== JSON.stringify(header?.names)) at = null;
     [header, numbers, pick] = [next, values, answer];
     canvas.classList.toggle("clickable", header.clickable);
-    legend.hidden = header.kinds.length < 2;
+    const kinds = header.kinds.length > 1 ? header.kinds : [];
     legend.replaceChildren(
-      ...header.kinds.map((kind, place) =>
+      ...kinds.map((kind, place) =>
         element("span", "kind", kind, { style: `--dot: ${header.colors[place]}` }),
       ),
+      element("span", "right", "the estimate is right"),
     );
     render();
   }
@@ -67,10 +68,11 @@ function makePicture(root) {
     const width = root.clientWidth;
     if (!width) return;
     const { fills, height } = roomOf(root);
-    const high = fills ? height - WORDS : Math.max(LOWEST, Math.min(HIGHEST, width * SHAPE));
+    const words = reading.offsetHeight + legend.offsetHeight + GAPS;
+    const high = fills ? height - words : Math.max(LOWEST, Math.min(HIGHEST, width * SHAPE));
     drawPlot(fitCanvas(canvas, width, high), width, high);
     canvas.ariaLabel = inWords();
-    reading.replaceChildren(at === null ? element("span", "hint", hint()) : words(at));
+    reading.replaceChildren(at === null ? element("span", "hint", hint()) : told(at));
   }
 
   function drawPlot(context, width, height) {
@@ -121,9 +123,8 @@ function makePicture(root) {
     context.globalAlpha = 1;
     context.fillStyle = context.strokeStyle = color;
     nameThem(context, left, right, top, bottom);
-    if (isSaved()) return;
     if (selected !== null) ring(context, spots[selected], 7, 2);
-    if (at !== null) ring(context, spots[at], 6, 1.5);
+    if (at !== null && !isSaved()) ring(context, spots[at], 6, 1.5);
   }
 
   /** Write the words of some points where they hide the fewest points, and none of the others. */
@@ -163,12 +164,12 @@ function makePicture(root) {
     const opens = header.clickable ? (TOUCHED ? " Tap it again to open it." : " Click it to open it.") : "";
     return `${TOUCHED ? "Tap" : "Point at"} a point to read it.${opens}`;
   }
-  const words = (point) =>
+  const told = (point) =>
     `${header.names[point]}: estimated ${written(estimated(point), true)}, true ${written(trueOf(point), true)} nats`;
   function inWords() {
     const apart = header.names.map((_, point) => Math.abs(trueOf(point) - estimated(point)));
     const furthest = apart.indexOf(Math.max(...apart));
-    return `${header.names.length} effects, estimated against true. Furthest apart: ${words(furthest)}`;
+    return `${header.names.length} effects, estimated against true. Furthest apart: ${told(furthest)}`;
   }
 
   function pointAt(next) {

@@ -56,7 +56,7 @@ INTRO = (
     "for a head’s gate, times the way of the gate to 0. This is attribution patching (Nanda 2023, "
     "Syed et al. 2023) with nothing put in place of the head, and without its sign the importance "
     "of Michel et al. 2019. It is exact for small changes; a removal is a large one. Below 0 the "
-    "head helped {measure}. On the line the estimate is right."
+    "head helped {measure}."
 )
 WHY = (
     "Where the truth leaves the estimate, in nats, measured in two more removals of each. "
@@ -187,7 +187,12 @@ def why(run: ModelRun, on: int | None, heads: list[Head], numbers: np.ndarray) -
         largest = int(np.argmax(np.abs(gap[:3])))
         parts[largest] = f"**{parts[largest]}**"
         effects = [number_text(value, signed=True) for value in (guess, true)]
-        cells = [short(head), *effects, *parts, number_text(gap.sharpness, 2)]
+        cells = [
+            short(head).replace(" ", "\u00a0"),
+            *effects,
+            *parts,
+            number_text(gap.sharpness, 2),
+        ]
         rows.append(f"| {' | '.join(cells)} |")
     st.markdown("**Furthest from the line**")
     st.markdown("\n".join(rows))

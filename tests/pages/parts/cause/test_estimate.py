@@ -79,7 +79,8 @@ def test_every_head_is_estimated_and_measured_and_the_furthest_are_named(read):
     found = gaps(shipped, trace, [sites[place] for place in named])
     for place, one, gap in zip(named, header["named"], found, strict=True):
         assert sum(gap[:3]) == pytest.approx(true[place] - flat(estimated)[place], abs=1e-4)
-        (row,) = [line for line in table.splitlines() if line.startswith(f"| {one['words']} |")]
+        lines = table.replace("\u00a0", " ").splitlines()
+        (row,) = [line for line in lines if line.startswith(f"| {one['words']} |")]
         assert number_text(true[place], signed=True) in row
         assert number_text(gap.sharpness, 2) in row
 
