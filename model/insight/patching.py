@@ -137,9 +137,7 @@ def two_runs(
     check_tokens(into, giving)
     edits, runs, differences = edits or {}, [], []
     for trace in (into, giving):
-        run = PartsOfHeads(
-            trace.source_tokens, trace.target_tokens[: answers.row + 1], parts=parts
-        )
+        run = PartsOfHeads(trace.source_tokens, trace.target_tokens[: answers.row + 1], parts=parts)
         run.logits = reader.rerun(run, Run(edits, run))
         runs.append(run)
         differences.append(answers.difference(run.logits).item())
