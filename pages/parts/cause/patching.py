@@ -22,7 +22,8 @@ from pages.shared.state.choice import one_of
 from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture, head_effects, sum_bars
-from viz.numbers import number_text
+from viz.numbers import DECIMALS, number_text
+from viz.tokens import and_written
 
 TITLE = "Patching between two texts"
 WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}
@@ -31,7 +32,7 @@ DETAIL = "patch-detail"  # the key of what shows the selected head
 MOST_UNASKED = (
     4_000  # tokens, in the runs of all heads together, that are measured without a button
 )
-UNIT = "of the gap"
+UNIT = "% of the gap"
 ENDS = ("away from it", "towards the run it comes from")
 DIRECTIONS = (
     "Clean into changed finds heads that are enough to bring the answer back; changed into clean "
@@ -60,9 +61,9 @@ INTRO = (
 )
 SHARE = (
     "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} text’s; "
-    "all that follows is computed anew. Its share is (patched − {into}) / ({giving} − {into}): 1 "
-    "if the whole gap between the runs comes with it, 0 if none of it. Shares need not add up: "
-    "heads build on each other. Click one to see its tokens."
+    "all that follows is computed anew. Its share is (patched − {into}) / ({giving} − {into}): "
+    "100 % if the whole gap between the runs comes with it, 0 % if none of it. Shares need not add "
+    "up: heads build on each other. Click one to see its tokens."
 )
 TOKENS = {
     "heads": "The head’s output is put in at one token alone, the query.",
@@ -145,9 +146,21 @@ def measured(asked: Asked, texts: TwoTexts) -> Patched | None:
     return found
 
 
+def in_percent(shares: np.ndarray) -> np.ndarray:
+    """Return shares as pictures show them; noise of the last digits is none."""
+    return np.round(100 * shares, DECIMALS)
+
+
 def map_of(shares: Shares, place: tuple[str, int, int] | None = None) -> CanvasPicture:
     """Return the map of what each head brings; the one at a place is marked."""
-    return head_effects(shares, labels=KINDS, selected=place, measure=UNIT, ends=ENDS, blue="above")
+    return head_effects(
+        {kind: in_percent(those) for kind, those in shares.items()},
+        labels=KINDS,
+        selected=place,
+        measure=UNIT,
+        ends=ENDS,
+        blue="above",
+    )
 
 
 def selected(shares: Shares) -> tuple[Site, int]:
@@ -180,12 +193,12 @@ def checks(found: Patched, part: Part, backwards: bool) -> None:
     first, second = st.columns(2)
     first.metric("After the clean text", in_nats(differences["clean"]))
     second.metric("After the changed text", in_nats(differences["changed"]))
-    itself = f"The {into} run’s own {PARTS[part]} put in: change"
-    st.metric(itself, f"{number_text(found.itself)} nats")
-    st.metric("Outputs of all heads at once", f"{number_text(found.outputs)} {UNIT}")
+    label = f"Change by the {into} run’s own {PARTS[part]}"
+    st.metric(label, f"{number_text(found.itself)} nats")
+    st.metric("Outputs of all heads at once", f"{number_text(100 * found.outputs, 1)} {UNIT}")
     if part != "heads":
         label = f"{PARTS[part].capitalize()} of all heads at once"
-        st.metric(label, f"{number_text(found.parts)} {UNIT}")
+        st.metric(label, f"{number_text(100 * found.parts, 1)} {UNIT}")
     caption(CHECKS)
 
 
@@ -193,23 +206,37 @@ def tokens_of_head(
     asked: Asked, texts: TwoTexts, found: Patched, site: Site, head: int, of: About
 ) -> None:
     """Draw what a head brings at each of its tokens alone."""
-    part = asked[3]
-    shares = patched_tokens(*asked, site, head)
-    first, second = (
-        trace.key_tokens(site) if part == "value" else trace.query_tokens(site)
-        for trace in (texts.clean, texts.changed)
-    )
-    pairs = zip(first[: len(shares)], second, strict=False)
-    names = [
-        f"{place}: {one.text}" + ("" if one.id == other.id else f" / {other.text}")
-        for place, (one, other) in enumerate(pairs, start=1)
-    ]
-    whole = float(found.shares[site.kind][site.layer, head])
+    shares, part = patched_tokens(*asked, site, head), asked[3]
+    whole = found.shares[site.kind][site.layer, head]
     reveal_if_sought(DETAIL)
     words = site_words(*site, head)
     st.subheader(words)
     caption(TOKENS[part])
     picture = sum_bars(
-        shares, names, ends=ENDS[::-1], total="At all tokens at once", unit=UNIT, whole=whole
+        in_percent(shares),
+        names_of(texts, site, part)[: len(shares)],
+        ends=ENDS[::-1],
+        total="At all tokens at once",
+        unit=UNIT,
+        whole=float(in_percent(whole)),
     )
     show(picture, "patch-tokens", of=of, what=f"{WHAT['patch-tokens']}: {words}")
+
+
+def names_of(texts: TwoTexts, site: Site, part: Part) -> list[str]:
+    """Return what the tokens are called at which a part of a head is put in: those of both texts.
+
+    Beside a query of the decoder stands what was written after it.
+    """
+    clean, changed = (
+        trace.key_tokens(site) if part == "value" else trace.query_tokens(site)
+        for trace in (texts.clean, texts.changed)
+    )
+    read = [
+        one.text if one.id == other.id else f"{one.text} / {other.text}"
+        for one, other in zip(clean, changed, strict=True)
+    ]
+    if part != "value" and site.kind != "encoder":
+        after = dict(zip(texts.written.rows, texts.written.texts, strict=True))
+        read = and_written(read, [after.get(row, "") for row in range(len(read))])
+    return [f"{place}: {name}" for place, name in enumerate(read, start=1)]

@@ -39,7 +39,7 @@ def write_step(place: int | str) -> str:
 
 
 CHANGED = text("patch_text", "", LONGEST_SENTENCE, label="Changed text")
-STEP = Choice("patch_word", FIRST, read_step, write_step, label="In place of the written word")
+STEP = Choice("patch_word", FIRST, read_step, write_step, label="Written word")
 CLEAN_ANSWER = text("patch_clean", "", LONGEST_WORD, label="Answer to the clean text")
 CHANGED_ANSWER = text("patch_changed", "", LONGEST_WORD, label="Answer to the changed text")
 CHOICES = (CHANGED, STEP, CLEAN_ANSWER, CHANGED_ANSWER)
