@@ -36,8 +36,8 @@ class TwoTexts:
     """A clean and a changed text, after both of which a decoder reads the same written tokens.
 
     The traces have tokens alone. `likeliest` are the ids (N, LIKELIEST) that either text finds so
-    where each token was written, and `first_apart` is the place of the first of them that the
-    changed text would not have written: if there is none, of the one it makes most less likely.
+    where each token was written. `first_apart` is the place of the first of them that the changed
+    text would not have written; if there is none, of the one whose probability differs most.
     """
 
     clean: Trace
@@ -88,7 +88,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     apart = (place for place, (token, best) in enumerate(found) if best[0] != token)
     tokens = [Trace(trace.source_tokens, trace.target_tokens) for trace in (clean, other)]
     return TwoTexts(
-        *tokens, objective, tuple(likeliest), next(apart, int((first - second).argmax()))
+        *tokens, objective, tuple(likeliest), next(apart, int((first - second).abs().argmax()))
     )
 
 
