@@ -38,7 +38,7 @@ def patching(translator: Translator) -> Case:
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )
     clean = translator.trace(source, target)
-    changed = translator.trace(source.replace("dog", "cat", 1), target)
+    changed = translator.trace(source.replace("bread", "house"), target)
     assert len(clean.source_tokens) == len(changed.source_tokens) == len(clean.target_tokens)
     row = TOKENS - 1
     apart = clean.logits[0, row] - changed.logits[0, row]
