@@ -85,11 +85,10 @@ def test_other_parts_and_the_other_direction_by_mouse(cause, runs):
 
 
 def test_heads_go_by_keyboard(cause):
-    selected = cause.locator(f"{HEADS} .head.selected")
+    selected = cause.locator(f"{HEADS} [aria-pressed=true]")
     selected.focus()
     cause.keyboard.press("ArrowUp")
     cause.keyboard.press("Enter")
-    cause.wait_for_function("() => location.search.includes('layer=')")
     cause.get_by_role("heading", name=re.compile("layer 2")).wait_for()
 
 
