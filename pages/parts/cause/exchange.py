@@ -66,18 +66,20 @@ NEXT = next_words()
 PLACE = {word: place for place, word in enumerate(NEXT)}
 
 
-def exchanged(text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts with one word exchanged for one like it, or if there is none for its neighbour.
+def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
+    """Yield texts with a word exchanged for one like it, each after what that is called.
 
-    Beside each is what it is called: cat → dog, which has letters alone beside the arrow.
+    A name, such as cat → dog, has letters alone beside the arrow.
     """
-    words = list(WORD.finditer(text))
-    known = [word for word in words if word[0].lower() in NEXT]
+    known = [word for word in WORD.finditer(text) if word[0].lower() in NEXT]
     for word in sorted(known, key=lambda word: PLACE[word[0].lower()]):
         yield in_place(text, word, NEXT[word[0].lower()])
-    if not known:
-        for other, word in reversed(list(pairwise(words))):
-            yield in_place(text, word, other[0])
+
+
+def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
+    """Yield texts with a word exchanged for the one before it, the last first; see above."""
+    for other, word in reversed(list(pairwise(WORD.finditer(text)))):
+        yield in_place(text, word, other[0])
 
 
 def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
@@ -89,12 +91,14 @@ def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
 def texts_beside(reader: Reader, text: str) -> dict[str, str]:
     """Return some texts with one word of a text exchanged, by what they are called.
 
-    They have as many tokens, as far as is known before the model has read them.
+    They have as many tokens, as far as is known before the model has read them. A word's neighbour
+    is put in its place only if there are no words alike to exchange.
     """
-    found: dict[str, str] = {}
     with suppress(ValueError):  # what the model has no tokens for
         length = len(reader.begin(text))
-        for name, other in islice(exchanged(text), MOST_TRIED):
-            if len(found) < MOST and other != text and len(reader.begin(other)) == length:
-                found.setdefault(name, other)
-    return found
+        for ways in (for_one_alike, for_its_neighbour):
+            tried = islice(ways(text), MOST_TRIED)
+            fit = (way for way in tried if way[1] != text and len(reader.begin(way[1])) == length)
+            if found := dict(islice(fit, MOST)):
+                return found
+    return {}

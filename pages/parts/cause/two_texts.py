@@ -21,6 +21,8 @@ from pages.shared.widgets.choose import choose, pick_one
 
 FIRST = "first"
 NOTHING_OFFERED = "Type a changed text, which differs from this one in a word."
+NO_TOKEN = -1
+SAME = "“{word}” is the answer to the clean text: type another."
 GIVES_WAY = "The token of the model itself stands in place of the answer that was asked for:"
 
 
@@ -117,7 +119,7 @@ def choose_answer(
 ) -> tuple[int, str]:
     """Draw the choice of an answer after a row, the first of the `best` tokens by default.
 
-    Return the token and what it is called.
+    Return the token, which is not `not_this`, and what it is called.
     """
     question = Question("", row)
     likely = {reader.label(trace, question, token): token for token in reversed(best)}
@@ -136,7 +138,10 @@ def choose_answer(
         return likely[asked], asked
     if asked.strip():
         try:
-            return other_token(reader, asked.strip(), Step(row, not_this, "", "")), asked.strip()
+            token = other_token(reader, asked.strip(), Step(row, NO_TOKEN, "", ""))
+            if token == not_this:
+                raise ValueError(SAME.format(word=asked.strip()))
+            return token, asked.strip()
         except ValueError as error:
             st.info(GIVES_WAY)
             st.text(str(error))

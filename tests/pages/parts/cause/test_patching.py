@@ -107,6 +107,17 @@ def test_a_link_holds_the_written_word_and_the_answers(compared, shipped):
     assert choices.items() <= address(app).items()
 
 
+def test_a_known_target_is_what_the_decoder_reads(shipped):
+    target = "Ma sœur a vendu mon chat."
+    app = open_page("cause", **PLACE, target=target)
+    clean, changed = (shipped.trace(text, target) for text in (SENTENCE, CHANGED))
+    ids = [token.id for token in clean.target_tokens[1:]]
+    best = changed.logits[0].argmax(dim=-1).tolist()
+    row = next(row for row, token in enumerate(ids) if best[row] != token)
+    answers = Answers(row, ids[row], best[row])
+    check(app, two_runs(shipped, changed, clean, answers, ("heads",)), "heads")
+
+
 def test_a_typed_text_takes_the_place_of_the_one_that_is_offered(compared):
     app = open_page("cause", **PLACE, patch_text="Your brother had your horse.")
     app.text_input(key="patch_text").set_value(CHANGED).run()
@@ -149,7 +160,7 @@ def test_a_sentence_of_one_word_asks_for_a_changed_text():
     [
         ("extraordinairement", "tokens here"),
         ("<b>日本語</b>", "is 17 tokens here"),
-        ("the same", "is the written word itself"),
+        ("the same", "is the answer to the clean text"),
     ],
 )
 def test_an_answer_that_is_no_token_gives_way_to_the_models_own(word, why, compared, shipped):
