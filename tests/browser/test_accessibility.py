@@ -13,6 +13,7 @@ PAGES = {
     "cause": "Rank correlation",
     "cause?cause_tab=wrote": "Sum of all parts",
     "cause?cause_tab=estimate": "Furthest from the line",
+    "cause?cause_tab=patching": "At all tokens at once",
     "compare": "Translation of B",
     "inside": "Into the residual stream",
     "inside?inside_tab=Switches": "ReLU or GELU",
