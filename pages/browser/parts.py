@@ -22,6 +22,7 @@ SLIDE_LIST, THUMBNAIL = (
     Part(Path(__file__).with_name(f"{name}.js")) for name in ("slide_list", "thumbnail")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json"]
+Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
 
 
 @dataclass(frozen=True)
@@ -207,18 +208,22 @@ def save_menu(
     formats: Sequence[Format],
     *,
     made_here: Sequence[Format] = ("png", "svg"),
-    file: tuple[Format, bytes, int] | None = None,
+    copies: Sequence[Copy] = (),
+    key: str = "",
+    file: tuple[Format | Copy, bytes, int] | None = None,
     of: str | None = None,
 ) -> CanvasPicture:
     """Return the button that saves a picture, or the chart that the selector `of` finds on a page.
 
     Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
     as it looks. For another one a click answers with its name, and the menu drawn again with the
-    `file`, its bytes and a new number saves it, once. `name` is the files' without ending,
+    `file`, its bytes and a new number saves it, once. A component is asked for in the same way; the
+    address of the picture alone names it by its `key`. `name` is the files' without ending,
     `caption` is written below the picture, `what` names it for screen readers.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}
     header |= {"formats": list(formats), "made_here": list(made_here)}
+    header |= {"copies": list(copies), "key": key}
     files = []
     if file is not None:
         format_, content, number = file

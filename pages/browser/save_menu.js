@@ -1,4 +1,5 @@
 import { answering, begin, element, icon, unpack } from "../../viz/canvas.js";
+import { addressOf, frameOf, slideCopies } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
 
 /**
@@ -8,6 +9,8 @@ import { toSvg } from "./to_svg.js";
  * @property {string} what names the picture for screen readers
  * @property {string[]} formats
  * @property {string[]} made_here formats that are made in the browser
+ * @property {string[]} copies what can be copied for slides, see for_slides.js
+ * @property {string} key of the picture, in addresses
  * @property {string | null} of the CSS selector of a chart
  * @property {{ format: string, number: number }} [file] that was asked for; its bytes are the array
  */
@@ -47,7 +50,8 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   if (header.file && header.file.number !== root.number) {
     root.number = header.file.number;
     const { format } = header.file;
-    download(new Blob(format === "html" ? [array, colorsOf(root)] : [array]), `${header.name}.${format}`);
+    if (root.copying) root.give(new TextDecoder().decode(array));
+    else download(new Blob(format === "html" ? [array, colorsOf(root)] : [array]), `${header.name}.${format}`);
   }
   const words = JSON.stringify([header.name, header.caption, header.formats]);
   root.ask = answering(root, setTriggerValue, "wanted");
@@ -63,19 +67,17 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
   const formats = element("div", "formats");
   const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
-  choices.append(formats, element("p", "caption", header.caption), said);
+  const copies = slideCopies(header.copies, (name) => attempt(() => copy(name)));
+  choices.append(formats, copies.element, element("p", "caption", header.caption), said);
   formats.append(
     ...header.formats.map((format) => {
       const title = WORDS[format];
       const button = element("button", "control format", format.toUpperCase(), { type: "button", title });
-      button.onclick = async () => {
-        try {
+      button.onclick = () =>
+        attempt(async () => {
           await save(format);
           show(false);
-        } catch (error) {
-          said.textContent = error.message;
-        }
-      };
+        });
       return button;
     }),
   );
@@ -99,15 +101,46 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   show(false);
   root.replaceChildren(opener, choices);
 
+  root.give = (text) => {
+    const frame = () => frameOf(text + colorsOf(root), header.what, there().offsetHeight);
+    copies.give(root.copying === "frame" ? frame() : text);
+    root.copying = "";
+  };
+
+  async function attempt(what) {
+    try {
+      await what();
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  }
+
   async function save(format) {
+    root.copying = "";
     if (!header.made_here.includes(format)) return root.ask(format);
-    const drawn = picture();
-    if (!drawn) throw new Error("The picture is not on the page any more.");
-    const svg = toSvg(drawn, header.what, header.caption);
+    const svg = drawn();
     if (format === "png") return download(await dots(svg), `${header.name}.png`);
     const text = new XMLSerializer().serializeToString(svg);
     const [type, content] = format === "svg" ? ["image/svg+xml", text] : ["text/html", pageOf(text, header.what)];
     download(new Blob([content], { type }), `${header.name}.${format}`);
+  }
+
+  function copy(name) {
+    if (name === "address") return copies.give(addressOf(root, header.key));
+    root.copying = name;
+    if (name === "component") return root.ask(name);
+    if (!header.made_here.includes("html")) return root.ask("html");
+    root.give(pageOf(new XMLSerializer().serializeToString(drawn()), header.what));
+  }
+
+  function there() {
+    const found = picture();
+    if (!found) throw new Error("The picture is not on the page any more.");
+    return found;
+  }
+
+  function drawn() {
+    return toSvg(there(), header.what, header.caption);
   }
 }
 

@@ -11,11 +11,12 @@ from pages.shared.frame import changes, presenter, share, talk
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
 from pages.shared.show import stage
-from pages.shared.show.pictures import load_library
+from pages.shared.show.pictures import css_class, load_library
 from pages.shared.state.page import PAGES, Page, enter
 
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = Path(__file__).with_name("frame.css")
+ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
 
 
 def open_page(page: Page) -> None:
@@ -41,10 +42,13 @@ def open_page(page: Page) -> None:
     if number := presenter.asked_for():
         presenter.show_slide(number)
         return
+    address.restore(page)
+    if alone := address.alone(page):
+        show_alone(page, alone)
+        return
     sidebar(page)
     header = st.container(horizontal=True, vertical_alignment="center", gap="small", key="header")
     header.title(page.title, width="content")
-    address.restore(page)
     if page.changes != "all":
         with header:
             changes.say(page)
@@ -54,6 +58,16 @@ def open_page(page: Page) -> None:
     page.body()
     address.publish()
     talk.finish(page)
+
+
+def show_alone(page: Page, picture: str) -> None:
+    """Draw a page of which one picture is seen, by its key: in a frame of somebody's slides."""
+    st.html(ALONE.replace("PICTURE", css_class(picture)))
+    page.body()
+    address.publish()
+    if picture not in stage.drawn():
+        with st.container(key="alone-missing"):
+            st.info("This picture is not drawn with what its address has chosen.")
 
 
 def sidebar(page: Page) -> None:

@@ -47,6 +47,7 @@ def restore(page: Page) -> None:
     enter(page)
     asked = gone_to()
     if asked is not None:
+        st.session_state[link.ALONE] = asked.get(link.ALONE, "")
         apply(asked, page)
         know(asked)
         if models.named(asked.get(MODEL.key, catalog.DEFAULT)).key != asked.get(
@@ -151,7 +152,15 @@ def publish() -> None:
     """Write the page's choices into its address; a slide's address names the slide alone."""
     if slide() is None:
         # An empty address is that of a click on another page, which keeps the choices.
-        write(parameters(shown()) or {MODEL.key: chosen(MODEL)})
+        key = alone(shown())
+        named = {link.ALONE: key} if key else {}
+        write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
+
+
+def alone(page: Page) -> str:
+    """Return the key of the one picture of a page that its address asked for; none is the page."""
+    key = st.session_state.get(link.ALONE, "")
+    return key if key in page.pictures else ""
 
 
 def write(parameters: dict[str, str]) -> None:

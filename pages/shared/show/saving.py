@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 import streamlit as st
 
 from model.edits import Edits
-from pages.browser.parts import Format
+from pages.browser.parts import Copy, Format
 from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from pages.shared.runs.run import ModelRun
@@ -58,6 +58,7 @@ class Picture:
     """A picture to be saved: what it shows, its key, its run, and its numbers.
 
     `to_html` makes a page of it from a title and a caption; without one it is saved as it looks.
+    `to_component` makes a line of HTML of it from a caption.
     """
 
     what: str
@@ -65,6 +66,7 @@ class Picture:
     of: About
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
     to_html: Callable[[str, str], str] | None = None
+    to_component: Callable[[str], str] | None = None
 
 
 def sentence_of(part: str) -> str:
@@ -128,14 +130,25 @@ def formats_of(picture: Picture) -> list[Format]:
     return [*found, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
 
 
-def made(picture: Picture, wanted: Format) -> bytes:
+def copies_of(picture: Picture) -> list[Copy]:
+    """Return in which ways a picture can be copied for slides."""
+    found: list[Copy] = ["frame"]
+    if picture.to_component:
+        found.append("component")
+    return [*found, "address"] if picture.key in shown().pictures else found
+
+
+def made(picture: Picture, wanted: Format | Copy) -> bytes:
     """Return the file of a picture in one of its formats that the browser does not make."""
     caption = picture.of.caption(picture.what)
     if wanted == "csv":
         return to_csv(picture.numbers)
     if wanted == "npz":
         return to_npz(picture.numbers, caption)
-    text = scene_of(picture) if wanted == "json" else picture.to_html(picture.what, caption)
+    if wanted == "component":
+        text = picture.to_component(caption)
+    else:
+        text = scene_of(picture) if wanted == "json" else picture.to_html(picture.what, caption)
     return writable(text).encode("utf-8")
 
 
@@ -158,7 +171,7 @@ def scene_of(picture: Picture) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-def file_asked_for(picture: Picture) -> tuple[Format, bytes, int] | None:
+def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
     """Return the file that the visitor has just asked for, if it is one of this picture."""
     page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
     if (page, key) != (shown(), picture.key):
