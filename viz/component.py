@@ -13,7 +13,7 @@ from viz.modules import in_order, script
 
 SCRIPT = Path(__file__).with_suffix(".js")
 STYLE = (
-    f":host{{--saved:none;display:block;padding:12px;{FONT};"
+    f":host{{--saved:none;display:block;padding:12px;text-align:left;{FONT};"
     "background:var(--paper);color:var(--ink)}.caption{margin:12px 0 0;line-height:1.4}"
 )
 

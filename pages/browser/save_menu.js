@@ -129,7 +129,8 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     if (name === "address") return copies.give(addressOf(root, header.key));
     root.copying = name;
     if (name === "component") return root.ask(name);
-    if (!header.made_here.includes("html")) return root.ask("html");
+    if (!header.of) return root.ask("html");
+    // A chart is copied as it looks: its library would be too much to paste.
     root.give(pageOf(new XMLSerializer().serializeToString(drawn()), header.what));
   }
 
