@@ -21,7 +21,7 @@ BROWSER_TEXT, CONTENTS, COPY_LINK, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE
 SLIDE_LIST, THUMBNAIL = (
     Part(Path(__file__).with_name(f"{name}.js")) for name in ("slide_list", "thumbnail")
 )
-Format = Literal["png", "svg", "html", "csv", "npz", "json"]
+Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
 Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
 
 

@@ -8,6 +8,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import edit_words
+from pages.shared.show.film import to_gif
 from pages.shared.state import models
 from pages.shared.state.page import shown
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
@@ -138,8 +140,13 @@ def copies_of(picture: Picture) -> list[Copy]:
     return [*found, "address"] if picture.key in shown().pictures else found
 
 
-def made(picture: Picture, wanted: Format | Copy) -> bytes:
-    """Return the file of a picture in one of its formats that the browser does not make."""
+def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
+    """Return the file of a picture in one of its formats that the browser does not make.
+
+    A GIF is asked for with its frames; raises ValueError for those that make none.
+    """
+    if isinstance(wanted, Mapping):
+        return to_gif(wanted)
     caption = picture.of.caption(picture.what)
     if wanted == "csv":
         return to_csv(picture.numbers)
@@ -177,4 +184,9 @@ def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
     if (page, key) != (shown(), picture.key):
         return None
     del st.session_state.file_asked_for
-    return wanted, made(picture, wanted), time.monotonic_ns()
+    try:
+        file = made(picture, wanted)
+    except ValueError as error:
+        st.info(str(error))
+        return None
+    return ("gif" if isinstance(wanted, Mapping) else wanted), file, time.monotonic_ns()
