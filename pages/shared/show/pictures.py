@@ -15,10 +15,11 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import library, loader, mounted
+from pages.browser.library import VIZ, library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from pages.shared.show.stage import NOTE, is_staged, place, staged_keys
+from pages.shared.state.lesson import CLICKS, lesson
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
@@ -69,7 +70,8 @@ def show(
     If `of` says which run it is of, it can be saved, and `what` says what of it is shown; for a
     page of its own it is as `to_keep` returns it, if that is given.
     """
-    options, menu = {"on_picked_change": on_pick} if on_pick else {}, None
+    clicks = not is_of_a_model(picture) or lesson().allows(CLICKS)
+    options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if of is not None:
         kept = to_keep or (lambda: picture)
         makers = (
@@ -80,6 +82,11 @@ def show(
         options["on_wanted_change"] = asking(key, key)
     with place(key, of and (of, what)):
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
+
+
+def is_of_a_model(picture: CanvasPicture) -> bool:
+    """Return whether this is a picture of a model, and no other part of a page."""
+    return VIZ in picture.part.script.parents
 
 
 def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
