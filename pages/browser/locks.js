@@ -26,6 +26,7 @@ export function draw(mount) {
     }
   }
   close();
+  if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // what says to click
   const watch = new MutationObserver(close);
   watch.observe(main, { childList: true, subtree: true });
   return () => watch.disconnect();

@@ -23,6 +23,7 @@ INTRO = (
     "name below is not shown or does not answer there; it is no protection: who opens the app "
     "without the link has all of it."
 )
+NAMED = "Controls that are open: all if none is named"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
 
 
@@ -43,24 +44,24 @@ def lock() -> None:
 @st.dialog("For a class", width="large")
 def ask(page: Page) -> None:
     """Draw the link to a page's scene with its QR code, and ask what is to be open."""
-    st.caption(INTRO)
-    others = [key for key in PAGES if key != page.key]
-    pages = st.multiselect(
-        f"Pages that are open beside {page.title}", others, format_func=lambda key: PAGES[key].title
-    )
-    only_here = st.toggle("This page alone")
-    labels = {choice.key: choice.label or choice.key for choice in page.linked} | CONTROLS
-    controls = st.multiselect(
-        "Controls that are open: all if none is named", labels, format_func=labels.get
-    )
+    code, questions = st.columns([2, 3], gap="medium")
+    with questions:
+        st.caption(INTRO)
+        others = [key for key in PAGES if key != page.key]
+        beside = f"Pages that are open beside {page.title}"
+        pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
+        only_here = st.toggle("This page alone")
+        labels = {choice.key: choice.label or choice.key for choice in page.linked} | CONTROLS
+        controls = st.multiselect(NAMED, labels, format_func=labels.get)
     opened = (page.key, *pages) if pages or only_here else ()
     link = link_to(page, Lesson(opened, tuple(controls)))
-    if urlsplit(link).hostname in HERE:
-        st.info(ON_THIS_MACHINE)
-    try:
-        show(qr_code(link), "qr-code")
-    except ValueError as error:
-        st.text(str(error))
+    with code:
+        try:
+            show(qr_code(link), "qr-code")
+        except ValueError as error:
+            st.text(str(error))
+        if urlsplit(link).hostname in HERE:
+            st.info(ON_THIS_MACHINE)
     st.code(link, language=None, wrap_lines=True)
 
 
