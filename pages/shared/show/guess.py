@@ -22,7 +22,6 @@ from pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, QUERY, chosen, p
 from pages.shared.state.page import shown
 from pages.shared.state.slide import slide
 from pages.shared.widgets.choose import choose, choose_token
-from viz import CanvasPicture
 from viz.numbers import number_text
 
 HIDDEN = "Hidden as long as **Guess first** is on: it would give the answers away."
@@ -84,18 +83,15 @@ def may_show(key: str, ask: Callable[[], Riddle], *, of: About, what: str) -> bo
     answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)
     note_question(key, not answered)
     if answered:
-        with place(SAID) if is_staged(key) else nullcontext():
-            draw(parts.guess(riddle.asks, said=riddle.verdict(guess)), name)
+        part = parts.guess(riddle.asks, said=riddle.verdict(guess))
+        where = place(SAID) if is_staged(key) else nullcontext()
     else:
         options = list(zip(riddle.options, riddle.names, strict=True))
-        with place(key, (of, what)), st.container(key=question_key(key)):
-            draw(parts.guess(riddle.asks, options, riddle.boards), name)
+        part = parts.guess(riddle.asks, options, riddle.boards)
+        where = place(key, (of, what))
+    with where, st.container(key=question_key(key)):
+        component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
     return answered
-
-
-def draw(part: CanvasPicture, name: str) -> None:
-    """Draw what asks or answers, with a state of its own."""
-    component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
 
 
 def most_looked_at(
