@@ -2,6 +2,7 @@
 
 import re
 import struct
+import time
 from urllib.parse import quote
 
 import pytest
@@ -11,6 +12,7 @@ import pages.parts.pages  # noqa: F401, what slides are of
 from pages.shared.frame.thumbnails import KEPT, key_of
 from pages.shared.link.slides import Slide
 from pages.shared.show.pictures import css_class
+from tests.browser.conftest import TIMEOUT_MS
 from tests.browser.rest import RUNNING
 from tests.browser.talks import expect_fitted, see_title, with_talk
 
@@ -41,12 +43,15 @@ def attention(page, server):
 
 
 def expect_fitted_anew(page, key):
-    """Expect that the picture that has come in place of a question is fitted in its turn."""
-    page.wait_for_function(f"""() => {{
-      const edge = (selector, side) => document.querySelector(selector).getBoundingClientRect()[side];
-      return edge("{css_class(key)}", "bottom") <= edge(".st-key-slide-footer", "top");
-    }}""")
-    expect_fitted(page, [key])
+    """Expect that the picture that comes in place of a question comes to be fitted in its turn."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while True:
+        try:
+            return expect_fitted(page, [key])
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
+            page.wait_for_timeout(50)
 
 
 def verdict(weights, guess, tokens):
