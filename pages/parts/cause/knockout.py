@@ -6,7 +6,6 @@ import re
 from functools import partial
 from math import isnan
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -16,7 +15,7 @@ from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, choose_guess, may_show, told_apart
+from pages.shared.show.guess import Riddle, choose_guess, may_show, places_of_most, told_apart
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about_run
 from pages.shared.show.stage import is_staged
@@ -152,7 +151,7 @@ def least_likely_without(found: Knockout) -> Riddle:
         found.words,
         told_apart(found.words),
         [f"{number_text(change, signed=True)} nats" for change in changes],
-        np.flatnonzero(changes == changes.min()).tolist(),
+        places_of_most(-changes),
     )
 
 

@@ -143,7 +143,7 @@ def which_matter(run: ModelRun, of: About) -> None:
 
 def least_likely_without(effects: Effects, measure: str) -> Riddle:
     """Ask which head a measure falls most without."""
-    asks = f"Which head matters most? Without it alone {measure} falls most."
+    asks = f"Which head matters most: without which one does {measure} fall most?"
     told = partial(number_text, signed=True)
     finds = "most is lost without"
     return which_head(asks, finds, effects, lambda x: f"{told(x)} nats", least=True)

@@ -116,7 +116,7 @@ def most_looked_at(
         [keys[place] for place in places],
         [names[place] for place in places],
         [f"weight {number_text(weight)}" for weight in found],
-        np.flatnonzero(found == found.max()).tolist(),
+        places_of_most(found),
     )
 
 
@@ -133,7 +133,6 @@ def which_head(
     `told` returns a number in words.
     """
     found = np.concatenate([values.ravel() for values in numbers.values()])
-    best = np.nanmin(found) if least else np.nanmax(found)
     heads = [(kind, *at) for kind, values in numbers.items() for at in np.ndindex(values.shape)]
     return Riddle(
         asks,
@@ -141,9 +140,15 @@ def which_head(
         [""] * len(heads),
         [site_words(*head) for head in heads],
         [told(number) for number in found],
-        np.flatnonzero(found == best).tolist(),
+        places_of_most(-found if least else found),
         [(KINDS[kind], *values.shape) for kind, values in numbers.items()],
     )
+
+
+def places_of_most(numbers: np.ndarray) -> list[int]:
+    """Return the places of the largest number; what is NaN counts as none, unless all is."""
+    known = np.nan_to_num(numbers, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    return np.flatnonzero(known == known.max()).tolist()
 
 
 def told_apart(tokens: Sequence[str]) -> list[str]:

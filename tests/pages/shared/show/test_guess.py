@@ -85,5 +85,10 @@ def test_heads_stand_on_boards_by_kind_and_the_least_number_may_be_the_answer():
     )
 
 
+def test_something_is_right_even_where_nothing_is_known():
+    assert guess.places_of_most(np.array([np.nan, 1.0, 1.0])) == [1, 2]
+    assert guess.places_of_most(np.full(2, np.nan)) == [0, 1]
+
+
 def test_only_tokens_that_occur_twice_have_their_places():
     assert told_apart(["a", "b", "a"]) == ["“a” (token 1)", "“b”", "“a” (token 3)"]
