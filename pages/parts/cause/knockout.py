@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import isnan
 
 import streamlit as st
@@ -14,11 +15,13 @@ from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, choose_guess, may_show, places_of_most, told_apart
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about_run
 from pages.shared.show.stage import is_staged
 from pages.shared.state.choice import Choice
-from pages.shared.widgets.choose import choose
+from pages.shared.state.choices import GUESS, GUESS_ROW, chosen
+from pages.shared.widgets.choose import choose, choose_token
 from viz import CanvasPicture, attention_heatmap, knockout_map
 from viz.numbers import number_text
 from viz.tokens import and_written
@@ -117,6 +120,7 @@ def draw(run: ModelRun) -> None:
         wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
         if not wanted and knocked_out.kept(run, window) is None:
             wanted = st.button("Measure every edge", help=ASK.format(runs=runs, tokens=tokens))
+        choose_guess()
     with words:
         caption(WORDS.format(layers=in_words(layers)))
     left, right = st.columns(2, gap="medium")
@@ -125,13 +129,30 @@ def draw(run: ModelRun) -> None:
         of = about_run(run, place=f"Edges closed in {in_words(layers)}")
         with left:
             st.markdown(f"**{WHAT['knockout']}**")
-            show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
+            ask = partial(least_likely_without, found)
+            if may := may_show("knockout", ask, of=of, what=WHAT["knockout"]):
+                show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
         with right:
             st.markdown(f"**{WHAT['looked-at']}**")
             weights = attention_heatmap(found.weights, rows_of(found), found.words)
             show(weights, "looked-at", of=of, what=WHAT["looked-at"])
             caption(WEIGHTS)
-        compare(found)
+        if may:
+            compare(found)
+
+
+def least_likely_without(found: Knockout) -> Riddle:
+    """Draw the choice of a written token; ask which word it loses most without."""
+    row = choose_token(GUESS_ROW, rows_of(found))
+    written, changes = told_apart(found.written)[row], found.changes[row]
+    return Riddle(
+        f"Without which word does {written} lose most?",
+        f"{written} loses most without",
+        found.words,
+        told_apart(found.words),
+        [f"{number_text(change, signed=True)} nats" for change in changes],
+        places_of_most(-changes),
+    )
 
 
 def measured(run: ModelRun, layers: Window | None, column: DeltaGenerator) -> Knockout:
@@ -142,6 +163,7 @@ def measured(run: ModelRun, layers: Window | None, column: DeltaGenerator) -> Kn
     def report(found: Knockout, share: float) -> None:
         if share < 1:
             bar.progress(share, "Closing the edges to one word after the other")
+        if share < 1 and not chosen(GUESS):
             with place:
                 show(map_of(found), f"knockout-{share}")
 

@@ -19,6 +19,7 @@ HOW = (
     "sidebar puts what you change into the slide. While presenting, → and ← or a clicker turn the "
     "slides, B blacks the screen out and back, Esc leads back to where you began. The space bar "
     "plays what can be played on a slide, n and p step it; on other slides it turns to the next. "
+    "A slide with **Guess first** asks what its picture shows: click a guess, or press a. "
     "Your talk is kept in this browser and nowhere else, until you remove it."
 )
 NONE_YET = (

@@ -118,7 +118,7 @@ def draw_scene(page: Page, pictures: Sequence[str]) -> None:
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
     address.keep_to_the_model(page)
-    with staged((NOTE, *pictures)):
+    with staged(pictures):
         page.body()
         if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):
             with place(NOTE):

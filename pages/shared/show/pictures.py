@@ -18,7 +18,7 @@ from model.tokens import Token
 from pages.browser.library import VIZ, library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
-from pages.shared.show.stage import NOTE, is_staged, place, staged_keys
+from pages.shared.show.stage import is_staged, place, staged_keys
 from pages.shared.state.lesson import CLICKS, lesson
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
@@ -117,7 +117,7 @@ def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> 
     options = {}
     if is_staged(key):  # where the browser zooms, a width that is measured would be too large
         options["width"] = "content"
-        chart = chart.properties(width=STAGED[len(staged_keys() - {NOTE}) > 1])
+        chart = chart.properties(width=STAGED[len(staged_keys()) > 1])
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
         st.altair_chart(chart, key=key, **options)
         offer(Picture(what, key, of, from_chart(chart)))

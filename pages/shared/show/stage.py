@@ -15,13 +15,15 @@ OFFSTAGE = "offstage"  # the key of what a slide does not show
 STAGE = "stage"
 DRAWN = "pictures_drawn"
 NOTE = "slide-note"  # the key of a note that a slide shows beside its pictures
+SAID = "slide-said"  # and of what it says of them, above them
 
 
 @contextmanager
 def staged(pictures: Sequence[str]) -> Iterator[None]:
     """Have the pictures with these keys drawn on a slide, and hide all else that is drawn."""
+    places = {SAID: st.container(key=SAID)}
     stage = st.container(key=STAGE, horizontal=True)
-    places = {key: stage.container(key=f"on-{key}") for key in pictures}
+    places |= {key: stage.container(key=f"on-{key}") for key in (NOTE, *pictures)}
     st.session_state[STAGE] = places
     try:
         with st.container(key=OFFSTAGE):
@@ -32,7 +34,7 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
 
 def staged_keys() -> set[str]:
     """Return the keys of the pictures that the slide shows; none on a page."""
-    return set(st.session_state.get(STAGE, {}))
+    return set(st.session_state.get(STAGE, {})) - {NOTE, SAID}
 
 
 def begin() -> None:
@@ -62,3 +64,18 @@ def place(key: str, of: object = None) -> AbstractContextManager:
 def is_staged(key: str) -> bool:
     """Return whether a slide shows the picture with this key."""
     return key in st.session_state.get(STAGE, {})
+
+
+def question_key(key: str) -> str:
+    """Return the key of what asks a question in the place of the picture with a key."""
+    return f"question-{key}"
+
+
+def note_question(key: str, is_open: bool) -> None:
+    """Note that a question is asked of a picture, and whether it is still open."""
+    drawn()[question_key(key)] = is_open
+
+
+def is_open(key: str) -> bool | None:
+    """Return whether the question that is asked of a picture is open; None if none is asked."""
+    return drawn().get(question_key(key))
