@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import isnan
 
 import streamlit as st
@@ -10,9 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
 from model.shape import Shape
+from model.trace import Site
 from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.cells import attention_map
+from pages.shared.show.closing import close_edge
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about_run
@@ -51,6 +55,7 @@ DISAGREEMENTS = {
     "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
     "Missed more than looked at": "A small weight on a value that counts.",
 }
+BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 ASK = "It takes {runs} runs over {tokens} tokens each."
 
 
@@ -125,7 +130,9 @@ def draw(run: ModelRun) -> None:
         of = about_run(run, place=f"Edges closed in {in_words(layers)}")
         with left:
             st.markdown(f"**{WHAT['knockout']}**")
-            show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
+            close = partial(close_cell, run, found, layers)
+            picture = map_of(found, opens="see the model without this edge")
+            attention_map(picture, "knockout", close, of=of, what=WHAT["knockout"])
         with right:
             st.markdown(f"**{WHAT['looked-at']}**")
             weights = attention_heatmap(found.weights, rows_of(found), found.words)
@@ -156,9 +163,22 @@ def rows_of(found: Knockout) -> list[str]:
     return and_written(found.read, found.written)
 
 
-def map_of(found: Knockout) -> CanvasPicture:
+def map_of(found: Knockout, opens: str = "") -> CanvasPicture:
     """Return the picture of what each word loses."""
-    return knockout_map(found.changes, rows_of(found), found.words)
+    return knockout_map(found.changes, rows_of(found), found.words, opens=opens)
+
+
+def close_cell(run: ModelRun, found: Knockout, layers: Window | str, row: int, word: int) -> None:
+    """Close the edge of a clicked cell on the page Masks; a callback."""
+    kind, query = looks_at(run), found.queries[row]
+    window = None if layers == ALL else range(layers[0], layers[1] + 1)
+    words = (
+        f"Closed in all heads of {in_words(layers)}: the edge from {rows_of(found)[row]} "
+        f"to {found.words[word]}."
+    )
+    if query >= len(run.tokens.query_tokens(Site(kind, 0))):
+        words += " " + BEYOND
+    close_edge(kind, window, query, found.keys[word], words)
 
 
 def compare(found: Knockout) -> None:
