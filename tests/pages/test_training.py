@@ -183,7 +183,7 @@ def test_an_own_input_gets_an_output_and_the_right_answer(app):
     app.text_input(key="toy_input_reverse").set_value("123").run()
     job = app.session_state["workshop"].run.job
     output, answer = (header for header, _ in canvas_pictures(app) if "chips" in header)
-    assert output["text"] == job.translator().translate("123").text
+    assert output["text"] == job.reader().translate("123").text
     assert answer["text"] == "321"
     app.text_input(key="toy_input_reverse").set_value("12x").run()
     assert "Type digits only" in app.info[0].value
@@ -226,7 +226,7 @@ def test_a_download_can_be_uploaded_and_used(app):
     click(app, "use_uploaded")
     assert "Uploaded: mine" in [text.value for text in app.text]
     used = own_translator(app.session_state)
-    assert used.translate("2021").text == job.translator().translate("2021").text
+    assert used.translate("2021").text == job.reader().translate("2021").text
     app.switch_page("app.py").run()
     assert not app.exception
 
