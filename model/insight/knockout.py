@@ -100,9 +100,14 @@ def what_was_written(trace: Trace, writing: Writing) -> Objective:
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    """Return the words of tokens; a special token is a word of its own, and padding is none."""
-    places = ((place, piece) for place, piece in enumerate(as_pieces(tokens)))
-    there = (each for each in places if not each[1].is_padding)
+    """Return the words of tokens; a special token is a word of its own, and padding is none.
+
+    Where every token is one character, as in a model of digits, they are what the words are.
+    """
+    places = enumerate(as_pieces(tokens))
+    there = [(place, piece) for place, piece in places if not piece.is_padding]
+    if all(piece.is_special or len(piece.text) == 1 for _, piece in there):
+        return tuple(Word(piece.text, (place,)) for place, piece in there)
     words = [zip(*word, strict=True) for _, word in groupby(there, lambda each: each[1].word)]
     return tuple(Word(whole_words(pieces)[0].text, keys) for keys, pieces in words)
 

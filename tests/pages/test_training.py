@@ -209,6 +209,45 @@ def test_what_was_trained_is_used_on_another_page(app):
     assert app.text_input(key="sentence").value == "31415926"
 
 
+@pytest.fixture
+def repeating(app):
+    """The page after a short training of a decoder alone."""
+    app.selectbox(key="toy_task").set_value("repeat").run()
+    for option, value in TINY.items():
+        app.number_input(key=f"toy_repeat_{option}").set_value(value)
+    train(app)
+    return app
+
+
+def test_a_decoder_alone_is_shown_with_and_without_a_head_in_a_picture(repeating):
+    (header,) = [header for header, _ in canvas_pictures(repeating) if "limits" in header]
+    assert header["runs"] == ["All heads on", "That head off"]
+    assert header["tokens"][0] == "Induction score"
+    job = repeating.session_state["workshop"].run.job
+    output, answer = (header for header, _ in canvas_pictures(repeating) if "chips" in header)
+    assert output["text"] == job.reader().write("kxqmwbk", longest=5).writing.text
+    assert answer["text"] == "xqmwb"
+
+
+@pytest.mark.parametrize(
+    "page", ["inside", "positions", "masks", "heads", "cause", "compare", "decoding", "models"]
+)
+def test_every_page_takes_a_decoder_alone_that_was_trained(repeating, page):
+    click(repeating, "use")
+    repeating.session_state["roles"] = True
+    repeating.switch_page(f"pages/{page}.py").run()
+    assert not repeating.exception
+    assert not repeating.error
+
+
+def test_compare_shows_two_moments_of_the_training_of_a_decoder_alone(repeating):
+    repeating.switch_page("pages/compare.py").run()
+    name = "Two snapshots of my training"
+    next(one for one in repeating.button if one.label == name).click().run()
+    assert not repeating.exception
+    assert [one.value for one in repeating.selectbox].count("snapshots of toy") == 2
+
+
 @pytest.mark.parametrize("compared", ["d_model", "warmup"])
 def test_the_schedule_is_drawn_for_both(app, compared):
     app.segmented_control(key="toy_compared").set_value(compared).run()

@@ -14,7 +14,7 @@ from model.own_reader import OwnReader
 from model.tokens import END_ID
 from model.training.jobs import TrainingJob
 from model.training.state import TrainingState
-from model.training.tasks import LONGEST_INPUT, TASKS
+from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs import uploads
@@ -79,7 +79,7 @@ def use(job: TrainingJob) -> None:
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
-    examples = [begun(source) if task.alone else source for source in (task.example, *made)]
+    examples = [example_of(task, source) for source in (task.example, *made)]
     state = job.look()
     about = "about " if state.status == "training" else ""  # it continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
@@ -88,9 +88,9 @@ def use(job: TrainingJob) -> None:
         workshop().used = "trained", models.chosen().key
 
 
-def begun(source: str) -> str:
-    """Return a text and the first half of it again, for a decoder alone to go on from."""
-    return source + source[: len(source) // 2]
+def example_of(task: Task, source: str) -> str:
+    """Return what is read of a source; by a decoder alone, once and a half, to go on from."""
+    return source + source[: len(source) // 2] if task.alone else source
 
 
 def confirm(origin: str) -> None:
@@ -151,7 +151,7 @@ def title_of(file: str, taken: Set[str]) -> str:
 
 def examples_for(reader: OwnReader) -> tuple[str, ...]:
     """Return the tasks' inputs whose characters the model knows, or one that any model reads."""
-    examples = dict.fromkeys(task.example for task in TASKS.values())
+    examples = dict.fromkeys(example_of(task, task.example) for task in TASKS.values())
     encode = reader.tokenizer.encode
     found = [text for text in examples if not any(token.is_unknown for token in encode(text))]
     return tuple(found) or ("1",)
