@@ -183,15 +183,23 @@ def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
 
 
 def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[Cell]]:
-    """Return the edges that are looked at more than needed, and those needed more than looked at.
+    """Return the edges that are looked at more than missed, and those missed more than looked at.
 
     Of either at `most` so many, the furthest apart first, by an edge's weight (N, W) and its share
-    of what the token loses to all words together; of `changes` (N, W), in nats, those below 0 are
-    losses.
+    of the losses of its token.
+    """
+    shares = shares_of_losses(changes)
+    return [furthest(weights - shares, most), furthest(shares - weights, most)]
+
+
+def shares_of_losses(changes: np.ndarray) -> np.ndarray:
+    """Return each edge's share of what its token loses to all words together, from 0 to 1.
+
+    Of changes (N, W), in nats, those below 0 are losses; a token that loses next to nothing has
+    shares that sum to less than 1.
     """
     losses = -np.minimum(changes, 0)
-    shares = losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
-    return [furthest(weights - shares, most), furthest(shares - weights, most)]
+    return losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
 
 
 def furthest(apart: np.ndarray, most: int) -> list[Cell]:

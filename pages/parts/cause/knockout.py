@@ -9,7 +9,13 @@ from math import isnan
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
+from model.insight.knockout import (
+    Cell,
+    agreements,
+    disagreements,
+    rank_correlation,
+    shares_of_losses,
+)
 from model.shape import Shape
 from model.trace import Site
 from pages.shared.controls.sentence import can
@@ -52,8 +58,10 @@ CORRELATION = (
     "is missed. Most are neither, and their order counts as well."
 )
 DISAGREEMENTS = {
-    "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
-    "Missed more than looked at": "A small weight on a value that counts.",
+    "Looked at more than missed": "The weight is more than the share of all that the token loses "
+    "to one word or another. Other edges may do as well: each is closed alone.",
+    "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
+    "does not say how much it counts.",
 }
 BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 ASK = "It takes {runs} runs over {tokens} tokens each."
@@ -191,17 +199,22 @@ def compare(found: Knockout) -> None:
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
         caption(CORRELATION.format(edges=found.changes.size))
-    kinds = disagreements(found.weights, found.changes, MOST_TOLD)
+    kinds, shares = (
+        disagreements(found.weights, found.changes, MOST_TOLD),
+        shares_of_losses(found.changes),
+    )
     for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            st.text("\n".join(in_one_line(found, cell) for cell in cells) or "None.")
+            st.text("\n".join(in_one_line(found, cell, shares[cell]) for cell in cells) or "None.")
             caption(why)
 
 
-def in_one_line(found: Knockout, cell: Cell) -> str:
+def in_one_line(found: Knockout, cell: Cell, share: float) -> str:
     """Return how much an edge is looked at and missed, in words."""
     row, word = cell
-    change, weight = found.changes[cell], number_text(found.weights[cell])
-    effect = f"{'gains' if change > 0 else 'loses'} {number_text(abs(change))} nats"
-    return f"“{found.written[row]}” without “{found.words[word]}”: {effect}, weight {weight}"
+    change = f"{number_text(found.changes[cell], signed=True)} nats"
+    numbers = (
+        f"weight {number_text(found.weights[cell], 2)}, share {number_text(share, 2)}, {change}"
+    )
+    return f"“{found.written[row]}” without “{found.words[word]}”: {numbers}"

@@ -48,7 +48,12 @@ def attention_map(
     if slide():
         show(picture.having(clickable=False), key, of=of, what=what)
         return
-    show(picture, key, open_cell and (lambda: open_cell(*picked(key))), of=of, what=what)
+
+    def pick() -> None:
+        if cell := picked(key):  # else the page was left by an earlier click
+            open_cell(*cell)
+
+    show(picture, key, open_cell and pick, of=of, what=what)
     follow()
 
 

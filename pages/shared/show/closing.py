@@ -39,13 +39,14 @@ def close_edge(
         for layer in layers or [None]
         for key in keys
     )
-    before = edit_history.edits()
-    edits = replace(before, cells=before.cells + cells)
-    edit_history.change(edits)
+    before, page = edit_history.edits(), shown().key
+    if st.session_state.get("closed") != Closed(words, before, page):  # else it is a double click
+        edits = replace(before, cells=before.cells + cells)
+        edit_history.change(edits)
+        st.session_state.closed = Closed(words, edits, page)
     put(MASK_KIND, kind)
     if layers:
         put(LAYER, layers[0])
-    st.session_state.closed = Closed(words, edits, shown().key)
     lead_to("masks")
 
 
