@@ -92,12 +92,14 @@ def test_keys_go_through_the_layers(cause):
     expect(cause).to_have_url(re.compile("knockout_layers=1"))
 
 
-def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure):
+@pytest.mark.parametrize("clicks", [1, 2])
+def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure, clicks):
     changes, _ = measure()
     row, column = divmod(int(changes.argmin()), changes.size(1))
     change = number_text(changes[row, column].item(), signed=True)
     expect_read(cause, 0, row, column, f"change in nats {change}")
-    cause.mouse.click(*point_of(cause.locator(".heatmap").first, row, column))
+    place = point_of(cause.locator(".heatmap").first, row, column)
+    cause.mouse.click(*place, click_count=clicks)
     expect(cause.get_by_role("heading", name="Masks", level=1)).to_be_visible()
     expect(cause).to_have_url(re.compile(r"edits=close\.cross\.all\.all\."))
     closed = cause.locator(".st-key-closed-edge")
