@@ -40,6 +40,9 @@ def try_it(run: Run, state: TrainingState) -> None:
     source = st.text_input(label, task.example, key=key, **bounds)
     try:
         read, answer = task.asked(source)
+        most = run.job.options.longest
+        if task.alone and not 2 <= len(source) <= most:
+            raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
         reader = run.job.reader()
         longest = len(answer) if task.alone else None  # it has no end of its own
         writing = answered(run.key, state.step, read, longest, reader)
