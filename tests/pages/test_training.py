@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -229,6 +230,17 @@ def test_a_decoder_alone_is_shown_with_and_without_a_head_in_a_picture(repeating
     assert answer["text"] == "xqmwb"
 
 
+def test_what_a_decoder_alone_loses_without_a_head_is_a_slide(repeating):
+    repeating.button(key="add-to-talk").click().run()
+    (slide,) = repeating.session_state["talk"]
+    assert "toy_lesion" in slide.drawn
+    repeating.session_state["talk"] = (replace(slide, pictures=("toy_lesion",)),)
+    repeating.session_state["slide"] = 1
+    repeating.run()
+    assert not repeating.exception
+    assert on_stage(repeating) == ["toy_lesion"]
+
+
 @pytest.mark.parametrize(
     "page", ["inside", "positions", "masks", "heads", "cause", "compare", "decoding", "models"]
 )
@@ -264,7 +276,7 @@ def test_a_download_can_be_uploaded_and_used(app):
     assert not app.error
     click(app, "use_uploaded")
     assert "Uploaded: mine" in [text.value for text in app.text]
-    used = own_translator(app.session_state)
+    used = own_reader(app.session_state)
     assert used.translate("2021").text == job.reader().translate("2021").text
     app.switch_page("app.py").run()
     assert not app.exception
@@ -287,7 +299,7 @@ def test_two_uploads_are_told_apart():
     assert len(title_of("x" * 900, set())) < 60
 
 
-def own_translator(state):
+def own_reader(state):
     """The model that the visitor chose last."""
     return state["workshop"].models[state["model"]][1]
 
