@@ -119,3 +119,16 @@ def test_enter_closes_the_edge_of_the_cell_that_is_read(cause):
     heatmap.locator("canvas.map").press("ArrowRight")
     heatmap.locator("canvas.map").press("Enter")
     expect(cause).to_have_url(re.compile(r"masks.*edits=close\.cross\.3\.all\.1\.1(&|$)"))
+
+
+def test_what_was_closed_is_said_of_its_own_text_alone(cause):
+    heatmap = cause.locator(".heatmap").first
+    heatmap.locator("canvas.map").press("ArrowRight")
+    heatmap.locator("canvas.map").press("Enter")
+    closed = cause.locator(".st-key-closed-edge")
+    expect(closed).to_contain_text("the edge from <start> → ")
+    box = cause.get_by_role("textbox", name="English sentence")
+    box.fill("I love my cat.")
+    box.press("Enter")
+    expect(cause).to_have_url(re.compile(r"sentence=I.love.my.cat"))
+    expect(closed).to_have_count(0)

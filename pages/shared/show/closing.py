@@ -10,19 +10,25 @@ import streamlit as st
 from model.edits import CellEdit, Edits
 from model.trace import Kind
 from pages.shared.show.cells import follow, lead_to
-from pages.shared.state import edit_history
-from pages.shared.state.choices import LAYER, MASK_KIND, put
+from pages.shared.state import edit_history, models
+from pages.shared.state.choices import LAYER, MASK_KIND, SENTENCE, TARGET, chosen, put
 from pages.shared.state.page import PAGES, shown
 from pages.shared.state.slide import slide
 
 
 @dataclass(frozen=True)
 class Closed:
-    """An edge that was closed, the edits since then, and the page on which it was clicked."""
+    """An edge that was closed in what was read, the edits since then, and where it was clicked."""
 
     words: str
+    read: tuple[str, str, str]
     edits: Edits
     page: str
+
+
+def read_now() -> tuple[str, str, str]:
+    """Return what is read: the model's key, its text, and the one that a decoder is given."""
+    return models.chosen().key, chosen(SENTENCE), chosen(TARGET)
 
 
 def close_edge(
@@ -40,10 +46,11 @@ def close_edge(
         for key in keys
     )
     before, page = edit_history.edits(), shown().key
-    if st.session_state.get("closed") != Closed(words, before, page):  # else it is a double click
+    again = Closed(words, read_now(), before, page)
+    if st.session_state.get("closed") != again:  # else it is a double click
         edits = replace(before, cells=before.cells + cells)
         edit_history.change(edits)
-        st.session_state.closed = Closed(words, edits, page)
+        st.session_state.closed = replace(again, edits=edits)
     put(MASK_KIND, kind)
     if layers:
         put(LAYER, layers[0])
@@ -53,7 +60,8 @@ def close_edge(
 def way_back() -> None:
     """Draw what a click on another page closed, and the way back, while nothing else is changed."""
     closed: Closed | None = st.session_state.get("closed")
-    if closed and closed.edits == edit_history.edits() and not slide():
+    now = read_now(), edit_history.edits()
+    if closed and (closed.read, closed.edits) == now and not slide():
         with st.container(horizontal=True, vertical_alignment="center", key="closed-edge"):
             st.text(closed.words)
             title = PAGES[closed.page].title
