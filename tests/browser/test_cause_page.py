@@ -126,7 +126,7 @@ def test_what_was_closed_is_said_of_its_own_text_alone(cause):
     heatmap.locator("canvas.map").press("ArrowRight")
     heatmap.locator("canvas.map").press("Enter")
     closed = cause.locator(".st-key-closed-edge")
-    expect(closed).to_contain_text("the edge from <start> → ")
+    expect(closed).to_contain_text("the edge from “<start> → ")
     box = cause.get_by_role("textbox", name="English sentence")
     box.fill("I love my cat.")
     box.press("Enter")

@@ -181,8 +181,8 @@ def close_cell(run: ModelRun, found: Knockout, layers: Window | str, row: int, w
     kind, query = looks_at(run), found.queries[row]
     window = None if layers == ALL else range(layers[0], layers[1] + 1)
     words = (
-        f"Closed in all heads of {in_words(layers)}: the edge from {rows_of(found)[row]} "
-        f"to {found.words[word]}."
+        f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(found)[row]}” "
+        f"to “{found.words[word]}”."
     )
     if query >= len(run.tokens.query_tokens(Site(kind, 0))):
         words += " " + BEYOND
