@@ -49,8 +49,11 @@ def attention_map(
         show(picture.having(clickable=False), key, of=of, what=what)
         return
 
+    page = shown()
+
     def pick() -> None:
-        if cell := picked(key):  # else the page was left by an earlier click
+        cell = picked(key)
+        if cell and shown() == page:  # else the page was left by an earlier click
             open_cell(*cell)
 
     show(picture, key, open_cell and pick, of=of, what=what)
