@@ -9,11 +9,20 @@ from math import isnan
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
+from model.insight.knockout import (
+    Cell,
+    agreements,
+    disagreements,
+    rank_correlation,
+    shares_of_losses,
+)
 from model.shape import Shape
+from model.trace import Site
 from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.cells import attention_map
+from pages.shared.show.closing import close_edge
 from pages.shared.show.glossary import caption
 from pages.shared.show.guess import Riddle, choose_guess, may_show, places_of_most, told_apart
 from pages.shared.show.pictures import show
@@ -51,9 +60,12 @@ CORRELATION = (
     "is missed. Most are neither, and their order counts as well."
 )
 DISAGREEMENTS = {
-    "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
-    "Missed more than looked at": "A small weight on a value that counts.",
+    "Looked at more than missed": "The weight is more than the share of all that the token loses "
+    "to one word or another. Other edges may do as well: each is closed alone.",
+    "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
+    "does not say how much it counts.",
 }
+BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 ASK = "It takes {runs} runs over {tokens} tokens each."
 
 
@@ -130,8 +142,10 @@ def draw(run: ModelRun) -> None:
         with left:
             st.markdown(f"**{WHAT['knockout']}**")
             ask = partial(least_likely_without, found)
+            close = partial(close_cell, run, found, layers)
             if may := may_show("knockout", ask, of=of, what=WHAT["knockout"]):
-                show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
+                picture = map_of(found, opens="see the model without this edge")
+                attention_map(picture, "knockout", close, of=of, what=WHAT["knockout"])
         with right:
             st.markdown(f"**{WHAT['looked-at']}**")
             weights = attention_heatmap(found.weights, rows_of(found), found.words)
@@ -178,9 +192,22 @@ def rows_of(found: Knockout) -> list[str]:
     return and_written(found.read, found.written)
 
 
-def map_of(found: Knockout) -> CanvasPicture:
+def map_of(found: Knockout, opens: str = "") -> CanvasPicture:
     """Return the picture of what each word loses."""
-    return knockout_map(found.changes, rows_of(found), found.words)
+    return knockout_map(found.changes, rows_of(found), found.words, opens=opens)
+
+
+def close_cell(run: ModelRun, found: Knockout, layers: Window | str, row: int, word: int) -> None:
+    """Close the edge of a clicked cell on the page Masks; a callback."""
+    kind, query = looks_at(run), found.queries[row]
+    window = None if layers == ALL else range(layers[0], layers[1] + 1)
+    words = (
+        f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(found)[row]}” "
+        f"to “{found.words[word]}”."
+    )
+    if query >= len(run.tokens.query_tokens(Site(kind, 0))):
+        words += " " + BEYOND
+    close_edge(kind, window, query, found.keys[word], words)
 
 
 def compare(found: Knockout) -> None:
@@ -193,17 +220,22 @@ def compare(found: Knockout) -> None:
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
         caption(CORRELATION.format(edges=found.changes.size))
-    kinds = disagreements(found.weights, found.changes, MOST_TOLD)
+    kinds, shares = (
+        disagreements(found.weights, found.changes, MOST_TOLD),
+        shares_of_losses(found.changes),
+    )
     for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            st.text("\n".join(in_one_line(found, cell) for cell in cells) or "None.")
+            st.text("\n".join(in_one_line(found, cell, shares[cell]) for cell in cells) or "None.")
             caption(why)
 
 
-def in_one_line(found: Knockout, cell: Cell) -> str:
+def in_one_line(found: Knockout, cell: Cell, share: float) -> str:
     """Return how much an edge is looked at and missed, in words."""
     row, word = cell
-    change, weight = found.changes[cell], number_text(found.weights[cell])
-    effect = f"{'gains' if change > 0 else 'loses'} {number_text(abs(change))} nats"
-    return f"“{found.written[row]}” without “{found.words[word]}”: {effect}, weight {weight}"
+    change = f"{number_text(found.changes[cell], signed=True)} nats"
+    numbers = (
+        f"weight {number_text(found.weights[cell], 2)}, share {number_text(share, 2)}, {change}"
+    )
+    return f"“{found.written[row]}” without “{found.words[word]}”: {numbers}"

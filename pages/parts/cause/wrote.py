@@ -167,8 +167,18 @@ def keys_of_head(
     st.subheader(words)
     what = OF_SOURCE if site.kind == "cross" else OF_TARGET
     caption(KEYS.format(what=what) + (TO_WEIGHT if opens else ""))
-    pick = opens and (lambda: open_key(picked("wrote-keys")))
-    show(picture, "wrote-keys", pick, of=of, what=f"What was written from each word by {words}")
+
+    def pick() -> None:
+        if (key := picked("wrote-keys")) is not None:  # else the page was left by an earlier click
+            open_key(key)
+
+    show(
+        picture,
+        "wrote-keys",
+        opens and pick,
+        of=of,
+        what=f"What was written from each word by {words}",
+    )
     follow()
 
 

@@ -77,6 +77,7 @@ def padding(key: str, label: str = "") -> Choice:
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
 SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
+MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # whose mask is changed
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Head")
 LAYER = or_summary(LAYER_NUMBER, 1)
