@@ -5,6 +5,7 @@ picture with its Python, its JavaScript and its CSS side by side.
 """
 
 from viz.canvas import CanvasPicture
+from viz.curves.effect_points import effect_points
 from viz.curves.position_lines import position_lines, wavelengths
 from viz.curves.training_curves import training_curves
 from viz.maps.architecture_map import architecture_map
@@ -22,7 +23,7 @@ from viz.vectors.position_heatmap import position_heatmap, vector_strips
 from viz.vectors.vector_rows import Row, vector_rows
 from viz.writing.beam_tree import Leaf, beam_tree
 from viz.writing.decoding_player import Bar, decoding_player
-from viz.writing.probability_bars import probability_bars
+from viz.writing.probability_bars import measure_bars, probability_bars
 from viz.writing.shifted_right import shifted_right
 from viz.writing.sum_bars import sum_bars
 from viz.writing.token_strip import Chip, token_strip
@@ -42,12 +43,14 @@ __all__ = [
     "beam_tree",
     "compared_maps",
     "decoding_player",
+    "effect_points",
     "head_effects",
     "head_grid",
     "head_scores",
     "knockout_map",
     "largest_changes",
     "mask_matrix",
+    "measure_bars",
     "position_clocks",
     "position_heatmap",
     "position_lines",

@@ -8,21 +8,23 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import segno
 
 from viz.canvas import CanvasPicture, Part
 
-BROWSER_TEXT, CONTENTS, COPY_LINK, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE = (
+BROWSER_TEXT, CONTENTS, COPY_LINK, GUESS, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE = (
     Part(Path(__file__).with_name(f"{name}.js"))
     for name in (
-        "browser_text", "contents", "copy_link", "kept_text", "keyboard", "reveal", "save_menu",
-        "slide",
+        "browser_text", "contents", "copy_link", "guess", "kept_text", "keyboard", "reveal",
+        "save_menu", "slide",
     )
 )  # fmt: skip
-SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
+LOCKS, QR_CODE, SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
     Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("slide_list", "still_charts", "thumbnail")
+    for name in ("locks", "qr_code", "slide_list", "still_charts", "thumbnail")
 )
-Format = Literal["png", "svg", "html", "csv", "npz", "json"]
+Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
+Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ PLAYER_KEYS = (
     Key("p", "previous step", selector=".transport .back"),
     Key(" ", "play or pause", selector=".transport .play"),
 )
+ANSWER_KEY = Key("a", "show the answer of a question, or ask it again", selector=".guess .reveal")
+KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # that a slide has as a page does
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -56,10 +60,10 @@ KEYS = (
     Key("k", "next kind of attention", KINDS, 1),
     Key("K", "previous kind of attention", KINDS, -1),
     Key("t", "switch the selected head off or on", selector=".switchboard .head.selected"),
-    *PLAYER_KEYS,
+    *KEYS_OF_SLIDES,
 )
 NAMES = {" ": "Space"}
-TALK_KEYS = {  # what they do on a slide, besides those of a player
+TALK_KEYS = {  # what they do on a slide, besides those that pages have too
     "→ PageDown Space": "next slide; Space plays instead where there is something to play",
     "← PageUp": "previous slide",
     "Home End": "first and last slide",
@@ -78,8 +82,8 @@ DECK_KEYS = {  # of a talk in a file of its own
 
 
 def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return keys for the help sheet, those of a player after them."""
-    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in PLAYER_KEYS}}
+    """Return keys for the help sheet, those that pages have too after them."""
+    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
     return [{"name": name, "words": words} for name, words in whole.items()]
 
 
@@ -100,9 +104,48 @@ def contents(entries: Mapping[str, str]) -> CanvasPicture:
     return CanvasPicture.pack(CONTENTS, {"entries": listed}, height=40)
 
 
+def locks(open_keys: Sequence[str], *, buttons: bool) -> CanvasPicture:
+    """Return what closes all controls of a page but those with some keys, and perhaps buttons."""
+    return CanvasPicture.pack(LOCKS, {"open": list(open_keys), "buttons": buttons}, height=0)
+
+
+def qr_code(address: str) -> CanvasPicture:
+    """Return an address as a QR code with its text; raise ValueError if it is too long for one."""
+    try:
+        made = segno.make(address, micro=False, error="m", boost_error=False)
+    except segno.DataOverflowError as error:
+        raise ValueError("This address is too long for a QR code: shorten the text.") from error
+    modules = np.array([list(row) for row in made.matrix], np.uint8)  # (side, side)
+    header = {"address": address, "side": len(modules)}
+    return CanvasPicture.pack(QR_CODE, header, modules, height=480)
+
+
 def reveal(of: str, number: int) -> CanvasPicture:
     """Return what scrolls to what the CSS selector `of` finds, once for each number."""
     return CanvasPicture.pack(REVEAL, {"of": of, "number": number}, height=0)
+
+
+def guess(
+    asks: str,
+    options: Sequence[tuple[str, str]] = (),
+    boards: Sequence[tuple[str, int, int]] = (),
+    said: str = "",
+) -> CanvasPicture:
+    """Return a question with a button for each of the options, by its text and in words.
+
+    Options that are heads stand in `boards`: a label, layers and heads each. The state `guess` of
+    the part is the place of the option that was clicked, -1 to be told the answer, None before.
+    What is `said` of a guess stands in place of the options.
+    """
+    header = {
+        "asks": asks,
+        "options": [{"text": text, "label": label} for text, label in options],
+        "boards": [
+            {"label": label, "layers": layers, "heads": heads} for label, layers, heads in boards
+        ],
+        "said": said,
+    }
+    return CanvasPicture.pack(GUESS, header, height=300)
 
 
 def kept_text(name: str, text: str | None) -> CanvasPicture:
@@ -141,11 +184,12 @@ def slide(
     """Return the words of slide `number` of `count`, counted from 1; `alone` without pictures.
 
     Its pictures have `size`, from 0 to 1, of the largest size at which they fit. The document's
-    keys turn the slides, see `TALK_KEYS`; if there is something to play on the slide, the space
-    bar, n and p play and step it. It answers with the number of the slide that was asked for, 0 for
-    none, and the number of that turn; the last one known is `asked`, so that the answer to an
-    earlier one is not taken for it. A window for the speaker shows the `notes`, and title and
-    pictures of the slide `coming` next. Raise ValueError if there is no such slide.
+    keys turn the slides, see `TALK_KEYS`; those of pages in `KEYS_OF_SLIDES` do on a slide what
+    they do there, if there is something to play or a question. It answers with the number of the
+    slide that was asked for, 0 for none, and the number of that turn; the last one known is
+    `asked`, so that the answer to an earlier one is not taken for it. A window for the speaker
+    shows the `notes`, and title and pictures of the slide `coming` next. Raise ValueError if there
+    is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -159,7 +203,7 @@ def slide(
         "size": size,
         "notes": notes,
         "coming": coming and dict(coming),
-        "players": {key.key: key.selector for key in PLAYER_KEYS},
+        "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
         "keys": named_keys(TALK_KEYS),
     }
     return CanvasPicture.pack(SLIDE, header, height=160)
@@ -229,18 +273,22 @@ def save_menu(
     formats: Sequence[Format],
     *,
     made_here: Sequence[Format] = ("png", "svg"),
-    file: tuple[Format, bytes, int] | None = None,
+    copies: Sequence[Copy] = (),
+    key: str = "",
+    file: tuple[Format | Copy, bytes, int] | None = None,
     of: str | None = None,
 ) -> CanvasPicture:
     """Return the button that saves a picture, or the chart that the selector `of` finds on a page.
 
     Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
     as it looks. For another one a click answers with its name, and the menu drawn again with the
-    `file`, its bytes and a new number saves it, once. `name` is the files' without ending,
+    `file`, its bytes and a new number saves it, once. A component is asked for in the same way; the
+    address of the picture alone names it by its `key`. `name` is the files' without ending,
     `caption` is written below the picture, `what` names it for screen readers.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}
     header |= {"formats": list(formats), "made_here": list(made_here)}
+    header |= {"copies": list(copies), "key": key}
     files = []
     if file is not None:
         format_, content, number = file

@@ -8,10 +8,13 @@ from tests.browser.rest import RUNNING
 PAGES = {
     "": "All heads",
     "?picture=lines": "All heads",
+    "?guess=on": "Show the answer",
     "masks": "Why −∞ and nothing else",
     "heads": "Which heads matter",
     "cause": "Rank correlation",
     "cause?cause_tab=wrote": "Sum of all parts",
+    "cause?cause_tab=estimate": "Furthest from the line",
+    "cause?cause_tab=patching": "At all tokens at once",
     "compare": "Translation of B",
     "inside": "Into the residual stream",
     "inside?inside_tab=Switches": "ReLU or GELU",

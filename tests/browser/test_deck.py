@@ -7,11 +7,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import SHIPPED
-from pages.shared.link.slides import Slide, read_talk
+from pages.shared.frame.talk import shipped
+from pages.shared.link.slides import Slide
 from tests.browser.talks import with_talk
 
-READY, _ = read_talk(SHIPPED.read_bytes())
+READY = shipped()
 HOSTILE = "<img src=x onerror=alert(1)></script><b>"
 MORE = (
     Slide(title=HOSTILE, words=HOSTILE, notes=f"{HOSTILE} notes"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.cause import knockout, wrote
+from pages.parts.cause import estimate, knockout, patching, wrote
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
@@ -15,11 +15,11 @@ from pages.shared.show.sight import tabs
 from pages.shared.show.words import notes
 from pages.shared.state import edit_history
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import TARGET
+from pages.shared.state.choices import GUESS, GUESS_ROW, TARGET
 from pages.shared.state.page import Page
 
 # Each has a title, a body, its choices and its pictures.
-TABS = {"knockout": knockout, "wrote": wrote}
+TABS = {"knockout": knockout, "wrote": wrote, "patching": patching, "estimate": estimate}
 TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
 
 
@@ -47,7 +47,13 @@ CAUSE = Page(
     purpose="What a word is written for, beside where the heads look",
     body=cause,
     changes="in force",
-    choices=(TARGET, TAB, *(choice for tab in TABS.values() for choice in tab.CHOICES)),
+    choices=(
+        TARGET,
+        TAB,
+        GUESS,
+        GUESS_ROW,
+        *(choice for tab in TABS.values() for choice in tab.CHOICES),
+    ),
     pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
     first="knockout",
 )

@@ -11,6 +11,7 @@ from model.insight.head_patterns import DEFINITIONS, badges
 from model.trace import Site
 from pages.parts.heads.roles import CHOICES, roles
 from pages.shared.controls.head_switches import Place, head_switches
+from pages.shared.controls.measured import MEASURED, choose_measured
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
 from pages.shared.link.address import section
@@ -23,10 +24,10 @@ from pages.shared.show.comparison import (
     compare_answers,
     compare_scores,
     compare_writing,
-    measured_on,
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, choose_guess, may_show, most_looked_at, which_head
 from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
@@ -34,31 +35,22 @@ from pages.shared.show.sight import reveal_if_sought, seek
 from pages.shared.show.stage import is_staged
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history
-from pages.shared.state.choice import Choice, counted
 from pages.shared.state.choices import (
+    GUESS,
+    GUESS_ROW,
     HEAD,
     KIND,
     KINDS,
     LAYER,
-    MOST_TOKENS,
     SUMMARIES,
     chosen,
     select_head,
 )
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, head_effects
+from viz.numbers import number_text
 
 DETAIL = "head-in-detail"  # the key of what shows the selected head
-ALL = "all"  # of a text's tokens
-MEASURED = Choice(
-    "measured",
-    ALL,
-    lambda text, shape: ALL if text == ALL else counted("", 0, MOST_TOKENS).read(text, shape),
-    lambda place: ALL if place == ALL else str(place + 1),
-    label="Measured on",
-    options={ALL: "all of it"},
-)
 
 
 def selected() -> Place:
@@ -75,6 +67,12 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     reveal_if_sought(DETAIL)
     st.subheader(words)
     visible = record.masked_scores[0, head].isfinite().cpu().numpy()
+
+    def ask() -> Riddle:
+        return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
+
+    if not may_show("map", ask, of=of, what=words):
+        return
     found = [f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)]
     st.markdown(" ".join(found) or HEAD_WORDS["no badge"])
     open_cell = if_taken_apart(run, partial(open_inside, *place))
@@ -94,16 +92,9 @@ def which_matter(run: ModelRun, of: About) -> None:
     """Draw the effect of removing each head alone, measured when asked for."""
     if run.objective is None:
         return
-    tokens = measured_on(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        options = {
-            ALL: MEASURED.options[ALL],
-            **{place: f"{place + 1}: {token}" for place, token in enumerate(tokens)},
-        }
-        box = {"widget": st.selectbox, "format_func": options.get, "width": 220}
-        chosen_one = choose(MEASURED, options if len(tokens) > 1 else [ALL], **box)
+        on = choose_measured(run)
         asked = st.button("Measure every head")
-    on = None if chosen_one == ALL else chosen_one
     objective = run.objective if on is None else run.objective.alone(on)
     words = HEAD_WORDS["effects"].format(measure=objective.description)
     caption(f"**Which heads matter?** {words}")
@@ -113,8 +104,9 @@ def which_matter(run: ModelRun, of: About) -> None:
 
         def report(effects: Effects, share: float) -> None:
             bar.progress(share)
-            with place:
-                show(head_effects(effects, labels=KINDS), f"effects-{share}")
+            if not chosen(GUESS):
+                with place:
+                    show(head_effects(effects, labels=KINDS), f"effects-{share}")
 
         removal_effects(run, on, report)
         bar.empty()
@@ -123,9 +115,19 @@ def which_matter(run: ModelRun, of: About) -> None:
     effects = removal_effects.kept(run, on)
     if effects is not None:
         with place.container():
-            picture = head_effects(effects, labels=KINDS, selected=selected())
             what = "Effect of removing each head"
-            show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
+            ask = partial(least_likely_without, effects, objective.description)
+            if may_show("effects", ask, of=of, what=what):
+                picture = head_effects(effects, labels=KINDS, selected=selected())
+                show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
+
+
+def least_likely_without(effects: Effects, measure: str) -> Riddle:
+    """Ask which head a measure falls most without."""
+    asks = f"Which head matters most: without which one does {measure} fall most?"
+    told = partial(number_text, signed=True)
+    finds = "most is lost without"
+    return which_head(asks, finds, effects, lambda x: f"{told(x)} nats", least=True)
 
 
 @section
@@ -136,6 +138,7 @@ def switched(before: ModelRun) -> None:
     after = replace(before, edits=edits)
     of = about_run(after)
     head_switches(before.reader.shape.kinds, selected(), of=of)
+    choose_guess()
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
@@ -175,7 +178,7 @@ HEADS = Page(
     group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
-    choices=(MEASURED, *CHOICES),
+    choices=(MEASURED, GUESS, GUESS_ROW, *CHOICES),
     changes="all",
     pictures={
         "source": "the tokens it reads",

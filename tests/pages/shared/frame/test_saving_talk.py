@@ -9,13 +9,13 @@ import pytest
 
 from pages.shared.deck.file import talk_in
 from pages.shared.frame import saving_talk
-from pages.shared.frame.talk import SHIPPED
+from pages.shared.frame.talk import shipped
 from pages.shared.link.slides import Slide, read_talk
 from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
 from tests.viz.unpacking import split
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = shipped()
 MOST = 10_000_000  # bytes of the ready talk
 WORDS = Slide(title="<b>Title", words="Words", notes="Notes")
 GRID = Slide("attention", {"sentence": "We sing.", "layer": "3", "head": "5"}, pictures=("grid",))
