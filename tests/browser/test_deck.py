@@ -17,6 +17,7 @@ MORE = (
     Slide(title=HOSTILE, words=HOSTILE, notes=f"{HOSTILE} notes"),
     Slide("positions", {"positions_tab": "sinusoids"}, "Charts", pictures=("curves", "table")),
     Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
+    Slide("attention", {"guess": "on", "head": "3"}, "Guess", pictures=("heatmap",)),
 )
 TALK = (*READY, *MORE)
 NUMBERS = {slide.title: number for number, slide in enumerate(TALK, start=1)}
@@ -218,6 +219,21 @@ def test_charts_are_still_pictures_and_what_is_missing_says_so(deck):
     expect(frame.locator(".missing")).to_contain_text("no longer available")
 
 
+def test_a_picture_is_hidden_until_somebody_has_guessed(deck):
+    frame = go(deck, NUMBERS["Guess"])
+    picture, said = frame.locator(".heatmap"), frame.locator(".guess .said")
+    expect(frame.locator(".guess .asks")).to_contain_text("look at most?")
+    expect(picture).to_be_hidden()
+    frame.locator(".guess .option").first.click()
+    expect(said).to_contain_text("You guessed")
+    expect(picture).to_be_visible()
+    assert deck.evaluate(BLANK) == []
+    deck.keyboard.press("a")
+    expect(picture).to_be_hidden()
+    deck.keyboard.press("a")
+    expect(said).to_contain_text("looks most at")
+
+
 def test_overview_black_screen_keys_and_theme(deck):
     deck.keyboard.press("o")
     deck.keyboard.press("ArrowRight")
@@ -246,7 +262,14 @@ def test_no_serious_finding(deck, theme):
     deck.reload()
     deck.wait_for_function(ALL_DRAWN)
     told = []
-    for number in (1, GRID, LOST, PLAYER, TREE, NUMBERS["Charts"], NUMBERS["Gone"]):
+    for number in (
+        1,
+        GRID,
+        LOST,
+        PLAYER,
+        TREE,
+        *(NUMBERS[name] for name in ("Charts", "Gone", "Guess")),
+    ):
         go(deck, number)
         if number == LOST:
             deck.keyboard.press("x")

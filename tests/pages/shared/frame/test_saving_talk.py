@@ -112,6 +112,17 @@ def test_a_grid_has_the_head_of_its_scene_selected():
     assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
 
 
+def test_a_question_comes_with_what_is_said_of_every_guess():
+    scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
+    (slide,) = slides_in(save(talk_page(Slide("attention", scene, pictures=("heatmap",)))).file)
+    (picture,) = slide["pictures"]
+    told, *guesses = picture["question"]["verdicts"]
+    assert "looks most at" in told
+    assert len(guesses) > 2
+    assert all(words.startswith("You guessed") for words in guesses)
+    assert sum(": right, " in words for words in guesses) == 1
+
+
 def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
     own = replace(GRID, parameters={"model": "own-1"})
     other = replace(GRID, parameters={"model": f"{LIBRARY}nobody/nothing"})
