@@ -158,6 +158,14 @@ def test_a_head_is_switched_off(deck):
     expect(panel).to_be_hidden()
 
 
+def test_a_map_of_something_else_marks_the_head_that_was_clicked(deck):
+    frame = go(deck, NUMBERS["Where is the colour kept?"])
+    head = frame.get_by_role("button", name=re.compile("^Encoder, layer 2, head 3:"))
+    head.click()
+    expect(head).to_have_attribute("aria-pressed", "true")
+    expect(frame.locator(".panel")).to_be_hidden()
+
+
 def test_a_film_is_played_stepped_and_stops_when_its_slide_is_left(deck):
     frame = go(deck, PLAYER)
     counter = frame.locator(".transport .counter")
