@@ -27,7 +27,7 @@ HEADS = {"guess": "on", "sentence": SENTENCE, "roles": "on"}
 CAUSE = {"guess": "on", "sentence": SENTENCE, "guess_row": "2"}
 # With numbers of the model, and those that name a head to begin with.
 TELLING = {"heatmap", "lines", "grid", "map", "effects", "role-scores", "knockout"}
-TELLING |= {"wrote-heads", "wrote-keys"}
+TELLING |= {"wrote-heads", "wrote-keys", "patch-heads", "patch-tokens"}
 
 
 def questions(app):
@@ -62,6 +62,7 @@ def measured_heads():
         ("heads", HEADS, "map"),
         ("cause", CAUSE, "knockout"),
         ("cause", {**CAUSE, "cause_tab": "wrote"}, "wrote-heads"),
+        ("cause", {**CAUSE, "cause_tab": "patching"}, "patch-heads"),
     ],
 )
 def test_a_guess_brings_the_picture_and_words_and_before_it_nothing_tells(page, parameters, key):
