@@ -43,6 +43,14 @@ BLANK = """() => {
     .map((node) => node.className);
 }"""
 
+# Whether the pictures of a slide are as high as their room lets them be.
+FILLS = """number => {
+  const heightOf = (name) =>
+    document.querySelector(`#slide-${number} ${name}`).getBoundingClientRect().height;
+  const share = heightOf(".on") / heightOf(".middle");
+  return share > 0.8 && share < 1.01;
+}"""
+
 
 @pytest.fixture(scope="module")
 def saved(context, server, tmp_path_factory):
@@ -236,6 +244,7 @@ def test_a_picture_is_hidden_until_somebody_has_guessed(deck):
     expect(said).to_contain_text("You guessed")
     expect(picture).to_be_visible()
     assert deck.evaluate(BLANK) == []
+    deck.wait_for_function(FILLS, NUMBERS["Guess"])
     deck.keyboard.press("a")
     expect(picture).to_be_hidden()
     deck.keyboard.press("a")

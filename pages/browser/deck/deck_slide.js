@@ -107,15 +107,16 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   }
   /** Show a picture once somebody has guessed what it shows, or asks for the answer. */
   function askFirst(host, { data, verdicts }) {
-    const asking = element("div");
-    host.before(asking);
+    const asking = element("div", "asking");
     const say = (guess) => {
-      const said = guess === null ? "" : verdicts[guess + 1];
-      mount(asking, "guess", having(bytesOf(data), { said }), (next) => {
+      const isOpen = guess === null;
+      const place = isOpen ? host : middle; // the answer stands above all pictures
+      if (asking.nextSibling !== place) place.before(asking);
+      host.hidden = isOpen;
+      mount(asking, "guess", having(bytesOf(data), { said: isOpen ? "" : verdicts[guess + 1] }), (next) => {
         say(next);
         fitted.fit();
       });
-      host.hidden = guess === null;
     };
     say(null);
   }
