@@ -173,7 +173,8 @@ FLOORS = {
     "show": ("widgets", "link", "runs", "state", "browser"),
     "inside": ("show", "widgets", "link", "runs", "state"),
     "controls": ("show", "widgets", "link", "runs", "state"),
-    "frame": ("show", "link", "state", "browser"),
+    "deck": ("show", "link", "runs", "state", "browser"),
+    "frame": ("deck", "show", "link", "state", "browser"),
 }
 BLIND = ("state", "runs", "link")  # floors that draw nothing
 SHARED = [path for path in files_under("pages") if path.parts[1] == "shared"]

@@ -97,10 +97,9 @@ class CanvasPicture:
 
     def having(self, **changes: Any) -> CanvasPicture:
         """The same picture with other values in its header."""
-        end = 4 + struct.unpack_from("<I", self.data)[0]
-        text = json.dumps(json.loads(self.data[4:end]) | changes).encode("ascii")
-        data = struct.pack("<I", len(text)) + text + self.data[end:]
-        return replace(self, data=data)
+        header, array = unpacked(self.data)
+        text = json.dumps(header | changes).encode("ascii")
+        return replace(self, data=struct.pack("<I", len(text)) + text + array)
 
     @property
     def name(self) -> str:
@@ -129,6 +128,12 @@ class CanvasPicture:
             f'<iframe srcdoc="{html.escape(self.to_html())}" width="100%" '
             f'height="{self.height}" style="border:0"></iframe>'
         )
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header of a picture's data, and the bytes of its array."""
+    end = 4 + struct.unpack_from("<I", data)[0]
+    return json.loads(data[4:end]), data[end:]
 
 
 def caption_html(title: str, caption: str) -> str:

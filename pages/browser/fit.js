@@ -44,20 +44,6 @@ export function fitToScreen(root, slide) {
     const height = stage ? boxOf(stage.parentElement).height / stage.currentCSSZoom : 0;
     style.setProperty("--slide-room", `${Math.floor(height)}px`);
   }
-  async function largest() {
-    let [low, high] = [0, ZOOMS.length - 1];
-    zoomTo(ZOOMS[low]); // a picture whose width stays would not hear of another height
-    await drawn();
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      zoomTo(ZOOMS[middle]);
-      await drawn();
-      if (ended) break;
-      if (fits()) low = middle;
-      else high = middle - 1;
-    }
-    return ZOOMS[low];
-  }
   async function look() {
     const isComing = document.querySelector("[data-test-script-state=running]") !== null;
     const [now, there] = [sizes(), held()];
@@ -70,7 +56,7 @@ export function fitToScreen(root, slide) {
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
       fitted.wanted = isComing;
-      const zoom = await largest();
+      const zoom = await largestZoom(zoomTo, fits, () => ended);
       if (ended) return;
       zoomTo((root.zooms[id] = zoom * slide.size));
       await drawn();
@@ -99,6 +85,22 @@ export function fitToScreen(root, slide) {
   };
 }
 
+/** The largest zoom at which pictures fit, found by trying; it ends early if nobody waits for it. */
+export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
+  let [low, high] = [0, ZOOMS.length - 1];
+  zoomTo(ZOOMS[low]); // a picture whose width stays would not hear of another height
+  await drawn();
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    zoomTo(ZOOMS[middle]);
+    await drawn();
+    if (isEnded()) break;
+    if (isFitting()) low = middle;
+    else high = middle - 1;
+  }
+  return ZOOMS[low];
+}
+
 /** @returns {HTMLElement | null} */
 const stageOf = () => document.querySelector(".st-key-stage");
 const boxOf = (node) => node.getBoundingClientRect();
@@ -125,9 +127,13 @@ function held() {
 /** Whether every picture is whole on the stage, without a part that scrolls. */
 function fits() {
   const stage = stageOf();
-  if (!stage) return true;
-  const { height } = boxOf(stage.parentElement);
-  return picturesOf(stage).every(
+  return !stage || areWhole(picturesOf(stage), stage.parentElement);
+}
+
+/** Whether pictures are no higher than what holds them, without a part that scrolls. */
+export function areWhole(pictures, holder) {
+  const { height } = boxOf(holder);
+  return pictures.every(
     (node) =>
       boxOf(node).height <= height + 1 &&
       node.scrollWidth <= node.clientWidth + 1 &&
@@ -141,4 +147,4 @@ function scrolls(node) {
 }
 
 /** Wait until what was changed is drawn, and the pictures have heard of their width. */
-const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+export const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

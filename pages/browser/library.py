@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from viz.modules import in_order, read, script, stylesheet
 HERE = Path(__file__).parent
 VIZ = Path(viz.__file__).parent
 BRING = HERE / "bring.js"
+THEME = HERE / "theme.css"
 
 LIBRARY = """
 export default function load() {
@@ -65,15 +67,23 @@ def global_name() -> str:
 @cache
 def code() -> str:
     """Return all files once, in order, and `styles` and `parts` by the name of the part."""
-    modules = in_order([BRING, *parts()])
-    styles = {module.path.stem: stylesheet([module]) for module in modules}
-    styles["theme"] = (HERE / "theme.css").read_text(encoding="utf-8")
-    lines = [f"const styles = {json.dumps(styles)};", script(modules), "const parts = {"]
-    for part in parts():
-        # The stylesheets of all parts, of the menu beside each, and of what this one imports.
-        names = ["canvas", "theme", "save_menu", *(module.path.stem for module in in_order([part]))]
-        sheets = json.dumps([name for name in dict.fromkeys(names) if styles[name]])
-        lines.append(f"{part.stem}: {{ draw: ${part.stem}.draw, sheets: {sheets} }},")
+    return code_of(BRING, parts(), ("canvas", "theme", "save_menu"))
+
+
+def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
+    """Return the same for some parts, which all have these stylesheets, and a first file."""
+    modules = in_order([first, *drawing])
+    found = {module.path.stem: stylesheet([module]) for module in modules}
+    found["theme"] = THEME.read_text(encoding="utf-8")
+    of_parts = {}
+    for part in drawing:
+        # The stylesheets of all parts, and of what this one imports.
+        names = [*sheets, *(module.path.stem for module in in_order([part]))]
+        of_parts[part.stem] = [name for name in dict.fromkeys(names) if found[name]]
+    used = {name: found[name] for names in of_parts.values() for name in names}
+    lines = [f"const styles = {json.dumps(used)};", script(modules), "const parts = {"]
+    for name, names in of_parts.items():
+        lines.append(f"{name}: {{ draw: ${name}.draw, sheets: {json.dumps(names)} }},")
     return "\n".join([*lines, "};"])
 
 

@@ -19,9 +19,9 @@ BROWSER_TEXT, CONTENTS, COPY_LINK, GUESS, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU
         "save_menu", "slide",
     )
 )  # fmt: skip
-LOCKS, QR_CODE, SLIDE_LIST, THUMBNAIL = (
+LOCKS, QR_CODE, SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
     Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("locks", "qr_code", "slide_list", "thumbnail")
+    for name in ("locks", "qr_code", "slide_list", "still_charts", "thumbnail")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
 Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
@@ -72,6 +72,19 @@ TALK_KEYS = {  # what they do on a slide, besides those that pages have too
     "f": "full screen, and back",
     "Esc": "leave the talk; where Esc is the browser's own key in full screen, press it twice",
 }
+DECK_KEYS = {  # of a talk in a file of its own
+    **{name: words for name, words in TALK_KEYS.items() if name != "Esc"},
+    "o": "overview of all slides, and back",
+    "d": "light or dark",
+    "x": "what the model writes without a head, where a slide has that",
+    "Esc": "close what lies over the slide",
+}
+
+
+def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return keys for the help sheet, those that pages have too after them."""
+    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
+    return [{"name": name, "words": words} for name, words in whole.items()]
 
 
 def keyboard() -> CanvasPicture:
@@ -180,7 +193,6 @@ def slide(
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
-    keys = TALK_KEYS | {NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}
     header = {
         "title": title,
         "words": words,
@@ -192,7 +204,7 @@ def slide(
         "notes": notes,
         "coming": coming and dict(coming),
         "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
-        "keys": [{"name": name, "words": words} for name, words in keys.items()],
+        "keys": named_keys(TALK_KEYS),
     }
     return CanvasPicture.pack(SLIDE, header, height=160)
 
@@ -243,6 +255,15 @@ def thumbnail(
     header = {"name": name, "of": of, "pictures": list(pictures)}
     header |= {"slides": list(slides), "number": number}
     return CanvasPicture.pack(THUMBNAIL, header, height=0)
+
+
+def still_charts(charts: Mapping[str, str], number: int) -> CanvasPicture:
+    """Return what draws charts, CSS selectors by key, as images of twice their size, once drawn.
+
+    It answers, for each `number` once, with that and the address of each image, which holds it, by
+    key; None for a chart that never came.
+    """
+    return CanvasPicture.pack(STILL_CHARTS, {"charts": dict(charts), "number": number}, height=0)
 
 
 def save_menu(

@@ -160,7 +160,7 @@ export function turnFullScreen() {
       .catch(() => {}); // a refusal leaves all as it is
 }
 
-function turnButton(text, name, onclick) {
+export function turnButton(text, name, onclick) {
   const button = element("button", "", text, { type: "button", "aria-label": name, title: name });
   button.onclick = onclick;
   return button;
@@ -170,7 +170,7 @@ function turnButton(text, name, onclick) {
  *
  * What a speaker points at to click it does not: the keys that follow are those of the talk.
  */
-function takesKey(place, key, points) {
+export function takesKey(place, key, points) {
   if (place.isContentEditable || place.matches?.("textarea, select")) return true;
   if (place.matches?.("input:not([type=range], [type=radio], [type=checkbox])")) return true;
   if (points) return false;

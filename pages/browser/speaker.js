@@ -46,6 +46,34 @@ export function speaker(told, press) {
   };
 }
 
+/**
+ * The same for a talk that is a file, which stays as it is: it fills the window and answers itself.
+ * @param {() => Told} tell of the slide that is shown
+ * @param {(key: string) => void} press
+ */
+export function speakerOfFile(tell, press) {
+  let channel;
+  const send = () => channel?.onmessage({ data: { told: tell() } });
+  return {
+    send,
+    /** Open the window, or bring it to the front; returns whether the browser lets it open. */
+    open() {
+      const opened = window.open("", ID, "popup,width=900,height=620");
+      if (!opened) return false;
+      if (!opened.document.querySelector("main")) {
+        head(opened.document);
+        const sheet = new opened["CSSStyleSheet"]();
+        sheet.replaceSync(STYLE);
+        opened.document.adoptedStyleSheets = [sheet];
+        channel = { postMessage: ({ key }) => (key ? press(key) : send()), onmessage: null };
+        run(opened.document, channel, CLOCK);
+      }
+      opened.focus();
+      return true;
+    },
+  };
+}
+
 /** The name of this tab's channel, which a reload keeps. */
 function idOfTab() {
   try {
@@ -57,24 +85,28 @@ function idOfTab() {
   }
 }
 
-/** Fill an empty document, which runs a script of its own, for the talk's tab may be reloaded. */
-function write(page, id) {
+function head(page) {
   page.title = "Speaker: Headlight";
   page.documentElement.lang = "en";
+}
+
+/** Fill an empty document, which runs a script of its own, for the talk's tab may be reloaded. */
+function write(page, id) {
+  head(page);
   const style = page.createElement("style");
   style.textContent = STYLE;
   page.head.append(style);
   const script = page.createElement("script");
-  const code = `(${run})(${JSON.stringify(id)}, ${CLOCK});`; // as a file: inline, it is not let run
+  const channel = `new BroadcastChannel(${JSON.stringify(id)})`;
+  const code = `(${run})(document, ${channel}, ${CLOCK});`; // as a file: inline, it is not let run
   script.src = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   page.body.append(script);
 }
 
 /** What runs in the speaker's window; it can use nothing from outside of it. */
-function run(id, every) {
-  const channel = new BroadcastChannel(id);
+function run(page, channel, every) {
   const make = (tag, className, text = "") => {
-    const made = document.createElement(tag);
+    const made = page.createElement(tag);
     made.className = className;
     made.textContent = text;
     return made;
@@ -105,7 +137,7 @@ function run(id, every) {
   const coming = make("p", "coming");
   const main = make("main", "");
   main.append(bar, title, notes, coming);
-  document.body.append(main);
+  page.body.append(main);
 
   const two = (value) => String(value).padStart(2, "0");
   function tick() {
@@ -124,15 +156,15 @@ function run(id, every) {
     const pictures = next?.pictures.length ? ` (${next.pictures.join(", ")})` : "";
     coming.textContent = !told ? "" : next ? `Next: ${next.title}${pictures}` : "This is the last slide.";
   };
-  document.addEventListener("keydown", (event) => {
+  page.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && event.target instanceof HTMLButtonElement) return;
+    if (event.key === " " && event.target.matches("button")) return;
     const keys = ["ArrowRight", "ArrowLeft", "PageDown", "PageUp", "Home", "End", " ", "b", ".", "n", "p"];
     if (!keys.includes(event.key)) return;
     event.preventDefault();
     press(event.key);
   });
-  setInterval(tick, every);
+  page.defaultView.setInterval(tick, every);
   tick();
   channel.postMessage({ asks: true });
 }

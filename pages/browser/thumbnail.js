@@ -16,7 +16,7 @@ const QUALITY = 0.8;
 const SETTLED = 400; // milliseconds after which pictures have taken their size
 const MOST_LOOKS = 40; // at a page that goes on changing
 const DRAWN = ".picture:not(.save-menu), .svg-container, .vega-embed";
-const RUNNING = "[data-test-script-state=running]";
+export const RUNNING = "[data-test-script-state=running]";
 const IMAGE = "data:image/";
 
 let taken = 0; // number of the last request
@@ -73,7 +73,7 @@ function keep({ name, of, slides }, image) {
 }
 
 /** What is drawn in an element of the page, if it can be seen. */
-function pictureIn(selector) {
+export function pictureIn(selector) {
   const holders = [...document.querySelectorAll(selector)];
   return holders.flatMap((holder) => all(DRAWN, holder)).find((one) => one.checkVisibility() && one.clientWidth);
 }
@@ -94,12 +94,14 @@ async function small(pictures) {
   return canvas.toDataURL("image/webp", QUALITY);
 }
 
-function paper(context, picture) {
+/** Fill a canvas with the colour that a picture stands on. */
+export function paper(context, picture) {
   context.fillStyle = getComputedStyle(picture).getPropertyValue("--paper") || "#fff";
-  context.fillRect(0, 0, SIZE.width, SIZE.height);
+  context.fillRect(0, 0, context.canvas.width, context.canvas.height);
 }
 
-async function imageOf(svg) {
+/** An SVG element as an image. */
+export async function imageOf(svg) {
   const text = new XMLSerializer().serializeToString(svg);
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   try {

@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.parts.talk.boxes import boxes
 from pages.parts.talk.rows import edit, edited, rows
-from pages.shared.frame import talk
+from pages.shared.deck.file import talk_in
+from pages.shared.frame import saving_talk, talk
 from pages.shared.link.slides import LARGEST_FILE, Slide, copied, read_talk, write_talk
 from pages.shared.state.page import Page
 from pages.shared.state.slide import turn_to
@@ -27,6 +28,12 @@ NONE_YET = (
     "of the talks that come with Headlight, of {count} slides."
 )
 REMOVED = "All slides are removed. Undo brings them back."
+ONE_PAGE = (
+    "One HTML file that needs neither a server nor a network: words, notes and keys as here, the "
+    "pictures alive, and what the model writes without each head."
+)
+ALL_SAVED = "All slides are in it. It opens in any browser, without a network."
+LEFT_OUT = "Something is left out of slides {slides}, where a sentence says what."
 TITLE = Slide(title="Title of the talk", words="Who speaks, where and when")
 CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
 
@@ -36,7 +43,7 @@ def load() -> None:
     notes = ()
     if file := st.session_state.talk_file:
         try:
-            slides, notes = read_talk(file.getvalue())
+            slides, notes = read_talk(talk_in(file.getvalue()))
             talk.change(slides)
         except ValueError as error:
             notes = str(error), "The talk stays as it was."
@@ -70,17 +77,36 @@ def tools() -> None:
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[ready])
         file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
+        st.button(
+            "Save as one HTML file", key="one-page", help=ONE_PAGE, on_click=saving_talk.start
+        )
         if slides:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
+    saved_page()
     how, file = st.columns(2)
     with how, st.expander("How a talk is made"):
         st.markdown(HOW)
     with file, st.expander("Load a talk from a file"):
-        label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
-        st.file_uploader(label, type="json", key="talk_file", on_change=load)
+        label = f"A file saved here, JSON or HTML, with at most {LARGEST_FILE // 1000} kB of text"
+        st.file_uploader(label, type=["json", "html"], key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
+
+
+def saved_page() -> None:
+    """Offer the talk as one HTML page, once it is saved as it is now."""
+    if not (found := saving_talk.saved()):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="saved-page"):
+        file = found.file, "headlight-talk.html", "text/html"
+        size = f"{len(found.file) / 1e6:.1f} MB"
+        label = f"Download the HTML file ({size})"
+        st.download_button(label, *file, on_click="ignore", type="primary")
+        if left_out := found.left_out:
+            st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
+        else:
+            st.text(ALL_SAVED)
 
 
 def make_talk() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.frame import changes, classroom, presenter, share, talk
+from pages.shared.frame import changes, classroom, presenter, saving_talk, share, talk
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
 from pages.shared.show import stage
@@ -41,8 +41,9 @@ def open_page(page: Page) -> None:
     talk.keep()
     stage.begin()
     if number := presenter.asked_for():
-        presenter.show_slide(number)
+        (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
         return
+    saving_talk.stop_if_left()
     address.restore(page)
     classroom.keep_in(page)
     if alone := address.alone(page):

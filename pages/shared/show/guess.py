@@ -17,11 +17,19 @@ from pages.browser.library import mounted
 from pages.shared.show.captions import site_words
 from pages.shared.show.pictures import component
 from pages.shared.show.saving import About
-from pages.shared.show.stage import SAID, is_staged, note_question, place, question_key
+from pages.shared.show.stage import (
+    SAID,
+    is_question_kept,
+    is_staged,
+    note_question,
+    place,
+    question_key,
+)
 from pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, QUERY, chosen, put
 from pages.shared.state.page import shown
 from pages.shared.state.slide import slide
 from pages.shared.widgets.choose import choose, choose_token
+from viz import CanvasPicture
 from viz.numbers import number_text
 
 HIDDEN = "Hidden as long as **Guess first** is on: it would give the answers away."
@@ -57,6 +65,11 @@ class Riddle:
             f"{said}: right, {answer}" if guess == best else f"{said}, {self.told[guess]}: {answer}"
         )
 
+    @property
+    def verdicts(self) -> list[str]:
+        """What is said of no guess, and then of each one."""
+        return [self.verdict(guess) for guess in (NO_GUESS, *range(len(self.options)))]
+
 
 def choose_guess() -> None:
     """Draw the switch; the first row that is asked about is the query that was chosen last.
@@ -77,6 +90,8 @@ def may_show(key: str, ask: Callable[[], Riddle], *, of: About, what: str) -> bo
     if not chosen(GUESS):
         return True
     riddle = ask()
+    if is_question_kept(key, lambda: (open_part(riddle), riddle.verdicts)):
+        return True
     asked = shown().key, slide(), of, what, riddle
     name = f"{question_key(key)}-{sha256(repr(asked).encode()).hexdigest()[:12]}"
     guess = st.session_state.get(name, {}).get("guess")
@@ -86,12 +101,17 @@ def may_show(key: str, ask: Callable[[], Riddle], *, of: About, what: str) -> bo
         part = parts.guess(riddle.asks, said=riddle.verdict(guess))
         where = place(SAID) if is_staged(key) else nullcontext()
     else:
-        options = list(zip(riddle.options, riddle.names, strict=True))
-        part = parts.guess(riddle.asks, options, riddle.boards)
+        part = open_part(riddle)
         where = place(key, (of, what))
     with where, st.container(key=question_key(key)):
         component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
     return answered
+
+
+def open_part(riddle: Riddle) -> CanvasPicture:
+    """Return what asks a riddle that nobody has answered."""
+    options = list(zip(riddle.options, riddle.names, strict=True))
+    return parts.guess(riddle.asks, options, riddle.boards)
 
 
 def most_looked_at(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 OFFSTAGE = "offstage"  # the key of what a slide does not show
 STAGE = "stage"
 DRAWN = "pictures_drawn"
+KEPT = "pictures_kept"
 NOTE = "slide-note"  # the key of a note that a slide shows beside its pictures
 SAID = "slide-said"  # and of what it says of them, above them
 
@@ -44,12 +45,51 @@ def begin() -> None:
     there too, wherever it reads or writes the session's state.
     """
     st.session_state.pop(STAGE, None)
+    st.session_state.pop(KEPT, None)
     st.session_state[DRAWN] = {}
 
 
 def drawn() -> dict[str, Any]:
     """Return what was drawn since the page began, by key: what `place` was told of it."""
     return st.session_state.setdefault(DRAWN, {})
+
+
+class Kept(NamedTuple):
+    """A picture kept for a file, and those that a click in it leads to, by what it answers."""
+
+    picture: Any
+    answers: Mapping[str, Any]
+
+
+@contextmanager
+def keeping() -> Iterator[dict[str, Any]]:
+    """Have pictures, and the questions asked of them, kept for a file and not drawn; by key."""
+    kept = st.session_state[KEPT] = {}
+    try:
+        yield kept
+    finally:
+        st.session_state.pop(KEPT, None)
+
+
+def is_kept(key: str, picture: Callable[[], Any], answers: Callable[[], Mapping[str, Any]]) -> bool:
+    """Return whether a picture is kept if the slide shows it, and not drawn; keep it then."""
+    if KEPT not in st.session_state:
+        return False
+    if is_staged(key):
+        st.session_state[KEPT][key] = Kept(picture(), answers())
+    return True
+
+
+def is_question_kept(key: str, question: Callable[[], tuple[Any, Sequence[str]]]) -> bool:
+    """Return whether what is asked of a picture first is kept, and not asked now; keep it then.
+
+    A question is what asks it, and what is said of no guess and of each one.
+    """
+    if KEPT not in st.session_state:
+        return False
+    if is_staged(key):
+        st.session_state[KEPT][question_key(key)] = question()
+    return True
 
 
 def place(key: str, of: object = None) -> AbstractContextManager:

@@ -14,6 +14,7 @@ from pages.browser.parts import (
     save_menu,
     slide,
     slide_list,
+    still_charts,
     thumbnail,
 )
 from tests.viz.unpacking import unpack
@@ -124,3 +125,8 @@ def test_a_small_picture_is_asked_for_by_where_the_pictures_are():
     asked = thumbnail("kept", "key", [".st-key-grid"], slides=["key", "other"], number=7)
     header = {"name": "kept", "of": "key", "pictures": [".st-key-grid"]}
     assert unpack(asked)[0] == header | {"slides": ["key", "other"], "number": 7}
+
+
+def test_still_charts_are_asked_for_by_where_they_are():
+    asked = still_charts({"curves": ".st-key-chart-curves"}, 7)
+    assert unpack(asked)[0] == {"charts": {"curves": ".st-key-chart-curves"}, "number": 7}

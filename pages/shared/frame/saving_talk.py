@@ -1,0 +1,207 @@
+"""A talk saved as one file: its slides are drawn one after the other, and kept instead of shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.browser.parts import still_charts
+from pages.shared.deck.file import Drawn, DrawnSlide, WithoutHeads, file_of
+from pages.shared.deck.heads import without_heads
+from pages.shared.frame import presenter, talk
+from pages.shared.link import address
+from pages.shared.link.slides import Slide, write_talk
+from pages.shared.show.pictures import css_class, picked, show
+from pages.shared.show.stage import drawn, keeping, question_key
+from pages.shared.state import slide
+from pages.shared.state.choices import MODEL, SENTENCE, chosen
+from pages.shared.state.page import PAGES, Page
+from viz.canvas import CanvasPicture, unpacked
+
+STYLE = Path(__file__).with_name("saving_talk.css")
+STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
+LONGEST_STILL = 4_000_000  # characters
+# What a picture asks the running app for, which a file has not.
+ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
+FAILED = "This slide could not be drawn when the file was saved: {reason}"
+NO_MODEL = (
+    "The model of this slide was not in memory when the file was saved. Load it on the page "
+    "Models, and save the file again."
+)
+NO_STILL = "The chart “{what}” could not be drawn when the file was saved."
+
+
+@dataclass
+class Saving:
+    """A talk on its way into a file, and in the end the file."""
+
+    slides: tuple[Slide, ...]
+    done: list[DrawnSlide] = field(default_factory=list)
+    stills: Mapping[str, str | None] | None = None  # of the charts of the slide that is drawn
+    heads: dict[tuple[str, str], WithoutHeads | None] = field(default_factory=dict)
+    file: bytes = b""
+    left_out: list[int] = field(default_factory=list)  # slides, from 1, that are not whole in it
+
+
+def start() -> None:
+    """Begin to save the talk in force; a callback."""
+    st.session_state.saving_talk = Saving(talk.in_force())
+    slide.turn_to(1)
+
+
+def stop() -> None:
+    """Leave the talk unsaved; a callback."""
+    st.session_state.pop("saving_talk", None)
+    slide.turn_to(None)
+
+
+def stop_if_left() -> None:
+    """Forget a talk that is only partly saved, as the visitor has gone elsewhere."""
+    if is_under_way():
+        del st.session_state.saving_talk
+
+
+def now() -> Saving | None:
+    """Return the talk that is being saved, or was."""
+    return st.session_state.get("saving_talk")
+
+
+def is_under_way() -> bool:
+    """Return whether a talk is being saved."""
+    return now() is not None and not now().file
+
+
+def saved() -> Saving | None:
+    """Return the saved file of the talk in force, if there is one."""
+    found = now()
+    is_same = found and scenes(found.slides) == scenes(talk.in_force())
+    return found if is_same and found.file else None
+
+
+def scenes(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides without what they are completed by when they are drawn."""
+    return [replace(one, drawn=()) for one in slides]
+
+
+def draw_next(number: int) -> None:
+    """Draw a slide, by its number from 1, keep it for the file, and go on with the next one."""
+    saving = now()
+    number, count = len(saving.done) + 1, len(saving.slides)
+    slide.turn(number)
+    st.html(presenter.STYLE)
+    st.html(STYLE)
+    with st.container(key="saving"):
+        words = f"Drawing slide {number} of {count} for the file …"
+        bar = st.progress((number - 1) / count, words)
+        st.button("Stop", key="stop-saving", on_click=stop)
+    made = drawn_slide(saving, number)
+    if made is None:  # the browser draws its charts
+        return
+    words = f"Slide {number} of {count}: removing one head after the other …"
+
+    def report(share: float) -> None:
+        bar.progress((number - 1 + share) / count, words)
+
+    saving.done.append(replace(made, heads=heads_of(saving, made, report)))
+    saving.stills = None
+    if number < count:
+        slide.turn(number + 1)
+    else:
+        saving.file, saving.left_out = file_of(saving.done, write_talk(saving.slides))
+        saving.done.clear()
+        slide.turn_to(None)
+    st.rerun()
+
+
+def heads_of(
+    saving: Saving, made: DrawnSlide, report: Callable[[float], object]
+) -> WithoutHeads | None:
+    """Return what the model of a slide writes without its heads, if the slide is of its text."""
+    sentence = chosen(SENTENCE)
+    if not made.pictures or all(
+        of.sentence != sentence for of, _ in filter(None, drawn().values())
+    ):
+        return None
+    key = chosen(MODEL), sentence
+    if key not in saving.heads:
+        try:
+            saving.heads[key] = without_heads(sentence, report)
+        except Exception:  # then the slide goes without it
+            saving.heads[key] = None
+    return saving.heads[key]
+
+
+def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
+    """Return a slide as the file holds it; None while charts of it are drawn."""
+    scene = saving.slides[number - 1]
+    words = DrawnSlide(scene.title, scene.words, scene.notes, scene.size)
+    presenter.put_in_force(saving.slides, number)
+    if scene.page not in PAGES:
+        return words
+    page = PAGES[scene.page]
+    if "model" in st.session_state.get("refused_parameters", ()):
+        return replace(words, missing=presenter.MODEL_GONE)
+    try:
+        with keeping() as kept:
+            presenter.draw_scene(page, scene.pictures)
+    except Exception as error:  # whatever it is, the other slides are saved
+        return replace(words, missing=FAILED.format(reason=str(error)))
+    charts = [key for key in scene.pictures if key in drawn() and key not in kept]
+    if charts and saving.stills is None:
+        selectors = {key: css_class(f"chart-{key}") for key in charts}
+        show(still_charts(selectors, number), "still-charts", take_stills)
+        return None
+    return collected(page, scene, words, kept, saving.stills or {})
+
+
+def collected(
+    page: Page,
+    scene: Slide,
+    words: DrawnSlide,
+    kept: Mapping[str, Any],
+    stills: Mapping[str, str | None],
+) -> DrawnSlide:
+    """Return a slide with the pictures that were kept of it and the stills of its charts."""
+    pictures, missing = [], []
+    for key in scene.pictures:
+        what = page.pictures[key]
+        if key in kept:
+            answers = {name: for_a_file(one) for name, one in kept[key].answers.items()}
+            question = kept.get(question_key(key))
+            pictures.append(Drawn(what, for_a_file(kept[key].picture), answers, question))
+        elif stills.get(key):
+            pictures.append(Drawn(what, stills[key]))
+        elif key in stills:
+            missing.append(NO_STILL.format(what=what))
+    if not pictures and not missing:
+        has_model = address.shape_for(scene.parameters) != address.ANY
+        missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
+    footer = presenter.footer(scene.pictures)
+    return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
+
+
+def for_a_file(picture: CanvasPicture) -> CanvasPicture:
+    """Return a picture as a file has it, which cannot ask the app for anything."""
+    header, _ = unpacked(picture.data)
+    changes = {name: value for name, value in ASKS.items() if name in header}
+    return replace(picture.having(**changes), numbers={})
+
+
+def take_stills() -> None:
+    """Take the charts that the browser has drawn; a callback."""
+    match picked("still-charts"):
+        case {"number": int(number), "images": dict(images)} if is_under_way():
+            if number == len(now().done) + 1:
+                now().stills = {key: image_or_none(image) for key, image in images.items()}
+
+
+def image_or_none(address: object) -> str | None:
+    """Return the address of an image if it holds one, of a size that a file has room for."""
+    if not isinstance(address, str) or len(address) > LONGEST_STILL:
+        return None
+    return address if STILL.fullmatch(address) else None
