@@ -265,7 +265,7 @@ def may_show_effects(
 ) -> bool:
     """Return whether effects may be drawn: not as long as a question of them is open."""
     key = asked_of("estimate-map", "estimate-heads", "estimate-cells")
-    effects, unit = (estimated, "nats by the estimate") if true is None else (true, "nats")
+    effects, unit = (estimated, "nats by the estimate") if true is None else (true, "nats in truth")
     ask = partial(least_without, effects, measured_by(run, on).description, unit)
     return may_show(key, ask, of=of, what=WHAT[key])
 
