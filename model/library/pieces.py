@@ -9,10 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from model.tokens import Token
+from model.tokenizer import VISIBLE_SPACE
+from model.tokens import BYTES, Token
 
 Role = Literal["written", "unknown", "mask", "special", "padding"]
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
+SPACES = (VISIBLE_SPACE, "▁", "Ġ")  # what vocabularies show of the space before a word
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,18 @@ class Piece(Token):
 
 
 def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
-    """Return tokens as pieces; one that begins where the previous one ends continues its word."""
+    """Return tokens as pieces; one that begins where the previous one ends continues its word.
+
+    A space that is a token of its own begins one.
+    """
     pieces: list[Piece] = []
     for token in tokens:
         if isinstance(token, Piece):
             pieces.append(token)
             continue
         last = pieces[-1] if pieces else None
-        goes_on = last and not (last.is_special or token.is_special) and last.end >= token.start
+        apart = token.is_special or token.text == VISIBLE_SPACE
+        goes_on = last and not (last.is_special or apart) and last.end >= token.start
         word = last.word + (not goes_on) if last else 0
         role = "special" if token.is_special else "unknown" if token.is_unknown else "written"
         span = token.start, token.end
@@ -74,11 +80,26 @@ def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
     return [
         replace(
             word[0],
-            text=word[0].text + "".join(piece.text.removeprefix(CONTINUES) for piece in word[1:]),
+            text=spelled_out(
+                [word[0].text, *(piece.text.removeprefix(CONTINUES) for piece in word[1:])]
+            ),
             end=word[-1].end,
         )
         for word in words
     ]
+
+
+def spelled_out(texts: Sequence[str]) -> str:
+    """Return the texts of a word's pieces as one: without its space, its bytes as characters."""
+    texts = texts[1:] if len(texts) > 1 and texts[0] in SPACES else texts
+    parts = (("".join(part), is_bytes) for is_bytes, part in groupby(texts, key=BYTES.__contains__))
+    return "".join(in_characters(part) if is_bytes else part for part, is_bytes in parts)
+
+
+def in_characters(names: str) -> str:
+    """Return the characters that bytes spell; the bytes' own names if they spell nothing seen."""
+    spelled = bytes.fromhex(names.replace("<0x", "").replace(">", "")).decode(errors="replace")
+    return spelled if spelled.isprintable() and "\ufffd" not in spelled else names
 
 
 def merge_words(

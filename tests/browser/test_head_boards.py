@@ -88,3 +88,18 @@ def test_effects_of_1024_heads_are_told_where_they_have_no_room(page):
     expect(page.locator(".reading")).to_contain_text("layer 32, head 31: +0.998")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert page.errors == []
+
+
+@pytest.mark.parametrize("heads", [8, 32])
+def test_names_of_layers_and_heads_leave_room_for_the_outline_of_a_head(page, heads):
+    effects = {"decoder": np.ones((2, heads))}
+    picture = head_effects(effects, labels=LABELS, selected=("decoder", 0, 0))
+    page.set_content(picture.to_html())
+    box = page.locator(".head[aria-pressed=true]").bounding_box()
+    layer, column = (
+        page.locator(f".{name}").filter(has_text=text).first.bounding_box()
+        for name, text in (("beside", "L1"), ("over", re.compile("^1$")))
+    )
+    outline = 4  # pixels, with its distance
+    assert layer["x"] + layer["width"] <= box["x"] - outline
+    assert column["y"] + column["height"] <= box["y"] - outline

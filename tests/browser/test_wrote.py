@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -9,6 +10,7 @@ from model.insight.attribution import attribute
 from model.trace import Site
 from pages.shared.link.slides import Slide
 from tests.browser.talks import expect_fitted, see_title, with_talk
+from viz import sum_bars
 from viz.numbers import number_text
 
 SENTENCE = "The old woman bought a small house."
@@ -89,3 +91,14 @@ def test_a_slide_shows_it_whole(page, server, picture):
     see_title(page, "Wrote")
     expect_fitted(page, [picture])
     expect(page.locator(f".st-key-{picture}")).to_be_visible()
+
+
+def test_of_many_parts_the_largest_is_in_sight_at_first(page):
+    parts = np.linspace(0, 0.1, 80)
+    parts[60] = -1
+    words = {"ends": ("for", "against"), "total": "In all"}
+    page.set_content(sum_bars(parts, [str(place) for place in range(80)], **words).to_html())
+    scrolls, row = page.locator(".parts"), page.locator(".part").nth(60)
+    outer, inner = scrolls.bounding_box(), row.bounding_box()
+    assert scrolls.evaluate("parts => parts.scrollHeight > parts.clientHeight")
+    assert outer["y"] <= inner["y"] <= outer["y"] + outer["height"] - inner["height"]

@@ -29,6 +29,7 @@ CAUSE = {"guess": "on", "sentence": SENTENCE, "guess_row": "2"}
 TELLING = {"heatmap", "lines", "grid", "map", "effects", "role-scores", "knockout"}
 TELLING |= {"wrote-heads", "wrote-keys", "patch-heads", "patch-tokens"}
 TELLING |= {"player", "certainty", "alignment", "forced", "tree"}
+TELLING |= {"estimate-heads", "estimate-map", "estimate-cells"}
 
 
 def questions(app):
@@ -65,6 +66,7 @@ def measured_heads():
         ("cause", {**CAUSE, "cause_tab": "wrote"}, "wrote-heads"),
         ("cause", {**CAUSE, "cause_tab": "patching"}, "patch-heads"),
         ("decoding", CAUSE, "player"),
+        ("cause", {**CAUSE, "cause_tab": "estimate"}, "estimate-map"),
     ],
 )
 def test_a_guess_brings_the_picture_and_words_and_before_it_nothing_tells(page, parameters, key):
@@ -202,7 +204,20 @@ SLIDES = (
 )
 
 
-@pytest.mark.parametrize("number", [1, 3, 4])
+# What a head does in detail is asked of with all heads.
+DETAILS = tuple(
+    Slide("cause", {**CAUSE, "cause_tab": tab}, pictures=(key,))
+    for tab, key in (
+        ("wrote", "wrote-keys"),
+        ("patching", "patch-tokens"),
+        ("estimate", "estimate-heads"),
+        ("estimate", "estimate-cells"),
+    )
+)
+SLIDES += DETAILS
+
+
+@pytest.mark.parametrize("number", [1, *range(3, len(SLIDES) + 1)])
 def test_a_slide_asks_in_the_place_of_its_picture_and_tells_above_it(number):
     app = with_slides(*SLIDES, number=number)
     (key, *others) = SLIDES[number - 1].pictures

@@ -66,8 +66,17 @@ export function draw(mount) {
   const sum = element("p", "sum", `${header.total}: `);
   sum.append(element("strong", "", `${written(header.sum, true)} ${unit}`));
   if (header.beside) sum.append(` (${header.beside})`);
-  const scrolled = root.querySelector(".parts")?.scrollTop ?? 0;
+  const scrolled = root.querySelector(".parts")?.scrollTop;
   root.replaceChildren(legend, scrollable(parts, "Parts"), sum);
-  parts.scrollTop = scrolled;
+  parts.scrollTop = scrolled ?? placeOfLargest(parts, numbers.subarray(0, names.length));
   buttons[focused]?.focus({ preventScroll: true });
+}
+
+/** How far to scroll so that the largest part is in the middle. */
+function placeOfLargest(parts, numbers) {
+  const sizes = numbers.map(Math.abs);
+  const largest = parts.children[sizes.indexOf(Math.max(...sizes))];
+  if (!largest) return 0;
+  const { top } = largest.getBoundingClientRect();
+  return top - parts.getBoundingClientRect().top - parts.clientHeight / 2;
 }

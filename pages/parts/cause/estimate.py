@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import isnan
 
 import numpy as np
@@ -25,6 +26,7 @@ from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import asked_of, choose_guess, least_without, may_show
 from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
@@ -187,12 +189,8 @@ def why(run: ModelRun, on: int | None, heads: list[Head], numbers: np.ndarray) -
         largest = int(np.argmax(np.abs(gap[:3])))
         parts[largest] = f"**{parts[largest]}**"
         effects = [number_text(value, signed=True) for value in (guess, true)]
-        cells = [
-            short(head).replace(" ", "\u00a0"),
-            *effects,
-            *parts,
-            number_text(gap.sharpness, 2),
-        ]
+        name, sharpness = short(head).replace(" ", "\u00a0"), number_text(gap.sharpness, 2)
+        cells = [name, *effects, *parts, sharpness]
         rows.append(f"| {' | '.join(cells)} |")
     st.markdown("**Furthest from the line**")
     st.markdown("\n".join(rows))
@@ -262,6 +260,16 @@ def furthest_cells(found: Closings, names: list[str], named: list[int]) -> None:
     st.text("\n\n".join(lines) or "None is far from it.")
 
 
+def may_show_effects(
+    run: ModelRun, on: int | None, estimated: Effects, true: Effects | None, of: About
+) -> bool:
+    """Return whether effects may be drawn: not as long as a question of them is open."""
+    key = asked_of("estimate-map", "estimate-heads", "estimate-cells")
+    effects, unit = (estimated, "nats by the estimate") if true is None else (true, "nats in truth")
+    ask = partial(least_without, effects, measured_by(run, on).description, unit)
+    return may_show(key, ask, of=of, what=WHAT[key])
+
+
 def draw(run: ModelRun) -> None:
     """Draw the estimates of all heads against the truth, and those of one head's cells."""
     if run.objective is None:
@@ -280,10 +288,13 @@ def draw(run: ModelRun) -> None:
         return
     with options:
         true = truth(run, on)
+        choose_guess()
+    of = about_run(run)
+    if not may_show_effects(run, on, estimated, true, of):
+        return
     heads, guesses = names_of(estimated), flat(estimated)
     apart = guesses if true is None else flat(true) - guesses
     head = selected(heads, int(np.abs(apart).argmax()))
-    of = about_run(run)
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")

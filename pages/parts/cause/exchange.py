@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from model.reader import Reader
 
 WORD = re.compile(r"[^\W\d_]+")
+LETTER = re.compile(r"[^\W_]")
 MOST = 8  # texts that are offered
 MOST_TRIED = 40
 # Words that can stand for each other in most sentences, the most telling ones first; each is
@@ -82,6 +83,12 @@ def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
         yield in_place(text, word, other[0])
 
 
+def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
+    """Yield texts with a letter or digit exchanged for the one before it, the last first."""
+    for other, letter in reversed(list(pairwise(LETTER.finditer(text)))):
+        yield in_place(text, letter, other[0])
+
+
 def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
     """Return what an exchange is called, and the text with another word in place of one."""
     other = other[0].upper() + other[1:] if word[0][0].isupper() else other
@@ -92,12 +99,16 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
     """Return some texts with one word of a text exchanged, by what they are called.
 
     They have as many tokens, as far as is known before the model has read them. A word's neighbour
-    is put in its place only if there are no words alike to exchange.
+    is put in its place only if there are no words alike to exchange, and a letter's if every token
+    is a letter.
     """
     with suppress(ValueError):  # what the model has no tokens for
-        length = len(reader.begin(text))
-        for ways in (for_one_alike, for_its_neighbour):
-            tried = islice(ways(text), MOST_TRIED)
+        tokens = reader.begin(text)
+        length = len(tokens)
+        in_letters = all(token.is_special or len(token.text) == 1 for token in tokens)
+        ways = [for_the_letter_before] if in_letters else [for_one_alike, for_its_neighbour]
+        for way_of in ways:
+            tried = islice(way_of(text), MOST_TRIED)
             fit = (way for way in tried if way[1] != text and len(reader.begin(way[1])) == length)
             if found := dict(islice(fit, MOST)):
                 return found

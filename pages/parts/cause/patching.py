@@ -16,7 +16,7 @@ from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patch
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, choose_guess, may_show, which_head
+from pages.shared.show.guess import Riddle, asked_of, choose_guess, may_show, which_head
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
@@ -122,7 +122,8 @@ def draw(run: ModelRun) -> None:
         checks(found, part, backwards)
     what = WHAT["patch-heads"]
     with right:
-        if not may_show("patch-heads", partial(brings_most, found.shares), of=of, what=what):
+        asked_at = asked_of("patch-heads", "patch-tokens")
+        if not may_show(asked_at, partial(brings_most, found.shares), of=of, what=what):
             return
         show(map_of(found.shares, (*site, head)), "patch-heads", open_head, of=of, what=what)
     with st.container(key=DETAIL):

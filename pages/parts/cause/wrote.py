@@ -18,7 +18,7 @@ from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, choose_guess, may_show, which_head
+from pages.shared.show.guess import Riddle, asked_of, choose_guess, may_show, which_head
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
@@ -198,7 +198,8 @@ def draw(run: ModelRun) -> None:
         all_parts(found, pair, of)
     ask = partial(speaks_most, run, found, pair)
     with right:
-        if not may_show("wrote-heads", ask, of=of, what="What each head wrote"):
+        asked_at = asked_of("wrote-heads", "wrote-keys")
+        if not may_show(asked_at, ask, of=of, what="What each head wrote"):
             return
         all_heads(run, found, pair, place, of)
     with st.container(key=DETAIL):

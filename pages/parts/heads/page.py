@@ -27,7 +27,7 @@ from pages.shared.show.comparison import (
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, choose_guess, may_show, most_looked_at, which_head
+from pages.shared.show.guess import Riddle, choose_guess, least_without, may_show, most_looked_at
 from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
@@ -48,7 +48,6 @@ from pages.shared.state.choices import (
 )
 from pages.shared.state.page import Page
 from viz import attention_heatmap, head_effects
-from viz.numbers import number_text
 
 DETAIL = "head-in-detail"  # the key of what shows the selected head
 
@@ -116,18 +115,10 @@ def which_matter(run: ModelRun, of: About) -> None:
     if effects is not None:
         with place.container():
             what = "Effect of removing each head"
-            ask = partial(least_likely_without, effects, objective.description)
+            ask = partial(least_without, effects, objective.description)
             if may_show("effects", ask, of=of, what=what):
                 picture = head_effects(effects, labels=KINDS, selected=selected())
                 show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
-
-
-def least_likely_without(effects: Effects, measure: str) -> Riddle:
-    """Ask which head a measure falls most without."""
-    asks = f"Which head matters most: without which one does {measure} fall most?"
-    told = partial(number_text, signed=True)
-    finds = "most is lost without"
-    return which_head(asks, finds, effects, lambda x: f"{told(x)} nats", least=True)
 
 
 @section

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 
 import numpy as np
@@ -114,6 +115,14 @@ def open_part(riddle: Riddle) -> CanvasPicture:
     return parts.guess(riddle.asks, options, riddle.boards)
 
 
+def asked_of(*keys: str) -> str:
+    """Return which of some pictures with one question the question stands in the place of.
+
+    It is the first that the slide shows, and on a page the first.
+    """
+    return next(filter(is_staged, keys), keys[0])
+
+
 def most_looked_at(
     where: str,
     weights: np.ndarray,
@@ -163,6 +172,14 @@ def which_head(
         places_of_most(-found if least else found),
         [(KINDS[kind], *values.shape) for kind, values in numbers.items()],
     )
+
+
+def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = "nats") -> Riddle:
+    """Ask which head a measure falls most without, by the effect of removing each."""
+    asks = f"Which head matters most: without which one does {measure} fall most?"
+    told = partial(number_text, signed=True)
+    finds = "most is lost without"
+    return which_head(asks, finds, effects, lambda x: f"{told(x)} {unit}", least=True)
 
 
 def places_of_most(numbers: np.ndarray) -> list[int]:

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.library.pieces import Piece, merge_words, whole_words
+from model.library.pieces import Piece, as_pieces, merge_words, whole_words
+from model.tokenizer import Tokenizer
 
 lengths = st.lists(st.integers(1, 4), min_size=1, max_size=6)
 
@@ -70,3 +71,34 @@ def test_a_piece_knows_what_it_is_whatever_its_id(role, special, unknown):
     for index in (0, 1, 2, 3, 999):
         piece = Piece(index, "x", 0, 1, role=role)
         assert (piece.is_special, piece.is_unknown) == (special, unknown)
+
+
+@pytest.fixture(scope="module")
+def spelling():
+    """A vocabulary that spells what it has not learned in bytes."""
+    return Tokenizer.train_byte_pairs(["I love my cat & dog </b>"] * 9, 320)
+
+
+def words_in(spelling, text):
+    return [word.text for word in whole_words(as_pieces(spelling.encode(text)))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["שלום עולם אני", "I 🙂 love <b>my</b> cat & dog 🐱", "日本 語"],
+)
+def test_words_of_bytes_are_those_that_were_typed(spelling, text):
+    assert any(token.is_byte for token in spelling.encode(text))
+    assert words_in(spelling, text) == text.split()
+
+
+def test_bytes_that_spell_nothing_seen_keep_their_names(spelling):
+    override = "".join(f"<0x{byte:02X}>" for byte in "\u202e".encode())
+    assert words_in(spelling, "cat \u202etac") == ["cat", f"{override}tac"]
+    cut = spelling.encode("cat 日")[:-1]
+    assert whole_words(as_pieces(cut))[-1].text == "<0xE6><0x97>"
+
+
+def test_what_is_typed_like_a_byte_is_none():
+    pieces = [Piece(place, sign, place, place + 1) for place, sign in enumerate("<0x41>")]
+    assert whole_words(pieces)[0].text == "<0x41>"

@@ -1,5 +1,8 @@
+from types import SimpleNamespace
+
 import pytest
 
+from model.tokenizer import Tokenizer
 from pages.parts.cause.exchange import NEXT, WORD, texts_beside
 from tests.odd_texts import ODD_TEXTS
 
@@ -19,6 +22,12 @@ def test_if_there_is_none_it_is_exchanged_for_its_neighbour(shipped):
 
 def test_a_text_of_one_word_has_none_beside_it(shipped):
     assert texts_beside(shipped, "Hello") == {}
+
+
+def test_where_every_token_is_a_letter_or_a_digit_that_is_exchanged_for_the_one_before_it():
+    reader = SimpleNamespace(begin=Tokenizer.train_characters(["31x"]).encode)
+    assert texts_beside(reader, "31x") == {"x → 1": "311", "1 → 3": "33x"}
+    assert texts_beside(reader, "11") == {}
 
 
 def test_each_word_is_exchanged_for_another():
