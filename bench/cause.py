@@ -1,4 +1,4 @@
-"""python -m bench.cause: what is measured by closing edges against as many plain traced runs."""
+"""python -m bench.cause: what is measured by closing and patching against plain traced runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from bench.ablation import SOURCE, TARGET, TOKENS
 from bench.report import Case, compare_times, json_option, report
 from model import Run, Trace, Translator, load
 from model.insight.knockout import edges_of, knock_out
+from model.insight.patching import Answers, patch_heads, two_runs
 
 
 def knockout(translator: Translator) -> Case:
@@ -31,10 +32,36 @@ def knockout(translator: Translator) -> Case:
     return compare_times(f"knockout {len(edges.words)} words", closed_one_by_one, traced_runs)
 
 
+def patching(translator: Translator) -> Case:
+    """Every head's output put from one text into another against a traced run for each head."""
+    source, target = (
+        text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
+    )
+    clean = translator.trace(source, target)
+    changed = translator.trace(source.replace("bread", "house"), target)
+    assert len(clean.source_tokens) == len(changed.source_tokens) == len(clean.target_tokens)
+    row = TOKENS - 1
+    apart = clean.logits[0, row] - changed.logits[0, row]
+    answers = Answers(row, apart.argmax().item(), apart.argmin().item())
+    heads = sum(layers * heads for layers, heads in translator.shape.kinds.values())
+
+    def patched() -> list:
+        runs = two_runs(translator, changed, clean, answers, ("heads",))
+        return [shares.tolist() for _, shares in patch_heads(runs, "heads")]
+
+    @torch.inference_mode()
+    def traced_runs() -> list:
+        runs = (translator.rerun(clean, Run(trace=Trace())) for _ in range(heads))
+        return [logits[0, 0, 0].item() for logits in runs]
+
+    return compare_times(f"patching {heads} heads", patched, traced_runs)
+
+
 def main() -> None:
     """Measure and report."""
     path = json_option()
-    report([knockout(load("en-fr"))], path)
+    translator = load("en-fr")
+    report([knockout(translator), patching(translator)], path)
 
 
 if __name__ == "__main__":

@@ -45,9 +45,11 @@ def attend(
         weights = softmax_of_visible(masked_scores, visible)
     if edit.weights is not None:
         weights = fit_weights(edit.weights, first_query, weights)
+    weights, value = edit.patched("weights", weights), edit.patched("value", value)
     heads = weighted_sum(weights, value, edit.others)  # (B, H, Q, D)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
+    heads = edit.patched("heads", heads)
     return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
 
 

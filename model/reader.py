@@ -93,8 +93,8 @@ class Reader(Protocol):
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
 
-        Gates (B, H) and blocked cells (B, H, Q, K) in the edits of `run` make the batch, and
-        gradients flow if they are enabled.
+        Gates (B, H), blocked cells (B, H, Q, K) and patches in the edits of `run` make the batch,
+        and gradients flow if they are enabled.
         """
 
     @property

@@ -58,6 +58,24 @@ class Others(NamedTuple):
     value: Tensor  # (1, H, T, D)
 
 
+Part = Literal["heads", "weights", "value"]  # of a record
+
+
+class Patch(NamedTuple):
+    """What another run over as many tokens computed at a site, put in place of this run's own.
+
+    The tokens are queries, or keys if values are put in.
+    """
+
+    part: Part
+    given: Tensor  # (1, H, T, D), or of weights (1, H, Q, K)
+    where: Tensor  # (B, H, T) bool: in these heads and tokens; (B, H, 1) is for all tokens
+
+    def put_in(self, own: Tensor) -> Tensor:
+        """Return this run's own (B, H, T, ...) with what is given in its place."""
+        return torch.where(self.where[..., None].to(own.device), self.given, own)
+
+
 @dataclass(frozen=True)
 class AttentionEdit:
     """What a visitor changed at one site; None leaves a part as trained."""
@@ -69,6 +87,13 @@ class AttentionEdit:
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
     # In self-attention over a whole text, each token sees these, and itself alone as it is now.
     others: Others | None = None
+    patches: tuple[Patch, ...] = ()
+
+    def patched(self, part: Part, own: Tensor) -> Tensor:
+        """Return a part of what was computed, with what is put in its place."""
+        for patch in self.patches:
+            own = patch.put_in(own) if patch.part == part else own
+        return own
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ picture with its Python, its JavaScript and its CSS side by side.
 """
 
 from viz.canvas import CanvasPicture
+from viz.curves.effect_points import effect_points
 from viz.curves.position_lines import position_lines, wavelengths
 from viz.curves.training_curves import training_curves
 from viz.maps.architecture_map import architecture_map
@@ -42,6 +43,7 @@ __all__ = [
     "beam_tree",
     "compared_maps",
     "decoding_player",
+    "effect_points",
     "head_effects",
     "head_grid",
     "head_scores",

@@ -61,6 +61,8 @@ export function transport(root, film) {
   const controls = element("div", "transport");
   controls.append(first, back, play, forward, end, slider, counter, speed);
 
+  root.film = { count, place, go: move, speed: () => root.speed };
+
   function move(to) {
     pause();
     go(Math.max(0, Math.min(count() - 1, to)));

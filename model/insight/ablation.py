@@ -1,4 +1,4 @@
-"""What each head contributes to what a model says, measured by doing without it."""
+"""What each head, and each of its cells, gives to what a model says: measured without it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED
+from model.attention import UNCHANGED, fit_cells
 from model.insight.effects import log_probability, rows_at_once
 from model.reader import Objective, Reader, Shape
 from model.trace import AttentionEdit, PositionEdit, Run, RunEdits, Side, Site, Trace
+
+NOTHING_TO_MEASURE = (
+    "There is nothing to measure the effect of a head on: mask a word, or choose a model that "
+    "predicts something."
+)
+ROWS_AT_ONCE = 16  # bounds the memory that closed cells take on long sentences
 
 
 @torch.inference_mode()
@@ -32,10 +38,7 @@ def head_removals(
     """
     objective, shape = objective or reader.objective(trace), reader.shape
     if objective is None:
-        raise ValueError(
-            "There is nothing to measure the effect of a head on: mask a word, or choose a model "
-            "that predicts something."
-        )
+        raise ValueError(NOTHING_TO_MEASURE)
     edits = edits or {}
     whole = log_probability(reader, trace, objective, Run(edits))  # (1,)
     for sites in sites_by_layer(shape):
@@ -49,6 +52,38 @@ def head_removals(
         changes = torch.cat(without) - whole
         counts = [shape.heads(site.kind) for site in sites]
         yield from zip(sites, changes.split(counts), strict=True)
+
+
+@torch.inference_mode()
+def cell_removals(
+    reader: Reader,
+    trace: Trace,
+    site: Site,
+    head: int,
+    cells: Sequence[tuple[int, int]],
+    objective: Objective,
+    edits: RunEdits | None = None,
+) -> Iterator[Tensor]:
+    """Yield the changes of an objective with cells of a head closed, some cells at a time, in nats.
+
+    Each is a query and a key, closed alone on top of `edits`. Closing comes before the softmax, so
+    the row's other keys take over the weight.
+    """
+    edits = edits or {}
+    edit = edits.get(site, UNCHANGED)
+    queries, keys = len(trace.query_tokens(site)), len(trace.key_tokens(site))
+    closed = torch.zeros(reader.shape.heads(site.kind), queries, keys, dtype=torch.bool)
+    if edit.block is not None:
+        closed = closed | fit_cells(edit.block.cpu(), 0, queries, keys)
+    whole = log_probability(reader, trace, objective, Run(edits))  # (1,)
+    most = rows_at_once(trace, ROWS_AT_ONCE)
+    for first in range(0, len(cells), most):
+        chosen = cells[first : first + most]
+        block = closed.repeat(len(chosen), 1, 1, 1)  # (B, H, Q, K), a row for each cell
+        for row, (query, key) in enumerate(chosen):
+            block[row, head, query, key] = True
+        run = Run({**edits, site: replace(edit, block=block)})
+        yield log_probability(reader, trace, objective, run) - whole
 
 
 def sites_by_layer(shape: Shape) -> list[list[Site]]:

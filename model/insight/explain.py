@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from model.attention import fit_cells
-from model.insight.effects import log_probability, rows_at_once
+from model.insight.ablation import cell_removals
+from model.insight.effects import log_probability
 from model.insight.weight import Weight
 from model.reader import Objective
 from model.trace import Kind, Run, Site, Trace
@@ -27,7 +27,6 @@ NOTES = {
     "removals": "The change of the log-probability with this cell closed, the other keys taking "
     "over its weight; it does not say what cells do together, so the changes do not add up.",
 }
-ROWS_AT_ONCE = 16  # bounds the memory that the removals take on long sentences
 
 
 @dataclass(frozen=True)
@@ -141,20 +140,11 @@ def removals(weight: Weight, objective: Objective) -> Tensor:
     Closing comes before the softmax, so the row's other keys take over the weight; below 0 means
     that the cell helped. Cells that are closed already are exactly 0.
     """
-    reader, trace, changes = weight.run.reader, weight.run.trace, weight.run.changes
-    record, edit = weight.record, weight.edit
-    _, heads, queries, keys = record.weights.shape
-    closed = torch.zeros(heads, queries, keys, dtype=torch.bool)
-    if edit.block is not None:
-        closed = closed | fit_cells(edit.block.cpu(), 0, queries, keys)
-    visible = record.masked_scores[0, weight.head, weight.query].isfinite().nonzero()[:, 0]
+    visible = weight.record.masked_scores[0, weight.head, weight.query].isfinite().nonzero()[:, 0]
     effects = torch.zeros_like(weight.row)
-    whole = log_probability(reader, trace, objective, Run(changes))  # (1,)
-    most = rows_at_once(trace, ROWS_AT_ONCE)
-    for start in range(0, len(visible), most):
-        chosen = visible[start : start + most]
-        block = closed.repeat(len(chosen), 1, 1, 1)  # (B, H, Q, K), a row for each key
-        block[torch.arange(len(chosen)), weight.head, weight.query, chosen.cpu()] = True
-        run = Run({**changes, weight.site: replace(edit, block=block)})
-        effects[chosen] = log_probability(reader, trace, objective, run) - whole
+    run, cells = weight.run, [(weight.query, key) for key in visible.tolist()]
+    parts = cell_removals(
+        run.reader, run.trace, weight.site, weight.head, cells, objective, run.changes
+    )
+    effects[visible] = torch.cat([effects[:0], *parts])
     return effects

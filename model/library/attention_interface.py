@@ -219,9 +219,11 @@ def attend(
     weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
     if edit.weights is not None:
         weights = fit_weights(edit.weights, first_query, weights, first_key)
+    weights, value = edit.patched("weights", weights), edit.patched("value", value)
     heads = weighted_sum(weights, value, edit.others)  # (B, H, Q, D)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
+    heads = edit.patched("heads", heads)
     return AttentionRecord(
         query if scaled_before == 1 else query / scaled_before, key, value,
         scores, masked_scores, weights, heads,

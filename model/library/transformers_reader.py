@@ -310,7 +310,9 @@ def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
 
 def batch_size(edit: AttentionEdit) -> int:
     """Return how many rows of a batch an edit is for."""
-    sizes = [len(edit.gate)] if edit.gate is not None and edit.gate.dim() == 2 else []
+    sizes = [len(patch.where) for patch in edit.patches]
+    if edit.gate is not None and edit.gate.dim() == 2:
+        sizes.append(len(edit.gate))
     cells = (edit.block, edit.open, edit.weights)
     return max(
         [*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4)], default=1

@@ -169,7 +169,7 @@ def check(edit: AttentionEdit | PositionEdit) -> None:
         )
     if edit.open is not None:
         raise ValueError(f"{MISSING['open cells']} Close cells instead.")
-    if edit.others is not None:
+    if edit.others is not None or edit.patches:
         raise ValueError(f"{MISSING['take apart']} Leave them as they are.")
     if edit.scale is not None:
         raise ValueError(

@@ -33,7 +33,7 @@ export function draw(mount) {
       event.preventDefault();
       answer([key.choices.find((name) => choice.matches(`.st-key-${name}`)), key.step]);
     }
-    if (!control || control.disabled) return;
+    if (!control || control.disabled || control.closest("[inert]")) return;
     event.preventDefault();
     control.click();
   }

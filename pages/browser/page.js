@@ -1,5 +1,6 @@
 // What keeps a page in order, whatever pictures are on it.
 
+import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { mendBlank } from "./connection.js";
 import { turnFullScreen } from "./slide.js";
 
@@ -9,6 +10,7 @@ const PASSING = 1000; // milliseconds in which a page that was passed by may sti
 /** Watch over the page's address, boxes and sidebar; once a page. */
 export function tend() {
   mendBlank();
+  if (new URLSearchParams(location.search).has("alone")) passKeysOn(DECK_KEYS);
   addEventListener("input", mend, true);
   addEventListener("click", closeSidebar);
   addEventListener("click", present);

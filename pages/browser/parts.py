@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import segno
 
 from viz.canvas import CanvasPicture, Part
 
@@ -18,11 +19,12 @@ BROWSER_TEXT, CONTENTS, COPY_LINK, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE
         "slide",
     )
 )  # fmt: skip
-SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
+LOCKS, QR_CODE, SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
     Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("slide_list", "still_charts", "thumbnail")
+    for name in ("locks", "qr_code", "slide_list", "still_charts", "thumbnail")
 )
-Format = Literal["png", "svg", "html", "csv", "npz", "json"]
+Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
+Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,22 @@ def contents(entries: Mapping[str, str]) -> CanvasPicture:
     """Return a list of what is on a long page, as CSS selectors by name; a click goes there."""
     listed = [{"name": name, "of": of} for name, of in entries.items()]
     return CanvasPicture.pack(CONTENTS, {"entries": listed}, height=40)
+
+
+def locks(open_keys: Sequence[str], *, buttons: bool) -> CanvasPicture:
+    """Return what closes all controls of a page but those with some keys, and perhaps buttons."""
+    return CanvasPicture.pack(LOCKS, {"open": list(open_keys), "buttons": buttons}, height=0)
+
+
+def qr_code(address: str) -> CanvasPicture:
+    """Return an address as a QR code with its text; raise ValueError if it is too long for one."""
+    try:
+        made = segno.make(address, micro=False, error="m", boost_error=False)
+    except segno.DataOverflowError as error:
+        raise ValueError("This address is too long for a QR code: shorten the text.") from error
+    modules = np.array([list(row) for row in made.matrix], np.uint8)  # (side, side)
+    header = {"address": address, "side": len(modules)}
+    return CanvasPicture.pack(QR_CODE, header, modules, height=480)
 
 
 def reveal(of: str, number: int) -> CanvasPicture:
@@ -229,18 +247,22 @@ def save_menu(
     formats: Sequence[Format],
     *,
     made_here: Sequence[Format] = ("png", "svg"),
-    file: tuple[Format, bytes, int] | None = None,
+    copies: Sequence[Copy] = (),
+    key: str = "",
+    file: tuple[Format | Copy, bytes, int] | None = None,
     of: str | None = None,
 ) -> CanvasPicture:
     """Return the button that saves a picture, or the chart that the selector `of` finds on a page.
 
     Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
     as it looks. For another one a click answers with its name, and the menu drawn again with the
-    `file`, its bytes and a new number saves it, once. `name` is the files' without ending,
+    `file`, its bytes and a new number saves it, once. A component is asked for in the same way; the
+    address of the picture alone names it by its `key`. `name` is the files' without ending,
     `caption` is written below the picture, `what` names it for screen readers.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}
     header |= {"formats": list(formats), "made_here": list(made_here)}
+    header |= {"copies": list(copies), "key": key}
     files = []
     if file is not None:
         format_, content, number = file

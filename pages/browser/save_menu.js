@@ -1,4 +1,7 @@
 import { answering, begin, element, icon, unpack } from "../../viz/canvas.js";
+import { canvasOf, pngOf } from "./dots.js";
+import { filmRow } from "./film.js";
+import { addressOf, frameOf, slideCopies } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
 
 /**
@@ -8,6 +11,8 @@ import { toSvg } from "./to_svg.js";
  * @property {string} what names the picture for screen readers
  * @property {string[]} formats
  * @property {string[]} made_here formats that are made in the browser
+ * @property {string[]} copies what can be copied for slides, see for_slides.js
+ * @property {string} key of the picture, in addresses
  * @property {string | null} of the CSS selector of a chart
  * @property {{ format: string, number: number }} [file] that was asked for; its bytes are the array
  */
@@ -47,7 +52,8 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   if (header.file && header.file.number !== root.number) {
     root.number = header.file.number;
     const { format } = header.file;
-    download(new Blob(format === "html" ? [array, colorsOf(root)] : [array]), `${header.name}.${format}`);
+    if (root.copying) root.give(new TextDecoder().decode(array));
+    else download(new Blob(format === "html" ? [array, colorsOf(root)] : [array]), `${header.name}.${format}`);
   }
   const words = JSON.stringify([header.name, header.caption, header.formats]);
   root.ask = answering(root, setTriggerValue, "wanted");
@@ -63,19 +69,18 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
   const formats = element("div", "formats");
   const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
-  choices.append(formats, element("p", "caption", header.caption), said);
+  const copies = slideCopies(header.copies, (name) => attempt(() => copy(name)));
+  const film = filmRow({ picture, header, ask: (asked) => root.ask(asked), download });
+  choices.append(formats, film.element, copies.element, element("p", "caption", header.caption), said);
   formats.append(
     ...header.formats.map((format) => {
       const title = WORDS[format];
       const button = element("button", "control format", format.toUpperCase(), { type: "button", title });
-      button.onclick = async () => {
-        try {
+      button.onclick = () =>
+        attempt(async () => {
           await save(format);
           show(false);
-        } catch (error) {
-          said.textContent = error.message;
-        }
-      };
+        });
       return button;
     }),
   );
@@ -83,6 +88,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     const { activeElement, host } = root.getRootNode();
     const back = !open && choices.contains(activeElement);
     choices.hidden = !open;
+    if (open) film.update();
     opener.ariaExpanded = String(open);
     root.classList.toggle("open", open);
     host.style.zIndex = open ? "50" : ""; // above the pictures that follow
@@ -99,15 +105,47 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   show(false);
   root.replaceChildren(opener, choices);
 
+  root.give = (text) => {
+    const frame = () => frameOf(text + colorsOf(root), header.what, there().offsetHeight);
+    copies.give(root.copying === "frame" ? frame() : text);
+    root.copying = "";
+  };
+
+  async function attempt(what) {
+    try {
+      await what();
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  }
+
   async function save(format) {
+    root.copying = "";
     if (!header.made_here.includes(format)) return root.ask(format);
-    const drawn = picture();
-    if (!drawn) throw new Error("The picture is not on the page any more.");
-    const svg = toSvg(drawn, header.what, header.caption);
-    if (format === "png") return download(await dots(svg), `${header.name}.png`);
+    const svg = drawn();
+    if (format === "png") return download(await pngOf(await canvasOf(svg, SCALE)), `${header.name}.png`);
     const text = new XMLSerializer().serializeToString(svg);
     const [type, content] = format === "svg" ? ["image/svg+xml", text] : ["text/html", pageOf(text, header.what)];
     download(new Blob([content], { type }), `${header.name}.${format}`);
+  }
+
+  function copy(name) {
+    if (name === "address") return copies.give(addressOf(root, header.key));
+    root.copying = name;
+    if (name === "component") return root.ask(name);
+    if (!header.of) return root.ask("html");
+    // A chart is copied as it looks: its library would be too much to paste.
+    root.give(pageOf(new XMLSerializer().serializeToString(drawn()), header.what));
+  }
+
+  function there() {
+    const found = picture();
+    if (!found) throw new Error("The picture is not on the page any more.");
+    return found;
+  }
+
+  function drawn() {
+    return toSvg(there(), header.what, header.caption);
   }
 }
 
@@ -128,65 +166,6 @@ function pageOf(svg, title) {
   page.body.style.cssText = `margin: 24px; background: ${paper}`;
   page.body.append(page.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
   return `<!doctype html>${page.documentElement.outerHTML}`;
-}
-
-/** The dots of an SVG, with the fonts that the page has loaded. */
-async function dots(svg) {
-  const width = Number(svg.getAttribute("width"));
-  const height = Number(svg.getAttribute("height"));
-  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
-  fonts.textContent = await fontFaces(svg);
-  const text = new XMLSerializer().serializeToString(svg);
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  try {
-    const image = new Image(width * SCALE, height * SCALE);
-    image.src = address;
-    await image.decode();
-    const canvas = element("canvas", "");
-    canvas.width = width * SCALE;
-    canvas.height = height * SCALE;
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    const made = await new Promise((done) => canvas.toBlob(done));
-    if (!made) throw new Error("The picture is too large for a PNG; its SVG has any size.");
-    return made;
-  } finally {
-    URL.revokeObjectURL(address);
-  }
-}
-
-/** The fonts of the page that an SVG names, written out: an image loads nothing. */
-async function fontFaces(svg) {
-  const named = svg.outerHTML;
-  const rules = [...document.styleSheets].flatMap((sheet) => {
-    try {
-      return [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
-    } catch {
-      return []; // of another host
-    }
-  });
-  const faces = rules
-    .filter((rule) => named.includes(rule.style.getPropertyValue("font-family").replaceAll('"', "")))
-    .map(async (rule) => {
-      const [whole, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
-      if (!address) return "";
-      try {
-        const file = await fetch(new URL(address, rule.parentStyleSheet.href ?? document.baseURI));
-        return rule.cssText.replace(whole, `url(${await dataAddress(await file.blob())})`);
-      } catch {
-        return ""; // the browser's own letters do
-      }
-    });
-  return (await Promise.all(faces)).join("\n");
-}
-
-/** A file as an address that holds all of it. */
-function dataAddress(blob) {
-  return new Promise((done, failed) => {
-    const reader = new FileReader();
-    reader.onload = () => done(reader.result);
-    reader.onerror = failed;
-    reader.readAsDataURL(blob);
-  });
 }
 
 /** Have the browser save a file. */

@@ -12,6 +12,8 @@ PAGES = {
     "heads": "Which heads matter",
     "cause": "Rank correlation",
     "cause?cause_tab=wrote": "Sum of all parts",
+    "cause?cause_tab=estimate": "Furthest from the line",
+    "cause?cause_tab=patching": "At all tokens at once",
     "compare": "Translation of B",
     "inside": "Into the residual stream",
     "inside?inside_tab=Switches": "ReLU or GELU",

@@ -4,9 +4,7 @@ import contextlib
 import http.client
 import json
 import socket
-import threading
 import urllib.request
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +13,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from pages.parts.pages import PAGES
+from tests.browser.hosts import listening
 
 TOKEN = "correct horse+battery"
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
@@ -43,31 +42,6 @@ def status(url, path, **headers):
     connection.request("GET", path, headers=headers)
     with contextlib.closing(connection):
         return connection.getresponse().status
-
-
-@contextlib.contextmanager
-def listening(page=b""):
-    """A server that answers everything with one page; yields its address and what it was asked."""
-    asked = []
-
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.requestline)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(page)
-
-        do_CONNECT = do_POST = do_GET
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", asked
-        server.shutdown()
 
 
 def test_a_name_that_was_pointed_here_is_refused(server):

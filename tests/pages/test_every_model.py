@@ -9,6 +9,7 @@ import pytest
 
 from model.decoding.steps import stack_rows
 from model.edits import CellEdit, Edits, write_edits
+from model.insight import patching
 from model.insight.effects import log_probabilities
 from model.reader import ABILITIES
 from model.trace import Site
@@ -151,6 +152,17 @@ def test_masks_shows_those_as_trained_and_ways_of_blocking_in_tabs_of_their_own(
     assert "trained-both" in drawn(open_tiny(tiny, "masks", masks_tab="trained"))
     has_scores = tiny.trace.attention[Site(tiny.kind, 0)].scores is not None
     assert ("blocking" in drawn(open_tiny(tiny, "masks", masks_tab="blocking"))) == has_scores
+
+
+def test_patching_is_drawn_or_says_what_the_model_lacks(tiny, monkeypatch):
+    monkeypatch.setattr(patching, "LEAST", 0)  # what has learned nothing tells texts hardly apart
+    app = open_tiny(tiny, "cause", cause_tab="patching")
+    lacks = [need for need in ("write", "take apart") if need in tiny.reader.missing]
+    if lacks:
+        assert tiny.reader.missing[lacks[0]] in said(app)
+    else:
+        assert {"patch-heads", "patch-tokens"} <= {*drawn(app)}
+    assert not app.exception
 
 
 def test_the_list_says_what_the_model_can_and_cannot_do(tiny):

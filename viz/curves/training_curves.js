@@ -1,4 +1,5 @@
 import { arrowOf, begin, element, fitCanvas, isSaved, onWidth, pointerIn, roomOf } from "../canvas.js";
+import { dot, short, ticks } from "./ticks.js";
 
 /**
  * @typedef {object} Header
@@ -156,16 +157,6 @@ function ends(lines) {
   return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
 }
 
-/** Round numbers between two others, about `count` of them. */
-function ticks(low, high, count) {
-  const rough = (high - low) / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const width = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
-  const found = [];
-  for (let at = Math.ceil(low / width); at * width <= high * (1 + 1e-9); at++) found.push(at * width);
-  return found;
-}
-
 function nearest(steps, wanted) {
   let [low, high] = [0, steps.length - 1];
   while (low < high) {
@@ -174,18 +165,4 @@ function nearest(steps, wanted) {
     else high = middle;
   }
   return low;
-}
-
-function dot(context, x, y, radius) {
-  context.beginPath();
-  context.arc(x, y, radius, 0, 2 * Math.PI);
-  context.fill();
-}
-
-/** A number in as few signs as tell it to four digits. */
-function short(number) {
-  const rounded = Number(number.toPrecision(4));
-  return rounded !== 0 && Math.abs(rounded) < 1e-4
-    ? rounded.toExponential()
-    : rounded.toLocaleString("en", { maximumSignificantDigits: 4 });
 }

@@ -26,6 +26,7 @@ const STACKED = { wide: 64, high: 32, across: 78, down: 36 }; // with the number
 const TALLEST = 1.5; // times that height, if there is room
 const NOTE = 36; // pixels for the words under the tree
 const STAGE = 2.4; // the width of what a slide leaves for pictures, of its height
+const PACE = 1; // steps a second of a film
 const TOP = 22; // pixels for the numbers of the steps
 
 /**
@@ -56,7 +57,7 @@ export function draw(mount) {
 
   steps.forEach((leaves, step) => {
     const x = across * step;
-    plane.append(element("span", "step", `step ${step + 1}`, { style: `left: ${x}px` }));
+    plane.append(element("span", "step", `step ${step + 1}`, { style: `left: ${x}px`, "data-step": step }));
     leaves.forEach((leaf, place) => {
       const chosen = selected?.[0] === step && selected[1] === place;
       const state = [leaf.kept && "kept", leaf.best && "best", leaf.ended && "ended"];
@@ -64,6 +65,7 @@ export function draw(mount) {
         type: "button",
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),
+        "data-step": step,
         style: `left: ${x}px; top: calc(${TOP}px + ${place} * var(--down))`,
       });
       const number = element("span", "number", written(leaf.log_probability, false, 2));
@@ -73,13 +75,26 @@ export function draw(mount) {
       plane.append(button);
     });
   });
+  let last = steps.length - 1; // the last step that is drawn: less than all in a film
+  root.film = { count: () => steps.length, place: () => last, go, speed: () => PACE };
   const shown = selected && steps[selected[0]]?.[selected[1]];
   if (shown) reading.textContent = describe(shown, selected[0]);
   const note = element("p", "note", "Numbers: the log-probability of the whole text so far, in nats; the nearer to 0, the likelier.");
   root.replaceChildren(sheet, note, reading);
   sheet.scrollLeft = scrolled;
 
-  return onWidth(root, () => {
+  function go(to) {
+    last = to;
+    const ended = last === steps.length - 1;
+    plane.classList.toggle("growing", !ended); // what is best is known at the end
+    plane.querySelectorAll("[data-step]").forEach((part) => {
+      part.style.visibility = Number(part.dataset.step) > last ? "hidden" : "";
+    });
+    render();
+  }
+  return onWidth(root, render);
+
+  function render() {
     const style = getComputedStyle(root);
     const accent = themeColor(root, "accent");
     const { fills, height: room } = roomOf(root);
@@ -93,19 +108,20 @@ export function draw(mount) {
     const context = fitCanvas(canvas, width, height);
     steps.forEach((leaves, step) => {
       leaves.forEach((leaf, place) => {
-        if (leaf.parent === null) return;
+        if (leaf.parent === null || step > last) return;
+        const isBest = leaf.best && last === steps.length - 1;
         const [from, to] = [across * (step - 1) + wide, across * step];
         const [above, below] = [leaf.parent, place].map((at) => TOP + down * at + high / 2);
-        context.strokeStyle = leaf.best ? accent : style.color;
-        context.globalAlpha = leaf.best ? 1 : leaf.kept ? 0.55 : 0.15;
-        context.lineWidth = leaf.best ? 3 : 1.25;
+        context.strokeStyle = isBest ? accent : style.color;
+        context.globalAlpha = isBest ? 1 : leaf.kept ? 0.55 : 0.15;
+        context.lineWidth = isBest ? 3 : 1.25;
         context.beginPath();
         context.moveTo(from, above);
         context.bezierCurveTo((from + to) / 2, above, (from + to) / 2, below, to, below);
         context.stroke();
       });
     });
-  });
+  }
 }
 
 /** A text, its score, and what became of it. */

@@ -7,7 +7,8 @@ import { written } from "../numbers.js";
  * @property {[string, string]} ends what is above 0, and what is below
  * @property {string} total what the sum is
  * @property {string} beside words after the sum
- * @property {number} sum
+ * @property {string} unit of the parts and the sum
+ * @property {number} sum or what all parts are together, if they do not add up
  * @property {number} limit the largest size of a part
  * @property {boolean} weighed whether each part has a weight
  * @property {boolean} clickable
@@ -20,7 +21,7 @@ import { written } from "../numbers.js";
  */
 export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
-  const { names, limit, weighed, colors } = header;
+  const { names, limit, unit, weighed, colors } = header;
   const focused = root.querySelector(".part:focus")?.dataset.place;
   const numbers = new Float32Array(array.buffer); // the parts, then their weights
   const parts = element("div", "parts");
@@ -30,7 +31,7 @@ export function draw(mount) {
     const weight = weighed ? numbers[names.length + place] : null;
     const said = weight === null ? "" : `, weight ${written(weight)}`;
     const part = element(header.clickable ? "button" : "div", "part", "", {
-      "aria-label": `${name}: ${written(value, true)} nats${said}`,
+      "aria-label": `${name}: ${written(value, true)} ${unit}${said}`,
       "data-place": place,
       ...(header.clickable
         ? { type: "button", tabindex: place ? "-1" : "0" }
@@ -63,7 +64,7 @@ export function draw(mount) {
   });
   if (weighed) legend.append(element("span", "end", "last column: its weight"));
   const sum = element("p", "sum", `${header.total}: `);
-  sum.append(element("strong", "", `${written(header.sum, true)} nats`));
+  sum.append(element("strong", "", `${written(header.sum, true)} ${unit}`));
   if (header.beside) sum.append(` (${header.beside})`);
   const scrolled = root.querySelector(".parts")?.scrollTop ?? 0;
   root.replaceChildren(legend, scrollable(parts, "Parts"), sum);

@@ -20,13 +20,16 @@ def sum_bars(
     ends: tuple[str, str],
     total: str,
     beside: str = "",
+    unit: str = "nats",
+    whole: float | None = None,
     weights: np.ndarray | None = None,
     clickable: bool = False,
 ) -> CanvasPicture:
-    """Parts of a sum (N,), in nats, as bars to both sides of 0, and the sum below them.
+    """Parts of a sum (N,), in a unit, as bars to both sides of 0, and the sum below them.
 
     `ends` say what is above and what is below 0, and `total` what the sum is, with words `beside`
-    it. Each part can have a weight (N,). A click on a `clickable` part answers with its place.
+    it; if the parts do not add up, `whole` stands in its place. Each part can have a weight (N,).
+    A click on a `clickable` part answers with its place.
     Raises ValueError if names or weights do not fit.
     """
     if len(names) != len(parts) or (weights is not None and len(weights) != len(parts)):
@@ -36,13 +39,14 @@ def sum_bars(
         "ends": list(ends),
         "total": total,
         "beside": beside,
-        "sum": float(np.sum(parts)),
+        "unit": unit,
+        "sum": float(np.sum(parts)) if whole is None else whole,
         "limit": float(np.max(np.abs(parts), initial=0)) or 1.0,
         "weighed": weights is not None,
         "clickable": clickable,
         "colors": COLORS,
     }
-    rows = {"nats": parts} | ({} if weights is None else {"weight": weights})
+    rows = {unit: parts} | ({} if weights is None else {"weight": weights})
     numbers = {name: Numbers(values, {"part": names}) for name, values in rows.items()}
     array = np.stack(list(rows.values())).astype("<f4")
     height = min(90 + 22 * len(parts), 640)

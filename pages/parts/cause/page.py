@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.cause import knockout, wrote
+from pages.parts.cause import estimate, knockout, patching, wrote
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
@@ -19,7 +19,7 @@ from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 
 # Each has a title, a body, its choices and its pictures.
-TABS = {"knockout": knockout, "wrote": wrote}
+TABS = {"knockout": knockout, "wrote": wrote, "patching": patching, "estimate": estimate}
 TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
 
 

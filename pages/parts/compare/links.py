@@ -24,6 +24,7 @@ TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)
 WIDE = replace(TIRED, text=PAIR.format("wide"))
 LONGEST_LINK = 16_000  # characters, of which a letter of another script takes up to nine
 LONGEST_EDITS = 300
+STREAMLITS = {"embed", "embed_options"}  # its own parameters
 HELD = {
     choice.key: choice
     for kind in (ModelSide, SnapshotSide)
@@ -37,7 +38,7 @@ def read_side(parameters: Mapping[str, str]) -> Side:
     trained_here = asked.get(SNAPSHOT.key, "").startswith(OWN_TRAINING)  # in a shape of any size
     shape = address.ANY if trained_here else address.shape_for(asked)
     known = {choice.key for page in PAGES.values() for choice in page.linked}
-    ignored = known - HELD.keys() | {"embed", "embed_options"}  # which are Streamlit's own
+    ignored = known - HELD.keys() | STREAMLITS | {*link.ELSEWHERE}
     named = {key: value for key, value in asked.items() if key not in ignored}
     values, refused = link.read(named, HELD.values(), shape)
     for key, choice in HELD.items():

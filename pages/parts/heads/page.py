@@ -11,6 +11,7 @@ from model.insight.head_patterns import DEFINITIONS, badges
 from model.trace import Site
 from pages.parts.heads.roles import CHOICES, roles
 from pages.shared.controls.head_switches import Place, head_switches
+from pages.shared.controls.measured import MEASURED, choose_measured
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
 from pages.shared.link.address import section
@@ -23,7 +24,6 @@ from pages.shared.show.comparison import (
     compare_answers,
     compare_scores,
     compare_writing,
-    measured_on,
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
@@ -34,31 +34,19 @@ from pages.shared.show.sight import reveal_if_sought, seek
 from pages.shared.show.stage import is_staged
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history
-from pages.shared.state.choice import Choice, counted
 from pages.shared.state.choices import (
     HEAD,
     KIND,
     KINDS,
     LAYER,
-    MOST_TOKENS,
     SUMMARIES,
     chosen,
     select_head,
 )
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
 from viz import attention_heatmap, head_effects
 
 DETAIL = "head-in-detail"  # the key of what shows the selected head
-ALL = "all"  # of a text's tokens
-MEASURED = Choice(
-    "measured",
-    ALL,
-    lambda text, shape: ALL if text == ALL else counted("", 0, MOST_TOKENS).read(text, shape),
-    lambda place: ALL if place == ALL else str(place + 1),
-    label="Measured on",
-    options={ALL: "all of it"},
-)
 
 
 def selected() -> Place:
@@ -94,16 +82,9 @@ def which_matter(run: ModelRun, of: About) -> None:
     """Draw the effect of removing each head alone, measured when asked for."""
     if run.objective is None:
         return
-    tokens = measured_on(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        options = {
-            ALL: MEASURED.options[ALL],
-            **{place: f"{place + 1}: {token}" for place, token in enumerate(tokens)},
-        }
-        box = {"widget": st.selectbox, "format_func": options.get, "width": 220}
-        chosen_one = choose(MEASURED, options if len(tokens) > 1 else [ALL], **box)
+        on = choose_measured(run)
         asked = st.button("Measure every head")
-    on = None if chosen_one == ALL else chosen_one
     objective = run.objective if on is None else run.objective.alone(on)
     words = HEAD_WORDS["effects"].format(measure=objective.description)
     caption(f"**Which heads matter?** {words}")

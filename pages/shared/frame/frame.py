@@ -7,15 +7,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.frame import changes, presenter, saving_talk, share, talk
+from pages.shared.frame import changes, classroom, presenter, saving_talk, share, talk
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
 from pages.shared.show import stage
-from pages.shared.show.pictures import load_library
+from pages.shared.show.pictures import css_class, load_library
+from pages.shared.state.lesson import lesson
 from pages.shared.state.page import PAGES, Page, enter
 
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = Path(__file__).with_name("frame.css")
+ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
 
 
 def open_page(page: Page) -> None:
@@ -42,19 +44,35 @@ def open_page(page: Page) -> None:
         (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
         return
     saving_talk.stop_if_left()
+    address.restore(page)
+    classroom.keep_in(page)
+    if alone := address.alone(page):
+        show_alone(page, alone)
+        return
     sidebar(page)
     header = st.container(horizontal=True, vertical_alignment="center", gap="small", key="header")
     header.title(page.title, width="content")
-    address.restore(page)
     if page.changes != "all":
         with header:
             changes.say(page)
     address.note()
     if page.key == next(iter(PAGES)):
         share.tour_link()
+    classroom.lock()
     page.body()
     address.publish()
     talk.finish(page)
+
+
+def show_alone(page: Page, picture: str) -> None:
+    """Draw a page of which one picture is seen, by its key: in a frame of somebody's slides."""
+    st.html(ALONE.replace("PICTURE", css_class(picture)))
+    classroom.lock()
+    page.body()
+    address.publish()
+    if picture not in stage.drawn():
+        with st.container(key="alone-missing"):
+            st.info("This picture is not drawn with what its address has chosen.")
 
 
 def sidebar(page: Page) -> None:
@@ -62,7 +80,8 @@ def sidebar(page: Page) -> None:
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
-        for group, pages in groupby(PAGES.values(), key=lambda other: other.group):
+        opened = filter(lesson().has, PAGES.values())
+        for group, pages in groupby(opened, key=lambda other: other.group):
             with st.container(key=f"pages-{group}", gap=None):
                 st.caption(group)
                 for other in pages:

@@ -14,7 +14,7 @@ from model.shape import Shape
 from model.trace import KINDS
 from pages.shared.link import link
 from pages.shared.runs.readers import reader
-from pages.shared.state import catalog, edit_history, models
+from pages.shared.state import catalog, edit_history, lesson, models
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import (
     EDITS,
@@ -47,8 +47,13 @@ def restore(page: Page) -> None:
     enter(page)
     asked = gone_to()
     if asked is not None:
+        st.session_state[link.ALONE] = asked.get(link.ALONE, "")
         apply(asked, page)
         know(asked)
+        try:
+            lesson.begin(asked.get(lesson.PARAMETER, ""))
+        except ValueError:
+            st.session_state.refused_parameters += (lesson.PARAMETER,)
         if models.named(asked.get(MODEL.key, catalog.DEFAULT)).key != asked.get(
             MODEL.key, catalog.DEFAULT
         ):
@@ -151,7 +156,15 @@ def publish() -> None:
     """Write the page's choices into its address; a slide's address names the slide alone."""
     if slide() is None:
         # An empty address is that of a click on another page, which keeps the choices.
-        write(parameters(shown()) or {MODEL.key: chosen(MODEL)})
+        kept = {link.ALONE: alone(shown()), lesson.PARAMETER: lesson.write(lesson.lesson())}
+        named = {name: text for name, text in kept.items() if text}
+        write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
+
+
+def alone(page: Page) -> str:
+    """Return the key of the one picture of a page that its address asked for; none is the page."""
+    key = st.session_state.get(link.ALONE, "")
+    return key if key in page.pictures else ""
 
 
 def write(parameters: dict[str, str]) -> None:

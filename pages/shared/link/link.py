@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from model.shape import Shape
+from pages.shared.state import lesson
 from pages.shared.state.choice import Choice
 
 VERSION = "2"  # of what links mean; those without one are of version 1, which can be read too
 VERSION_KEY = "v"
 GONE = "changed"  # a switch of one page for what every page does now
+ALONE = "alone"  # the key of the one picture to show of a page
+ELSEWHERE = (GONE, ALONE, lesson.PARAMETER)  # parameters that are no choices
 
 Values = Mapping[str, Any]  # what was chosen, by the key of the choice
 
@@ -45,7 +48,7 @@ def read(
     values = {key: choice.default for key, choice in by_key.items()}
     refused = []
     for name, text in parameters.items():
-        if (name == VERSION_KEY and text in ("1", VERSION)) or name == GONE:
+        if (name == VERSION_KEY and text in ("1", VERSION)) or name in ELSEWHERE:
             continue
         try:
             values[name] = by_key[name].read(text, shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages.browser.parts import keyboard
 from pages.shared.show.pictures import all_picked, show
+from pages.shared.state.lesson import lesson
 from pages.shared.widgets.choose import step
 
 KEY = "keyboard"
@@ -17,4 +18,5 @@ def keys() -> None:
 def press() -> None:
     """Choose what keys ask for that go through the options of a box; a callback."""
     for choice, by in all_picked(KEY):
-        step(choice, by)
+        if lesson().allows(choice):
+            step(choice, by)

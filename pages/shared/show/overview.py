@@ -14,7 +14,7 @@ from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
 from pages.shared.state.choices import HEAD, LAYER, LIT, OWN_SCALE, SUMMARIES, chosen, put
 from pages.shared.widgets.choose import choose
-from viz import Behind, attention_heatmap, attention_lines, head_grid, selected_map
+from viz import Behind, CanvasPicture, attention_heatmap, attention_lines, head_grid, selected_map
 from viz.arrays import as_levels, in_bytes
 
 SELECTION = "grid-selection"
@@ -56,13 +56,13 @@ def all_heads(
     options = {"column_labels": columns, "linked": True, "own_scale": chosen(OWN_SCALE)}
     grid = head_grid(maps, query_tokens, key_tokens, **options)
 
-    def to_html(title: str, caption: str) -> str:
-        """Return a page of all heads that opens on the chosen one."""
+    def to_keep() -> CanvasPicture:
+        """Return the picture of all heads that opens on the chosen one."""
         layer, place = chosen(LAYER), [*heads, *SUMMARIES].index(chosen(HEAD))
         selected = None if layer in SUMMARIES else (layer, place)
-        return grid.having(linked=False, selected=selected).to_html(title, caption)
+        return grid.having(linked=False, selected=selected)
 
-    show(grid, "grid", of=of, what=what, to_html=to_html)
+    show(grid, "grid", of=of, what=what, to_keep=to_keep)
     choose(OWN_SCALE)
     caption(HOW_TO_READ["grid"])
 

@@ -15,13 +15,15 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import library, loader, mounted
+from pages.browser.library import VIZ, library, loader, mounted
 from pages.browser.parts import save_menu
-from pages.shared.show.saving import About, Picture, file_asked_for, formats_of
+from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from pages.shared.show.stage import NOTE, is_kept, is_staged, place, staged_keys
+from pages.shared.state.lesson import CLICKS, lesson
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
+from viz.component import component as component_line
 from viz.numbers import from_chart, largest
 from viz.tokens import aligned
 from viz.vectors.position_heatmap import in_theme, numbers_of
@@ -61,22 +63,33 @@ def show(
     *,
     of: About | None = None,
     what: str = "",
-    to_html: Callable[[str, str], str] | None = None,
+    to_keep: Callable[[], CanvasPicture] | None = None,
 ) -> None:
     """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
 
     If `of` says which run it is of, it can be saved, and `what` says what of it is shown; for a
-    page of its own other than the picture's see `Picture`.
+    page of its own it is as `to_keep` returns it, if that is given.
     """
-    options, menu = {"on_picked_change": on_pick} if on_pick else {}, None
+    clicks = not is_of_a_model(picture) or lesson().allows(CLICKS)
+    options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if is_kept(key, picture):
         place(key, of and (of, what))
         return
     if of is not None:
-        menu = menu_of(Picture(what, key, of, picture.numbers, to_html or picture.to_html))
+        kept = to_keep or (lambda: picture)
+        makers = (
+            lambda title, caption: kept().to_html(title, caption),
+            lambda caption: component_line(kept(), caption),
+        )
+        menu = menu_of(Picture(what, key, of, picture.numbers, *makers))
         options["on_wanted_change"] = asking(key, key)
     with place(key, of and (of, what)):
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
+
+
+def is_of_a_model(picture: CanvasPicture) -> bool:
+    """Return whether this is a picture of a model, and no other part of a page."""
+    return VIZ in picture.part.script.parents
 
 
 def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
@@ -128,6 +141,8 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
         picture.what,
         formats_of(picture),
         made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),
+        copies=copies_of(picture),
+        key=picture.key,
         file=file_asked_for(picture),
         of=of,
     )

@@ -8,15 +8,17 @@ import time
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import streamlit as st
 
 from model.edits import Edits
-from pages.browser.parts import Format
+from pages.browser.parts import Copy, Format
 from pages.shared.link import address
 from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import edit_words
+from pages.shared.show.film import to_gif
 from pages.shared.state import models
 from pages.shared.state.page import shown
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
@@ -58,6 +60,7 @@ class Picture:
     """A picture to be saved: what it shows, its key, its run, and its numbers.
 
     `to_html` makes a page of it from a title and a caption; without one it is saved as it looks.
+    `to_component` makes a line of HTML of it from a caption.
     """
 
     what: str
@@ -65,6 +68,7 @@ class Picture:
     of: About
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
     to_html: Callable[[str, str], str] | None = None
+    to_component: Callable[[str], str] | None = None
 
 
 def sentence_of(part: str) -> str:
@@ -128,14 +132,30 @@ def formats_of(picture: Picture) -> list[Format]:
     return [*found, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
 
 
-def made(picture: Picture, wanted: Format) -> bytes:
-    """Return the file of a picture in one of its formats that the browser does not make."""
+def copies_of(picture: Picture) -> list[Copy]:
+    """Return in which ways a picture can be copied for slides."""
+    found: list[Copy] = ["frame"]
+    if picture.to_component:
+        found.append("component")
+    return [*found, "address"] if picture.key in shown().pictures else found
+
+
+def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
+    """Return the file of a picture in one of its formats that the browser does not make.
+
+    A GIF is asked for with its frames; raises ValueError for those that make none.
+    """
+    if isinstance(wanted, Mapping):
+        return to_gif(wanted)
     caption = picture.of.caption(picture.what)
     if wanted == "csv":
         return to_csv(picture.numbers)
     if wanted == "npz":
         return to_npz(picture.numbers, caption)
-    text = scene_of(picture) if wanted == "json" else picture.to_html(picture.what, caption)
+    if wanted == "component":
+        text = picture.to_component(caption)
+    else:
+        text = scene_of(picture) if wanted == "json" else picture.to_html(picture.what, caption)
     return writable(text).encode("utf-8")
 
 
@@ -158,10 +178,15 @@ def scene_of(picture: Picture) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-def file_asked_for(picture: Picture) -> tuple[Format, bytes, int] | None:
+def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
     """Return the file that the visitor has just asked for, if it is one of this picture."""
     page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
     if (page, key) != (shown(), picture.key):
         return None
     del st.session_state.file_asked_for
-    return wanted, made(picture, wanted), time.monotonic_ns()
+    try:
+        file = made(picture, wanted)
+    except ValueError as error:
+        st.info(str(error))
+        return None
+    return ("gif" if isinstance(wanted, Mapping) else wanted), file, time.monotonic_ns()

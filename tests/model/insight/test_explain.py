@@ -150,7 +150,7 @@ def test_more_keys_than_run_at_once_give_the_same_removals(model, monkeypatch):
     site = Site("encoder", 0)
     objective = choose_objective(trace, site, 0)
     together = removals(weight_of(model, trace, site, 0, 0), objective)
-    monkeypatch.setattr("model.insight.explain.ROWS_AT_ONCE", 4)
+    monkeypatch.setattr("model.insight.ablation.ROWS_AT_ONCE", 4)
     assert_close(
         removals(weight_of(model, trace, site, 0, 0), objective), together, atol=1e-5, rtol=0
     )

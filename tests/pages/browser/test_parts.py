@@ -73,7 +73,7 @@ def test_what_is_to_be_seen_is_asked_for_by_number():
 
 def test_a_menu_offers_its_formats_and_holds_no_file_that_nobody_asked_for():
     header, body = unpack(save_menu(*MENU.values(), made_here=["png"]))
-    assert header == {**MENU, "made_here": ["png"], "of": None}
+    assert header == {**MENU, "made_here": ["png"], "of": None, "copies": [], "key": ""}
     assert body == b""
 
 

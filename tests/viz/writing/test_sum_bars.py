@@ -34,3 +34,10 @@ def test_names_and_weights_have_to_fit(weights):
         sum_bars(
             np.zeros(1), ["a"] if weights is not None else ["a", "b"], weights=weights, **WORDS
         )
+
+
+def test_parts_that_do_not_add_up_stand_over_what_they_are_together_in_their_unit():
+    picture = sum_bars(np.array([1.0, 2.0]), ["a", "b"], unit="%", whole=2.5, **WORDS)
+    header, _ = unpack(picture, "<f4")
+    assert (header["sum"], header["unit"]) == (2.5, "%")
+    assert set(picture.numbers) == {"%"}

@@ -147,6 +147,16 @@ def asked(app, key, wanted):
     return header, body
 
 
+def test_a_component_is_made_when_it_is_asked_for(app, shipped):
+    app.query_params.update({"sentence": "I love my <b>.", "kind": "cross"})
+    app.run()
+    offered = {header["key"]: header["copies"] for header, _ in save_menus(app)}
+    assert offered["grid"] == offered["heatmap"] == ["frame", "component", "address"]
+    _, body = asked(app, "heatmap", "component")
+    assert bytes(body).startswith(b"<headlight-heatmap-")
+    assert b"I love my &lt;b&gt;." in bytes(body)
+
+
 def test_the_files_hold_the_numbers_of_the_run(app, shipped):
     app.query_params.update({"sentence": "I love my cat.", "kind": "cross"})
     app.run()

@@ -1,0 +1,220 @@
+"""What a head or a cell is worth by one backward pass, beside what doing without it really does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED
+from model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
+from model.insight.effects import log_probability
+from model.library.attention_interface import weights_beside
+from model.library.hub import first_line
+from model.reader import Objective, Reader
+from model.trace import AttentionRecord, Run, RunEdits, Site, Trace
+
+MOST_WEIGHTS = 2**26  # of all heads together, as a backward pass keeps them all
+TOO_LONG = (
+    "A gradient keeps all of a run in memory, and this text is too long for that in so large a "
+    "model. Shorten the text, or measure the removals themselves on the Heads page."
+)
+NO_GRADIENT = (
+    "This model gives no gradient, so nothing can be estimated: {why} The removals themselves are "
+    "measured on the Heads page."
+)
+
+
+class Gap(NamedTuple):
+    """Where the true effect of a head's removal leaves its estimate, in nats.
+
+    The first three sum to the true effect less the estimated one.
+    """
+
+    output: float  # what the softmax of the output adds to the change of the logits
+    attention: float  # what is gone if the weights of all heads are held as they were
+    rest: float  # norms and feed-forward layers
+    sharpness: float  # the largest weight of the head's rows, in the mean: 1 for one key each
+
+
+@dataclass
+class Looks(Trace):
+    """The weights of a run alone."""
+
+    looks: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K)
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep the weights of a site."""
+        self.looks[site] = record.weights[0]
+
+
+def estimated_removals(
+    reader: Reader,
+    trace: Trace,
+    edits: RunEdits | None = None,
+    objective: Objective | None = None,
+) -> dict[Site, Tensor]:
+    """Return the change of an objective without each head (H,), in nats, as its slope says it.
+
+    One backward pass serves all heads: the change of a head's gate, from what it is to 0, times the
+    objective's gradient for the gate. `head_removals` says what is true; the arguments and errors
+    are its own. Raises ValueError too for a model or a text that no gradient can be had of.
+    Sources: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.3, without
+    the absolute value; Nanda 2023, "Attribution Patching"; Syed et al. 2023, "Attribution Patching
+    Outperforms Automated Circuit Discovery".
+    """
+    objective, edits = asked(reader, trace, objective), edits or {}
+    with differentiating():
+        gates, changed = {}, dict(edits)
+        for site in reader.shape.sites:
+            edit = edits.get(site, UNCHANGED)
+            gate = torch.ones(reader.shape.heads(site.kind)) if edit.gate is None else edit.gate
+            gates[site] = gate.detach().float().clone().requires_grad_()
+            changed[site] = replace(edit, gate=gates[site])
+        score = log_probability(reader, trace, objective, Run(changed)).sum()
+        slopes = gradients(score, list(gates.values()))
+    pairs = zip(gates.items(), slopes, strict=True)
+    return {site: -gate.detach() * slope for (site, gate), slope in pairs}
+
+
+def estimated_closings(
+    reader: Reader,
+    trace: Trace,
+    site: Site,
+    edits: RunEdits | None = None,
+    objective: Objective | None = None,
+) -> Tensor:
+    """Return the change of an objective with each cell of a site closed (H, Q, K), as slopes say.
+
+    A closed cell's weight is shared out among the other keys of its row, so it is the change of the
+    whole row, which is exact, times the objective's gradient for the weights, and summed up. (That
+    for the score, times the change to −∞, would be no estimate.) Closed cells are NaN.
+    `cell_removals` says what is true. Raises ValueError as `estimated_removals` does.
+    """
+    objective, edits = asked(reader, trace, objective), edits or {}
+    edit, kept = edits.get(site, UNCHANGED), Trace(full=[site])
+    with torch.inference_mode():
+        reader.rerun(trace, Run(edits, kept))
+    record = kept.attention[site]
+    closed = record.masked_scores[0].isneginf()
+    if edit.weights is not None:  # they do not come from scores that could be closed
+        return torch.zeros_like(record.weights[0]).masked_fill(closed, torch.nan)
+    with differentiating():
+        weights = record.weights[0].detach().clone().requires_grad_()
+        changed = {**edits, site: replace(edit, weights=weights)}
+        score = log_probability(reader, trace, objective, Run(changed)).sum()
+        (slope,) = gradients(score, [weights])
+    return closing_each(record, slope.detach()).masked_fill(closed, torch.nan)
+
+
+def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
+    """Return what a slope (H, Q, K) makes of the rows of a record without each of their cells.
+
+    Without a key of weight w the others are 1 / (1 - w) times as large. Of the largest that is too
+    near to 1 to be divided by, so there the softmax of the others is taken.
+    """
+    weights, scores = record.weights[0].float(), record.masked_scores[0].float()
+    slope = slope.float()
+    mean = (weights * slope).sum(dim=-1, keepdim=True)  # (H, Q, 1)
+    top = scores.argmax(dim=-1, keepdim=True)
+    small = weights.scatter(-1, top, 0.0)
+    others = scores.scatter(-1, top, -torch.inf)
+    rest = weights_beside(record.sinks, others[None], others.isfinite()[None])[0]
+    without_top = (rest * slope).sum(dim=-1, keepdim=True) - mean
+    return (small / (1 - small) * (mean - slope)).scatter(-1, top, without_top)
+
+
+@torch.inference_mode(False)  # what is held has a part in gradients
+@torch.no_grad()
+def gaps(
+    reader: Reader,
+    trace: Trace,
+    heads: Sequence[tuple[Site, int]],
+    edits: RunEdits | None = None,
+    objective: Objective | None = None,
+) -> list[Gap]:
+    """Return where the true removal of each of some heads leaves its estimate.
+
+    Each is removed twice more: once to see what its logits would say if the log-probability went
+    straight on from where it is, and once with the weights of all heads held as they were, which
+    leaves norms and feed-forward layers alone. Raises ValueError as `estimated_removals` does.
+    """
+    objective, edits, whole = asked(reader, trace, objective), dict(edits or {}), Looks()
+    logits = rows_of(reader.rerun(trace, Run(edits, whole)), objective)
+    held = edits | {
+        site: replace(edits.get(site, UNCHANGED), weights=looks)
+        for site, looks in whole.looks.items()
+    }
+    free, fixed = (estimated_removals(reader, trace, one, objective) for one in (edits, held))
+    found = []
+    for site, head in heads:
+        true, straight = removed(reader, trace, (site, head), edits, objective, logits)
+        _, bent = removed(reader, trace, (site, head), held, objective, logits)
+        inside = straight - free[site][head].item()
+        rest = bent - fixed[site][head].item()
+        sharpness = whole.looks[site][head].amax(dim=-1).float().mean().item()
+        found.append(Gap(true - straight, inside - rest, rest, sharpness))
+    return found
+
+
+def removed(
+    reader: Reader,
+    trace: Trace,
+    head: tuple[Site, int],
+    edits: RunEdits,
+    objective: Objective,
+    logits: Tensor,
+) -> tuple[float, float]:
+    """Return the change of an objective without a head, and what its slope makes of the logits'.
+
+    `logits` (N, V) are those of the objective's rows with the head.
+    """
+    without = reader.rerun(trace, Run(without_each_head(edits, [head], reader.shape)))
+    ids = torch.tensor(objective.ids, device=logits.device)[:, None]  # (N, 1)
+    before = logits.log_softmax(dim=-1)
+    after = rows_of(without, objective)
+    true = (after.log_softmax(dim=-1) - before).gather(-1, ids).sum()
+    change = (after - logits).nan_to_num(nan=0.0)  # of tokens that can never be written
+    straight = change.gather(-1, ids).sum() - (before.exp() * change).sum()
+    return true.item(), straight.item()
+
+
+def rows_of(logits: Tensor, objective: Objective) -> Tensor:
+    """Return the logits (N, V) of an objective's rows of (1, T, V), exact enough to be summed."""
+    return logits[0, list(objective.rows)].double()
+
+
+def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objective:
+    """Return what effects are estimated on; raises ValueError if there is nothing, or too much."""
+    objective = objective or reader.objective(trace)
+    if objective is None:
+        raise ValueError(NOTHING_TO_MEASURE)
+    heads = (reader.shape.heads(site.kind) for site in reader.shape.sites)
+    sizes = (
+        len(trace.query_tokens(site)) * len(trace.key_tokens(site)) for site in reader.shape.sites
+    )
+    if sum(map(int.__mul__, heads, sizes)) > MOST_WEIGHTS:
+        raise ValueError(TOO_LONG)
+    return objective
+
+
+@contextmanager
+def differentiating() -> Iterator[None]:
+    """Let gradients flow; raises ValueError with a sentence where a model does not let them."""
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    except RuntimeError as error:
+        raise ValueError(NO_GRADIENT.format(why=first_line(error))) from error
+
+
+def gradients(score: Tensor, of: list[Tensor]) -> Sequence[Tensor]:
+    """Return the gradients of a score; raises ValueError unless they are numbers."""
+    found = torch.autograd.grad(score, of, allow_unused=True, materialize_grads=True)
+    if not all(gradient.isfinite().all() for gradient in found):
+        raise ValueError(NO_GRADIENT.format(why="it is not finite on this text."))
+    return found

@@ -1,0 +1,215 @@
+"""What one text's run has of the difference to another's, head by head, when put into the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from model.attention import UNCHANGED
+from model.insight.ablation import sites_by_layer
+from model.insight.effects import rows_at_once
+from model.reader import Reader
+from model.tokens import Token
+from model.trace import AttentionRecord, Part, Patch, Run, RunEdits, Site, Trace
+
+LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
+
+Place = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
+
+
+class Answers(NamedTuple):
+    """Two tokens whose logits are compared after a row: the clean text's answer and the other's."""
+
+    row: int
+    clean: int
+    changed: int
+
+    def difference(self, logits: Tensor) -> Tensor:
+        """Return by how much the clean text's answer is ahead (B,), in nats."""
+        return logits[:, self.row, self.clean] - logits[:, self.row, self.changed]
+
+
+@dataclass
+class PartsOfHeads(Trace):
+    """A run of which some parts of every head are kept, and the weights in bytes."""
+
+    full: Sequence[Site] = ()
+    parts: Sequence[Part] = ()
+    kept: dict[Part, dict[Site, Tensor]] = field(default_factory=dict)
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep the parts (1, H, T, ...) of a site."""
+        super().record(site, record)
+        for part in self.parts:
+            self.kept.setdefault(part, {})[site] = getattr(record, part)
+
+
+@dataclass(frozen=True)
+class TwoRuns:
+    """A run that parts of heads are put into, and the one that they are of.
+
+    Both are over as many tokens, of which those after the answers' row are left out; `before` and
+    `aim` are their differences of the answers, in nats.
+    """
+
+    reader: Reader
+    edits: RunEdits
+    answers: Answers
+    into: PartsOfHeads
+    giving: PartsOfHeads
+    before: float
+    aim: float
+
+    @property
+    def gap(self) -> float:
+        """How far apart the two runs are, in nats."""
+        return self.aim - self.before
+
+    def patched(self, parts: Sequence[Part], places: Sequence[Place]) -> Tensor:
+        """Return the share of the gap (B,) that parts bring, each put in at one place alone.
+
+        Raises ValueError if there is next to no gap.
+        """
+        return self.shares(patches_at(self, parts, places))
+
+    def patched_everywhere(self, parts: Sequence[Part]) -> float:
+        """Return the share of the gap that parts of all heads bring together."""
+        heads = {site: torch.ones(1, self.heads(site), 1, dtype=torch.bool) for site in self.sites}
+        return self.shares(patches_of(self.giving, parts, heads)).item()
+
+    def patched_into_itself(self, parts: Sequence[Part]) -> float:
+        """Return the change, in nats, when a run's parts of all heads are put into itself."""
+        heads = {site: torch.ones(1, self.heads(site), 1, dtype=torch.bool) for site in self.sites}
+        return self.difference(patches_of(self.into, parts, heads)).item() - self.before
+
+    def shares(self, patches: dict[Site, tuple[Patch, ...]]) -> Tensor:
+        """Return the share of the gap (B,) that patches bring."""
+        if abs(self.gap) < LEAST:
+            raise ValueError(NO_GAP)
+        return (self.difference(patches) - self.before) / self.gap
+
+    @torch.inference_mode()
+    def difference(self, patches: dict[Site, tuple[Patch, ...]]) -> Tensor:
+        """Return the difference of the answers (B,), in nats, with patches in force."""
+        edits = dict(self.edits)
+        for site, those in patches.items():
+            edits[site] = replace(edits.get(site, UNCHANGED), patches=those)
+        return self.answers.difference(self.reader.rerun(self.into, Run(edits)))
+
+    @property
+    def sites(self) -> list[Site]:
+        """Every attention block."""
+        return self.reader.shape.sites
+
+    def heads(self, site: Site) -> int:
+        """Return how many heads a site has."""
+        return self.reader.shape.heads(site.kind)
+
+    def tokens(self, part: Part, site: Site) -> Sequence[Token]:
+        """Return the tokens at which a part of a head can be put in alone."""
+        return self.into.key_tokens(site) if part == "value" else self.into.query_tokens(site)
+
+
+NO_GAP = (
+    "The two answers are as far apart after either text, so there is nothing to bring back: choose "
+    "another written token, other answers or another text."
+)
+
+
+@torch.inference_mode()
+def two_runs(
+    reader: Reader,
+    into: Trace,
+    giving: Trace,
+    answers: Answers,
+    parts: Sequence[Part],
+    edits: RunEdits | None = None,
+) -> TwoRuns:
+    """Run over the tokens of two traces, up to the answers' row, and keep parts of their heads.
+
+    The edits are in force in both, and the decoder beside an encoder reads the same. Raises
+    ValueError if the two have not equally many tokens, or have all the same.
+    """
+    check_tokens(into, giving)
+    edits, runs, differences = edits or {}, [], []
+    for trace in (into, giving):
+        run = PartsOfHeads(trace.source_tokens, trace.target_tokens[: answers.row + 1], parts=parts)
+        run.logits = reader.rerun(run, Run(edits, run))
+        runs.append(run)
+        differences.append(answers.difference(run.logits).item())
+    return TwoRuns(reader, edits, answers, *runs, *differences)
+
+
+def check_tokens(clean: Trace, changed: Trace) -> None:
+    """Raise ValueError unless two texts have as many tokens, which are not all the same."""
+    sides = [
+        (trace.source_tokens or trace.target_tokens, trace.target_tokens)
+        for trace in (clean, changed)
+    ]
+    (first, first_target), (second, second_target) = sides
+    if len(first) != len(second) or len(first_target) != len(second_target):
+        raise ValueError(
+            f"The text is {len(first)} tokens and the changed one {len(second)}: exchange a word "
+            "for one of as many tokens, so that each token has its counterpart."
+        )
+    if [token.id for token in first] == [token.id for token in second]:
+        raise ValueError("Both texts are the same tokens: change a word.")
+
+
+def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
+    """Yield, site by site, the share of the gap that a part of each head (H,) brings alone.
+
+    A share is (patched - before) / (aim - before): 1 if all of the difference between the texts
+    comes with this head, 0 if none of it. What is put in is the head's output, or the `weights` it
+    looks with, or the `value` that it carries from what it looks at; all that follows is computed
+    anew. The heads of a layer are patched side by side in one batch.
+
+    Source: Wang et al. 2022, "Interpretability in the Wild", section 3, and Heimersheim and Nanda
+    2024, "How to use and interpret activation patching".
+    """
+    for sites in sites_by_layer(runs.reader.shape):
+        places = [(site, head, None) for site in sites for head in range(runs.heads(site))]
+        shares = in_batches(runs, part, places)
+        yield from zip(sites, shares.split([runs.heads(site) for site in sites]), strict=True)
+
+
+def patch_tokens(runs: TwoRuns, part: Part, site: Site, head: int) -> Tensor:
+    """Return the share of the gap that a part of a head brings at each of its tokens alone (T,)."""
+    count = len(runs.tokens(part, site))
+    return in_batches(runs, part, [(site, head, token) for token in range(count)])
+
+
+def in_batches(runs: TwoRuns, part: Part, places: Sequence[Place]) -> Tensor:
+    """Return the share of the gap that a part brings at each of several places (N,)."""
+    most = rows_at_once(runs.into, len(places))
+    batches = [places[first : first + most] for first in range(0, len(places), most)]
+    return torch.cat([runs.patched([part], batch) for batch in batches])
+
+
+def patches_at(
+    runs: TwoRuns, parts: Sequence[Part], places: Sequence[Place]
+) -> dict[Site, tuple[Patch, ...]]:
+    """Return patches for every row of a batch, each of which has parts put in at one place."""
+    whole = all(token is None for *_, token in places)
+    where = {}
+    for row, (site, head, token) in enumerate(places):
+        size = 1 if whole else len(runs.tokens(parts[0], site))
+        cells = where.setdefault(
+            site, torch.zeros(len(places), runs.heads(site), size, dtype=torch.bool)
+        )
+        cells[row, head, slice(None) if token is None else token] = True
+    return patches_of(runs.giving, parts, where)
+
+
+def patches_of(
+    run: PartsOfHeads, parts: Sequence[Part], where: dict[Site, Tensor]
+) -> dict[Site, tuple[Patch, ...]]:
+    """Return patches of a run's parts, in some heads and tokens (B, H, T) of some sites."""
+    return {
+        site: tuple(Patch(part, run.kept[part][site], cells) for part in parts)
+        for site, cells in where.items()
+    }

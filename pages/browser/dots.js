@@ -1,0 +1,69 @@
+import { element } from "../../viz/canvas.js";
+
+/** The dots of an SVG, so many to a pixel of the page, as a canvas. */
+export async function canvasOf(svg, scale) {
+  const image = await imageOf(svg);
+  const canvas = element("canvas", "");
+  canvas.width = image.width * scale;
+  canvas.height = image.height * scale;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+/** A canvas as a PNG. */
+export async function pngOf(canvas) {
+  const made = await new Promise((done) => canvas.toBlob(done));
+  if (!made) throw new Error("The picture is too large for a PNG; its SVG has any size.");
+  return made;
+}
+
+/** An SVG as an image, with the fonts that the page has loaded. */
+export async function imageOf(svg) {
+  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
+  fonts.textContent = await fontFaces(svg);
+  const text = new XMLSerializer().serializeToString(svg);
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    const image = new Image(Number(svg.getAttribute("width")), Number(svg.getAttribute("height")));
+    image.src = address;
+    await image.decode();
+    return image;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** The fonts of the page that an SVG names, written out: an image loads nothing. */
+async function fontFaces(svg) {
+  const named = svg.outerHTML;
+  const rules = [...document.styleSheets].flatMap((sheet) => {
+    try {
+      return [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
+    } catch {
+      return []; // of another host
+    }
+  });
+  const faces = rules
+    .filter((rule) => named.includes(rule.style.getPropertyValue("font-family").replaceAll('"', "")))
+    .map(async (rule) => {
+      const [whole, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
+      if (!address) return "";
+      try {
+        const file = await fetch(new URL(address, rule.parentStyleSheet.href ?? document.baseURI));
+        return rule.cssText.replace(whole, `url(${await dataAddress(await file.blob())})`);
+      } catch {
+        return ""; // the browser's own letters do
+      }
+    });
+  return (await Promise.all(faces)).join("\n");
+}
+
+/** A file as an address that holds all of it. */
+export function dataAddress(blob) {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result);
+    reader.onerror = failed;
+    reader.readAsDataURL(blob);
+  });
+}

@@ -1,0 +1,135 @@
+import { element } from "../../viz/canvas.js";
+import { canvasOf, dataAddress, pngOf } from "./dots.js";
+import { toSvg } from "./to_svg.js";
+
+/**
+ * What a picture that moves has on its element, as `film`.
+ * @typedef {object} Steps
+ * @property {() => number} count
+ * @property {() => number} place which step is shown, from 0
+ * @property {(place: number) => void} go shows another
+ * @property {() => number} speed steps a second
+ */
+
+const WIDEST = 1280; // dots of a film
+const RATE = 25; // times a second that a recorder looks
+const LAST = 2; // steps for which the last one stays
+const MOST_STEPS = 240; // of longer ones, so many are taken
+const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
+const WORDS = {
+  webm: "a film for browsers and slides in HTML",
+  mp4: "a film for slides in PowerPoint and Keynote",
+  gif: "a film for places that take pictures alone",
+};
+
+/**
+ * The buttons that save a picture's steps as a film, with how far it is: their element, and
+ * `update`, which shows them if there is something to film.
+ */
+export function filmRow({ picture, header, ask, download }) {
+  const root = element("div", "film", "", { role: "group", "aria-label": "Save as a film" });
+  const row = element("div", "formats");
+  const progress = element("progress", "", "", { "aria-label": "The film" });
+  const said = element("p", "name", "", { "aria-live": "polite" });
+  const kinds = Object.keys(VIDEOS).filter((kind) => globalThis.MediaRecorder?.isTypeSupported(VIDEOS[kind]));
+  row.append(
+    ...[...kinds, "gif"].map((kind) => {
+      const options = { type: "button", title: WORDS[kind] };
+      const button = element("button", "control format", kind.toUpperCase(), options);
+      button.onclick = () => film(kind);
+      return button;
+    }),
+  );
+  root.append(element("p", "", "Film of all steps"), row, progress, said);
+
+  async function film(kind) {
+    const drawn = picture();
+    const buttons = [...row.children];
+    buttons.forEach((button) => (button.disabled = true));
+    progress.hidden = false;
+    const tell = (share) => (progress.value = share);
+    said.textContent = "";
+    try {
+      const frames = framesOf(drawn, header, tell);
+      if (kind === "gif") ask(await inPieces(frames, drawn.film.speed()));
+      else download(await recorded(frames, VIDEOS[kind], drawn.film.speed()), `${header.name}.${kind}`);
+    } catch (error) {
+      said.textContent = error.message;
+    } finally {
+      progress.hidden = true;
+      buttons.forEach((button) => (button.disabled = false));
+    }
+  }
+
+  progress.hidden = true;
+  return { element: root, update: () => (root.hidden = !(picture()?.film?.count() > 1)) };
+}
+
+/** The canvas of each step, all of one size; the picture goes back to where it was. */
+async function* framesOf(root, header, tell) {
+  /** @type {Steps} */
+  const { count, place, go } = root.film;
+  const [steps, before] = [count(), place()];
+  const shown = Math.min(steps, MOST_STEPS);
+  const at = (frame) => Math.round((frame * (steps - 1)) / Math.max(shown - 1, 1));
+  const drawn = async (step, scale) => {
+    if (!root.isConnected) throw new Error("The picture is not on the page any more.");
+    root.film.go(step);
+    return canvasOf(toSvg(root, header.what, header.caption), scale);
+  };
+  try {
+    const ends = [await drawn(0, 1), await drawn(steps - 1, 1)];
+    const width = Math.max(...ends.map((end) => end.width));
+    const height = Math.max(...ends.map((end) => end.height));
+    const scale = Math.min(2, WIDEST / width);
+    const even = (size) => 2 * Math.round((size * scale) / 2); // as films have to be
+    for (let frame = 0; frame < shown; frame++) {
+      const canvas = element("canvas", "", "", { width: even(width), height: even(height) });
+      const context = canvas.getContext("2d");
+      const picture = await drawn(at(frame), scale);
+      context.drawImage(picture, 0, 0, 1, 1, 0, 0, canvas.width, canvas.height); // its paper
+      context.drawImage(picture, 0, 0);
+      tell((frame + 1) / shown);
+      yield canvas;
+    }
+  } finally {
+    if (root.isConnected) go(before);
+  }
+}
+
+/** What the browser's own recorder makes of some canvases, shown so many a second. */
+async function recorded(frames, type, speed) {
+  const screen = element("canvas", "");
+  let recorder;
+  const parts = [];
+  let due = 0;
+  for await (const frame of frames) {
+    await until(due);
+    if (!recorder) [screen.width, screen.height] = [frame.width, frame.height];
+    screen.getContext("2d").drawImage(frame, 0, 0);
+    due = performance.now() + 1000 / speed;
+    if (!recorder) {
+      recorder = new MediaRecorder(screen.captureStream(RATE), { mimeType: type, videoBitsPerSecond: 4e6 });
+      recorder.ondataavailable = ({ data }) => parts.push(data);
+      recorder.start();
+    }
+  }
+  await until(due + ((LAST - 1) * 1000) / speed);
+  screen.getContext("2d").drawImage(screen, 0, 0); // so that the last step lasts until now
+  await until(performance.now() + 2000 / RATE);
+  const done = new Promise((stopped) => (recorder.onstop = stopped));
+  recorder.stop();
+  await done;
+  return new Blob(parts, { type: type.split(";")[0] });
+}
+
+/** The frames of a GIF as PNGs, which the app puts together, and how long each is shown. */
+async function inPieces(frames, speed) {
+  const pieces = [];
+  for await (const frame of frames) pieces.push(await dataAddress(await pngOf(frame)));
+  return { format: "gif", frames: pieces, milliseconds: Math.round(1000 / speed), last: LAST };
+}
+
+function until(time) {
+  return new Promise((done) => setTimeout(done, Math.max(0, time - performance.now())));
+}

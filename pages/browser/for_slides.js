@@ -1,0 +1,67 @@
+import { element } from "../../viz/canvas.js";
+import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
+import { copied, sceneLink } from "./link.js";
+
+const LABELS = {
+  frame: "Frame",
+  component: "Component",
+  address: "Address",
+};
+const WORDS = {
+  frame: "a frame that holds the picture, for reveal.js, Quarto, Slidev and any other page; needs no network",
+  component: "a line of HTML with an element of its own, for a page that lets scripts run; needs no network",
+  address: "where this app shows the picture alone, with all that it answers to, for a frame",
+};
+const COPIED = "Copied: paste it into the HTML of a slide.";
+const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
+const ROOM = 90; // pixels of a frame for the caption
+
+/**
+ * Buttons that copy a picture for other people's slides: their element, and `give`, which is told
+ * what is to be copied.
+ */
+export function slideCopies(names, copy) {
+  const root = element("div", "copies", "", { role: "group", "aria-label": "Copy for slides" });
+  const said = element("p", "name", "", { "aria-live": "polite" });
+  const box = element("textarea", "", "", { readonly: "", rows: 3, "aria-label": "To be copied" });
+  const row = element("div", "formats");
+  row.append(
+    ...names.map((name) => {
+      const button = element("button", "control format", LABELS[name], { type: "button", title: WORDS[name] });
+      button.onclick = () => {
+        said.textContent = "…";
+        box.hidden = true;
+        copy(name);
+      };
+      return button;
+    }),
+  );
+  box.hidden = true;
+  root.append(element("p", "", "Copy for slides"), row, said, box);
+  async function give(text) {
+    const done = await copied(text);
+    said.textContent = done ? COPIED : BY_HAND;
+    box.hidden = done;
+    if (done) return;
+    box.value = text;
+    box.focus();
+    box.select();
+  }
+  return { element: root, give };
+}
+
+/** A frame of some height that holds a page, in which the deck's keys go to the deck. */
+export function frameOf(page, title, height) {
+  const frame = element("iframe", "", "", { title, loading: "lazy", style: "border:0;width:100%" });
+  frame.setAttribute("height", String(Math.ceil(height) + ROOM));
+  frame.setAttribute("srcdoc", `${page}<script>(${passKeysOn})(${JSON.stringify(DECK_KEYS)})</script>`);
+  return frame.outerHTML;
+}
+
+/** The address at which this app shows a picture alone. */
+export function addressOf(root, key) {
+  const link = new URL(sceneLink(root));
+  link.searchParams.set("embed", "true");
+  link.searchParams.set("alone", key);
+  return link.href;
+}

@@ -1,0 +1,33 @@
+import { begin } from "../../viz/canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} open the keys of what stays open
+ * @property {boolean} buttons whether buttons do
+ */
+
+const BUTTONS = ".stButton, .stDownloadButton, .stMenuButton, .stLinkButton, .stFileUploader";
+const CHOICES =
+  ".stTextInput, .stTextArea, .stNumberInput, .stSelectbox, .stMultiSelect, .stSlider, .stCheckbox, " +
+  ".stRadio, .stButtonGroup, .stPills, .stSegmentedControl, .stDateInput, .stSelectSlider";
+
+/**
+ * Close all controls of the page but some, now and whenever new ones come.
+ * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { open, buttons } = begin(mount).header;
+  const left = open.map((key) => `.st-key-${CSS.escape(key)}`).join(", ") || "#nothing";
+  const main = document.querySelector("[data-testid=stMain]");
+  function close() {
+    for (const control of main.querySelectorAll(buttons ? CHOICES : `${CHOICES}, ${BUTTONS}`)) {
+      const stays = control.closest(left) !== null;
+      if (control.inert === stays) control.inert = !stays;
+    }
+  }
+  close();
+  if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // what says to click
+  const watch = new MutationObserver(close);
+  watch.observe(main, { childList: true, subtree: true });
+  return () => watch.disconnect();
+}

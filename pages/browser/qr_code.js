@@ -1,0 +1,35 @@
+import { begin, element, fitCanvas, isStaged, onWidth, roomOf } from "../../viz/canvas.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string} address
+ * @property {number} side modules in a row; the array has all, 1 if dark
+ */
+
+const QUIET = 4; // modules around it that stay white, which readers need
+const LARGEST = 420; // pixels on a page
+const LEAST = 160;
+
+/**
+ * Draw an address as a QR code, dark on white in every theme, as large as there is room.
+ * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const canvas = element("canvas", "", "", { role: "img", "aria-label": "QR code of the address below" });
+  root.replaceChildren(canvas, element("p", "address", header.address));
+  return onWidth(root, (width) => {
+    const { height } = roomOf(root);
+    const most = isStaged(root) ? height - 40 : LARGEST;
+    const all = header.side + 2 * QUIET;
+    const module = Math.max(1, Math.floor(Math.max(LEAST, Math.min(width, most)) / all));
+    const context = fitCanvas(canvas, module * all, module * all);
+    context.fillStyle = "#fff";
+    context.fillRect(0, 0, module * all, module * all);
+    context.fillStyle = "#000";
+    array.forEach((dark, at) => {
+      const [row, column] = [Math.floor(at / header.side), at % header.side];
+      if (dark) context.fillRect(module * (QUIET + column), module * (QUIET + row), module, module);
+    });
+  });
+}

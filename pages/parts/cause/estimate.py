@@ -1,0 +1,299 @@
+"""What one backward pass makes of every head and cell, against what doing without them does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+
+import numpy as np
+import streamlit as st
+
+from model.insight.ablation import NOTHING_TO_MEASURE
+from model.insight.knockout import rank_correlation
+from model.trace import Kind, Site
+from pages.shared.controls.measured import MEASURED, choose_measured
+from pages.shared.runs.estimate import (
+    Closings,
+    Head,
+    closed_cells,
+    estimated_effects,
+    gaps_of,
+    measured_by,
+)
+from pages.shared.runs.head_effects import Effects, removal_effects
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.captions import site_words
+from pages.shared.show.cells import follow, if_taken_apart, open_inside
+from pages.shared.show.glossary import caption
+from pages.shared.show.labels import labels_of
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About, about_run
+from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.show.stage import NOTE, is_staged, place
+from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
+from pages.shared.state.slide import slide
+from viz import effect_points, head_effects
+from viz.numbers import number_text
+
+TITLE = "Quick estimate"
+CHOICES = (MEASURED,)
+WHAT = {
+    "estimate-heads": "Estimated and true effect of each head",
+    "estimate-map": "Effect of each head, estimated",
+    "estimate-cells": "Estimated and true effect of cells",
+}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
+DETAIL = "estimate-detail"  # the key of what shows the selected head
+SHORT: dict[Kind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
+MOST_UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
+MOST_CELLS = 120  # of a head, that are measured
+MOST_NAMED = 5  # points, those furthest from the line
+LEAST_NAMED = 0.02  # of the largest effect: how far from the line a point is that has a name
+NOTHING = 1e-3  # nats: less is not seen on screen
+
+INTRO = (
+    "To remove every head takes a run for each. One backward pass estimates them all: the gradient "
+    "for a head’s gate, times the way of the gate to 0. This is attribution patching (Nanda 2023, "
+    "Syed et al. 2023) with nothing put in place of the head, and without its sign the importance "
+    "of Michel et al. 2019. It is exact for small changes; a removal is a large one. Below 0 the "
+    "head helped {measure}."
+)
+WHY = (
+    "Where the truth leaves the estimate, in nats, measured in two more removals of each. "
+    "**Output**: the softmax of the output, which is not as straight as its slope; a token that is "
+    "all but certain has hardly any. **Attention**: the softmax of later heads, gone if all "
+    "weights are held as they were. **Rest**: norms and feed-forward layers. These three sum to "
+    "the gap. **Sharpness** is the largest weight of the head’s own rows, in the mean; that it is "
+    "large beside a gap does not make it the cause."
+)
+CELLS = (
+    "Closing a cell shares its weight out among the rest of the row. That change of the row is "
+    "exact here, also where the softmax is saturated; only what follows from it goes by the "
+    "gradient for the weights. (By the gradient for the score there would be no estimate: the way "
+    "to −∞ has no end.) {count}"
+)
+SOME = (
+    "Of {open} open cells {count} are measured, in even steps from the largest estimate to the "
+    "smallest."
+)
+EVERY = "All {open} open cells are measured."
+TO_CELL = " Click a point to take its weight apart."
+ASK = "It takes {runs} runs over {tokens} tokens each."
+
+
+def names_of(effects: Mapping[Kind, np.ndarray]) -> list[Head]:
+    """Return the heads in the order in which their effects are drawn."""
+    return [
+        (kind, *map(int, at)) for kind, found in effects.items() for at in np.ndindex(found.shape)
+    ]
+
+
+def flat(effects: Mapping[Kind, np.ndarray]) -> np.ndarray:
+    """Return effects in the same order (N,)."""
+    return np.concatenate([found.ravel() for found in effects.values()])
+
+
+def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
+    """Return the places of the effects that are furthest from their estimates, if that is far."""
+    apart = np.abs(true - estimated)
+    far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
+    places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()
+    return [place for place in places if apart[place] > far]
+
+
+def tokens_of_a_run(run: ModelRun) -> int:
+    """Return how many tokens a run reads."""
+    return len(run.tokens.source_tokens) + len(run.tokens.target_tokens)
+
+
+def truth(run: ModelRun, on: int | None) -> Effects | None:
+    """Return the true effects of all heads: known, few enough to be measured, or asked for."""
+    if (known := removal_effects.kept(run, on)) is not None:
+        return known
+    runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
+    tokens = tokens_of_a_run(run)
+    wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
+    help = ASK.format(runs=runs, tokens=tokens)
+    if not wanted and not st.button("Measure every head", help=help):
+        return None
+    bar = st.progress(0.0, "Removing one head after the other")
+    found = removal_effects(run, on, lambda effects, share: bar.progress(share))
+    bar.empty()
+    return found
+
+
+def selected(heads: list[Head], furthest: int) -> Head:
+    """Return the head that is shown: the one chosen last, or else the furthest from the line."""
+    layer, head = chosen(LAYER), chosen(HEAD)
+    place = chosen(KIND), layer, head
+    return place if head not in SUMMARIES and place in heads else heads[furthest]
+
+
+def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
+    """Draw how far the order of estimates is that of the truth."""
+    found = rank_correlation(estimated, true)
+    value = "–" if isnan(found) else number_text(found, 2, signed=True)
+    st.metric("Rank correlation", value, help="Spearman’s: 1 if the order is the same.")
+
+
+def all_heads(
+    estimated: Mapping[Kind, np.ndarray], true: Effects, place: Head, of: About
+) -> list[int]:
+    """Draw a point for every head; return those that are named."""
+    heads, one, other = names_of(estimated), flat(true), flat(estimated)
+    named = outliers(one, other)
+    picture = effect_points(
+        one,
+        other,
+        [site_words(*head) for head in heads],
+        groups=[KINDS[kind] for kind, *_ in heads],
+        named={at: short(heads[at]) for at in named},
+        selected=heads.index(place),
+        clickable=True,
+    )
+
+    def open_point() -> None:
+        if (at := picked("estimate-heads")) < len(heads):  # else of a model that is gone meanwhile
+            select_head(*heads[at])
+            seek(DETAIL)
+
+    show(picture, "estimate-heads", open_point, of=of, what=WHAT["estimate-heads"])
+    return named
+
+
+def short(head: Head) -> str:
+    """Return a head in the few letters that stand beside a point."""
+    kind, layer, number = head
+    return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
+
+
+def open_head() -> None:
+    """Select the head that was clicked in the map, and bring it into sight; a callback."""
+    select_head(*picked("estimate-map"))
+    seek(DETAIL)
+
+
+def why(run: ModelRun, on: int | None, heads: list[Head], numbers: np.ndarray) -> None:
+    """Draw the table of the heads furthest from the line, and where each gap comes from.
+
+    `numbers` are their true and their estimated effects (2, N).
+    """
+    if not heads:
+        return
+    rows = ["| Head | Estimated | True | Output | Attention | Rest | Sharpness |"]
+    rows.append("|:--" + "|--:" * 6 + "|")
+    for head, gap, true, guess in zip(heads, gaps_of(run, on, tuple(heads)), *numbers, strict=True):
+        parts = [number_text(part, signed=True) for part in gap[:3]]
+        largest = int(np.argmax(np.abs(gap[:3])))
+        parts[largest] = f"**{parts[largest]}**"
+        effects = [number_text(value, signed=True) for value in (guess, true)]
+        cells = [
+            short(head).replace(" ", "\u00a0"),
+            *effects,
+            *parts,
+            number_text(gap.sharpness, 2),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    st.markdown("**Furthest from the line**")
+    st.markdown("\n".join(rows))
+    caption(WHY)
+
+
+def cells_of_head(run: ModelRun, on: int | None, head: Head, of: About) -> None:
+    """Draw a point for every cell of a head that is measured, and the furthest from the line."""
+    kind, layer, _ = head
+    words = site_words(*head)
+    reveal_if_sought(DETAIL)
+    st.subheader(words)
+    site = Site(kind, layer)
+    cells = len(run.tokens.query_tokens(site)) * len(run.tokens.key_tokens(site))
+    runs, tokens = min(cells, MOST_CELLS), tokens_of_a_run(run)
+    wanted = runs * tokens <= MOST_UNASKED or is_staged("estimate-cells")
+    if not wanted and closed_cells.kept(run, on, head, MOST_CELLS) is None:
+        wanted = st.button("Measure its cells", help=ASK.format(runs=runs, tokens=tokens))
+        if not wanted:
+            return
+    found = closed_cells(run, on, head, MOST_CELLS)
+    if not found.cells:
+        st.info("Every cell of this head is closed.")
+        return
+    queries, keys = labels_of(run, kind)
+    names = [f"“{queries[query]}” looks at “{keys[key]}”" for query, key in found.cells]
+    named = outliers(found.true, found.estimated)
+
+    def open_point() -> None:
+        if (at := picked("estimate-cells")) < len(found.cells):  # else of a text that is gone
+            open_inside(*head, *found.cells[at], target=run.target)
+
+    opens = None if slide() else if_taken_apart(run, lambda query, key: None)
+    picture = effect_points(
+        found.true,
+        found.estimated,
+        [
+            f"{name}, weight {number_text(at)}"
+            for name, at in zip(names, found.weights, strict=True)
+        ],
+        named={at: names[at].replace(" looks at ", " → ") for at in named},
+        clickable=opens is not None,
+    )
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        what = f"{WHAT['estimate-cells']}: {words}"
+        show(picture, "estimate-cells", opens and open_point, of=of, what=what)
+        count = SOME if len(found.cells) < found.open else EVERY
+        count = count.format(open=found.open, count=len(found.cells))
+        caption(CELLS.format(count=count) + (TO_CELL if opens else ""))
+    with right:
+        correlation(found.true, found.estimated)
+        furthest_cells(found, names, named)
+    follow()
+
+
+def furthest_cells(found: Closings, names: list[str], named: list[int]) -> None:
+    """Draw the list of the cells furthest from the line."""
+    st.markdown("**Furthest from the line**")
+    lines = [
+        f"{names[at]}: estimated {number_text(found.estimated[at], signed=True)}, "
+        f"true {number_text(found.true[at], signed=True)} nats; "
+        f"weight {number_text(found.weights[at])}, "
+        f"the largest of its row {number_text(found.largest[at])}"
+        for at in named
+    ]
+    st.text("\n\n".join(lines) or "None is far from it.")
+
+
+def draw(run: ModelRun) -> None:
+    """Draw the estimates of all heads against the truth, and those of one head's cells."""
+    if run.objective is None:
+        with place(NOTE):
+            st.info(NOTHING_TO_MEASURE)
+        return
+    options = st.container(horizontal=True, vertical_alignment="bottom")
+    with options:
+        on = choose_measured(run)
+    caption(INTRO.format(measure=measured_by(run, on).description))
+    try:
+        estimated = estimated_effects(run, on)
+    except ValueError as error:
+        with place(NOTE):
+            st.text(str(error))
+        return
+    with options:
+        true = truth(run, on)
+    heads, guesses = names_of(estimated), flat(estimated)
+    apart = guesses if true is None else flat(true) - guesses
+    head = selected(heads, int(np.abs(apart).argmax()))
+    of = about_run(run)
+    left, right = st.columns(2, gap="medium")
+    with left if true is None else right:
+        st.markdown(f"**{WHAT['estimate-map']}**")
+        picture = head_effects(estimated, labels=KINDS, selected=head)
+        show(picture, "estimate-map", open_head, of=of, what=WHAT["estimate-map"])
+    if true is not None:
+        with left:
+            st.markdown(f"**{WHAT['estimate-heads']}**")
+            named = all_heads(estimated, true, head, of)
+            correlation(flat(true), guesses)
+        why(run, on, [heads[at] for at in named], np.stack([flat(true), guesses])[:, named])
+    with st.container(key=DETAIL):
+        cells_of_head(run, on, head, of)

@@ -1,0 +1,242 @@
+"""What each head brings of the difference between two texts, put from one run into the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.insight.patching import Answers
+from model.trace import Part, Site
+from pages.parts.cause import two_texts
+from pages.parts.cause.two_texts import choose_compared
+from pages.shared.controls.sentence import can
+from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.captions import site_words
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.saving import About, about_run
+from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.show.stage import is_staged
+from pages.shared.state.choice import one_of
+from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
+from pages.shared.widgets.choose import choose
+from viz import CanvasPicture, head_effects, sum_bars
+from viz.numbers import DECIMALS, number_text
+from viz.tokens import and_written
+
+TITLE = "Patching between two texts"
+WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
+DETAIL = "patch-detail"  # the key of what shows the selected head
+MOST_UNASKED = (
+    4_000  # tokens, in the runs of all heads together, that are measured without a button
+)
+UNIT = "% of the gap"
+ENDS = ("away from it", "towards the run it comes from")
+DIRECTIONS = (
+    "Clean into changed finds heads that are enough to bring the answer back; changed into clean "
+    "those that the answer cannot do without. They need not be the same."
+)
+PART = one_of(
+    "patch_part",
+    {"heads": "Its output", "weights": "Only where it looks", "value": "Only what it carries"},
+    label="What of a head is put in",
+)
+WAY = one_of(
+    "patch_way",
+    {"back": "Clean into changed", "away": "Changed into clean"},
+    label="Direction",
+    help=DIRECTIONS,
+)
+CHOICES = (*two_texts.CHOICES, PART, WAY)
+PARTS = {"heads": "outputs", "weights": "weights", "value": "values"}
+
+Asked = tuple[ModelRun, str, Answers, Part, bool]  # what `patched` takes
+
+INTRO = (
+    "Where does the model keep it? Two texts are read that differ in a word, and the decoder reads "
+    "the same written tokens after both, those of the clean text: this prefix is held fixed. What "
+    "is measured is how far the clean text’s answer is ahead of the other, in logits."
+)
+SHARE = (
+    "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} text’s; "
+    "all that follows is computed anew. Its share is (patched − {into}) / ({giving} − {into}): "
+    "100 % if the whole gap between the runs comes with it, 0 % if none of it. Shares need not add "
+    "up: heads build on each other. Click one to see its tokens."
+)
+TOKENS = {
+    "heads": "The head’s output is put in at one token alone, the query.",
+    "weights": "The weights of one token alone are put in, the query.",
+    "value": "The value of one token alone is put in, the key.",
+}
+CHECKS = (
+    "Each is measured in a run of its own. Put into its own run, nothing may change. The outputs "
+    "of all heads bring the whole gap, as the feed-forwards follow them; only where the token read "
+    "last differs itself, its embedding, which is no head’s, may leave a rest."
+)
+ASK = "It takes {heads} runs over {tokens} tokens each."
+
+
+def draw(run: ModelRun) -> None:
+    """Draw the choice of two texts and two answers, and what each head brings."""
+    if not (can(run, "write") and can(run, "take apart")):
+        return
+    caption(INTRO)
+    compared = choose_compared(run)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        part, backwards = choose(PART), choose(WAY) == "away"
+    if not compared:
+        return
+    giving, into = ("changed", "clean") if backwards else ("clean", "changed")
+    asked = (run, compared.changed, compared.answers, part, backwards)
+    left, right = st.columns([2, 3], gap="medium")
+    with right:
+        caption(SHARE.format(parts=PARTS[part], giving=giving, into=into))
+        try:
+            found = measured(asked, compared.texts)
+        except ValueError as error:
+            st.text(str(error))
+            return
+    if not found:
+        return
+    words = " against ".join(f"“{word}”" for word in compared.words)
+    place = f"Changed text: {compared.changed}; {words}; {PARTS[part]} of the {giving} run"
+    of = about_run(run, place=place)
+    site, head = selected(found.shares)
+    with left:
+        st.text(f"Logit of “{compared.words[0]}” less that of “{compared.words[1]}”")
+        checks(found, part, backwards)
+    with right:
+        show(
+            map_of(found.shares, (*site, head)),
+            "patch-heads",
+            open_head,
+            of=of,
+            what=WHAT["patch-heads"],
+        )
+    with st.container(key=DETAIL):
+        tokens_of_head(asked, compared.texts, found, site, head, of)
+
+
+def measured(asked: Asked, texts: TwoTexts) -> Patched | None:
+    """Return what each head brings, while the map fills; None until what takes long is asked for.
+
+    Raises ValueError if the runs do not differ.
+    """
+    run, _, answers, *_ = asked
+    heads = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
+    tokens = len(texts.clean.source_tokens) + answers.row + 1
+    wanted = heads * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
+    if not wanted and patched.kept(*asked, None) is None:
+        wanted = st.button("Patch every head", help=ASK.format(heads=heads, tokens=tokens))
+    if not wanted:
+        return patched.kept(*asked, None)
+    bar, place = st.empty(), st.empty()
+
+    def report(shares: Shares, done: float) -> None:
+        if done < 1:
+            bar.progress(done, "Patching one layer after the other")
+            with place:
+                show(map_of(shares), f"patch-heads-{done}")
+
+    found = patched(*asked, report)
+    bar.empty()
+    place.empty()
+    return found
+
+
+def in_percent(shares: np.ndarray) -> np.ndarray:
+    """Return shares as pictures show them; noise of the last digits is none."""
+    return np.round(100 * shares, DECIMALS)
+
+
+def map_of(shares: Shares, place: tuple[str, int, int] | None = None) -> CanvasPicture:
+    """Return the map of what each head brings; the one at a place is marked."""
+    return head_effects(
+        {kind: in_percent(those) for kind, those in shares.items()},
+        labels=KINDS,
+        selected=place,
+        measure=UNIT,
+        ends=ENDS,
+        blue="above",
+    )
+
+
+def selected(shares: Shares) -> tuple[Site, int]:
+    """Return the head that is shown: the one chosen last, or else the one that brings most."""
+    kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
+    if kind in shares and layer not in SUMMARIES and head not in SUMMARIES:
+        layers, heads = shares[kind].shape
+        if layer < layers and head < heads:
+            return Site(kind, layer), head
+    kind = max(shares, key=lambda kind: shares[kind].max())
+    layer, head = np.unravel_index(shares[kind].argmax(), shares[kind].shape)
+    return Site(kind, int(layer)), int(head)
+
+
+def open_head() -> None:
+    """Select the head that was clicked, and bring it into sight; a callback."""
+    select_head(*picked("patch-heads"))
+    seek(DETAIL)
+
+
+def in_nats(number: float) -> str:
+    """Return a difference of logits as it is shown."""
+    return f"{number_text(number, signed=True)} nats"
+
+
+def checks(found: Patched, part: Part, backwards: bool) -> None:
+    """Draw how far apart the two runs are, and what is known of it beforehand."""
+    into, giving = ("clean", "changed") if backwards else ("changed", "clean")
+    differences = {into: found.before, giving: found.aim}
+    first, second = st.columns(2)
+    first.metric("After the clean text", in_nats(differences["clean"]))
+    second.metric("After the changed text", in_nats(differences["changed"]))
+    label = f"Change by the {into} run’s own {PARTS[part]}"
+    st.metric(label, f"{number_text(found.itself)} nats")
+    st.metric("Outputs of all heads at once", f"{number_text(100 * found.outputs, 1)} {UNIT}")
+    if part != "heads":
+        label = f"{PARTS[part].capitalize()} of all heads at once"
+        st.metric(label, f"{number_text(100 * found.parts, 1)} {UNIT}")
+    caption(CHECKS)
+
+
+def tokens_of_head(
+    asked: Asked, texts: TwoTexts, found: Patched, site: Site, head: int, of: About
+) -> None:
+    """Draw what a head brings at each of its tokens alone."""
+    shares, part = patched_tokens(*asked, site, head), asked[3]
+    whole = found.shares[site.kind][site.layer, head]
+    reveal_if_sought(DETAIL)
+    words = site_words(*site, head)
+    st.subheader(words)
+    caption(TOKENS[part])
+    picture = sum_bars(
+        in_percent(shares),
+        names_of(texts, site, part)[: len(shares)],
+        ends=ENDS[::-1],
+        total="At all tokens at once",
+        unit=UNIT,
+        whole=float(in_percent(whole)),
+    )
+    show(picture, "patch-tokens", of=of, what=f"{WHAT['patch-tokens']}: {words}")
+
+
+def names_of(texts: TwoTexts, site: Site, part: Part) -> list[str]:
+    """Return what the tokens are called at which a part of a head is put in: those of both texts.
+
+    Beside a query of the decoder stands what was written after it.
+    """
+    clean, changed = (
+        trace.key_tokens(site) if part == "value" else trace.query_tokens(site)
+        for trace in (texts.clean, texts.changed)
+    )
+    read = [
+        one.text if one.id == other.id else f"{one.text} / {other.text}"
+        for one, other in zip(clean, changed, strict=True)
+    ]
+    if part != "value" and site.kind != "encoder":
+        after = dict(zip(texts.written.rows, texts.written.texts, strict=True))
+        read = and_written(read, [after.get(row, "") for row in range(len(read))])
+    return [f"{place}: {name}" for place, name in enumerate(read, start=1)]

@@ -1,0 +1,149 @@
+"""Parts of heads put from one text's run into another's, for the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.insight.effects import log_probabilities
+from model.insight.knockout import what_was_written
+from model.insight.patching import (
+    Answers,
+    TwoRuns,
+    check_tokens,
+    patch_heads,
+    patch_tokens,
+    two_runs,
+)
+from model.reader import Objective
+from model.trace import Kind, Part, RunEdits, Site, Trace
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.door import model_call
+from pages.shared.runs.readers import explained
+from pages.shared.runs.run import ModelRun, reading_its_own, written
+
+LIKELIEST = 12  # tokens that are kept after each written one
+CUT = "The changed text has more tokens than this model reads: shorten it."
+
+Shares = Mapping[Kind, np.ndarray]  # (layers, heads); NaN if not measured yet
+Report = Callable[[Shares, float], None]  # takes what is known, and the share of the work
+
+
+@dataclass(frozen=True)
+class TwoTexts:
+    """A clean and a changed text, after both of which a decoder reads the same written tokens.
+
+    The traces have tokens alone. `likeliest` are the ids (N, LIKELIEST) that either text finds so
+    where each token was written. `first_apart` is the place of the first of them that the changed
+    text would not have written; if there is none, of the one whose probability differs most.
+    """
+
+    clean: Trace
+    changed: Trace
+    written: Objective
+    likeliest: tuple[list[list[int]], list[list[int]]]
+    first_apart: int
+
+
+@dataclass(frozen=True)
+class Patched:
+    """The share of the gap between two runs that each head brings alone, and what all bring.
+
+    `before` and `aim` are the differences of the answers in the run that is changed and in the one
+    that gives, in nats. `itself` is what changes by all outputs, or parts, of its own; `outputs`
+    and `parts` are the shares of those of all heads together.
+    """
+
+    shares: Shares
+    before: float
+    aim: float
+    itself: float
+    outputs: float
+    parts: float
+
+
+@model_call("Reading …")
+def two_texts(run: ModelRun, changed: str) -> TwoTexts:
+    """Read a run's text and a changed one, with what the model wrote after the first.
+
+    Raise ValueError if they cannot be compared token by token, or nothing is written.
+    """
+    own = None if run.target else written(run.as_trained)
+    clean = run.trace if run.target else reading_its_own(run)
+    if run.reader.is_cut(changed):
+        raise ValueError(CUT)
+    options = {"pad_to": run.pad_to, "edits": edits_of(run), "sites": []}
+    try:
+        other = run.reader.trace(changed, run.target or own, **options)
+    except Exception as error:
+        raise explained(error) from error
+    check_tokens(clean, other)
+    objective = run.reader.objective(clean) if own is None else what_was_written(clean, own)
+    rows = list(objective.rows)
+    likeliest = [trace.logits[0, rows].topk(LIKELIEST).indices.tolist() for trace in (clean, other)]
+    first, second = (log_probabilities(trace.logits, objective)[0] for trace in (clean, other))
+    found = zip(objective.ids, likeliest[1], strict=True)
+    apart = (place for place, (token, best) in enumerate(found) if best[0] != token)
+    tokens = [Trace(trace.source_tokens, trace.target_tokens) for trace in (clean, other)]
+    return TwoTexts(
+        *tokens, objective, tuple(likeliest), next(apart, int((first - second).abs().argmax()))
+    )
+
+
+def edits_of(run: ModelRun) -> RunEdits:
+    """Return the edits as the model takes them, for what it wrote as well."""
+    if run == run.as_trained:
+        return {}
+    return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
+
+
+def runs_of(
+    run: ModelRun, changed: str, answers: Answers, parts: tuple[Part, ...], backwards: bool
+) -> TwoRuns:
+    """Return the run that is changed and the one that gives: the clean one, if not `backwards`."""
+    texts = two_texts(run, changed)
+    into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
+    return two_runs(run.reader, into, giving, answers, parts, edits_of(run))
+
+
+@model_call()
+def patched(
+    run: ModelRun, changed: str, answers: Answers, part: Part, backwards: bool, _report: Report
+) -> Patched:
+    """Return what a part of each head brings from one text's run into the other's.
+
+    `_report` is called after each layer. Raise ValueError if the runs do not differ.
+    """
+    shape = run.reader.shape
+    shares = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
+    runs = runs_of(run, changed, answers, tuple({"heads": None, part: None}), backwards)
+    outputs = runs.patched_everywhere(["heads"])
+    found = Patched(
+        shares,
+        runs.before,
+        runs.aim,
+        runs.patched_into_itself([part]),
+        outputs,
+        outputs if part == "heads" else runs.patched_everywhere([part]),
+    )
+    for done, (site, share) in enumerate(patch_heads(runs, part), start=1):
+        shares[site.kind][site.layer] = as_array(share)
+        _report(shares, done / len(shape.sites))
+    return found
+
+
+@model_call("Patching …")
+def patched_tokens(
+    run: ModelRun,
+    changed: str,
+    answers: Answers,
+    part: Part,
+    backwards: bool,
+    site: Site,
+    head: int,
+) -> np.ndarray:
+    """Return what a part of a head brings at each of its tokens alone (T,)."""
+    runs = runs_of(run, changed, answers, (part,), backwards)
+    return as_array(patch_tokens(runs, part, site, head))

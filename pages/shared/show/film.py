@@ -1,0 +1,76 @@
+"""A film as a GIF, from the frames that a browser drew."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PIL import Image
+
+PNG = "data:image/png;base64,"
+MOST_FRAMES = 240
+MOST_BYTES = 40_000_000  # of all frames together, as they come
+MOST_DOTS = 4_000_000  # of a frame
+MOST_DOTS_IN_ALL = 400_000_000
+SLOWEST, FASTEST = 10_000, 20  # milliseconds of a step
+
+
+def to_gif(asked: Mapping[str, Any]) -> bytes:
+    """Return the GIF of frames, PNGs as data addresses, which are shown for some milliseconds each.
+
+    The last stays as long as `last` of them. Raises ValueError for frames that are none, of several
+    sizes, or too many or large.
+    """
+    frames = asked.get("frames")
+    if not isinstance(frames, list) or not 0 < len(frames) <= MOST_FRAMES:
+        raise ValueError(f"A GIF has 1 to {MOST_FRAMES} steps.")
+    if not all(isinstance(frame, str) and frame.startswith(PNG) for frame in frames):
+        raise ValueError("A step of the film is no picture.")
+    if sum(map(len, frames)) > MOST_BYTES:
+        raise ValueError("The film is too large for a GIF: save it as WEBM.")
+    try:
+        return put_together([opened(frame) for frame in frames], asked)
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError("A step of the film is no picture.") from error
+
+
+def put_together(pictures: Sequence[Image.Image], asked: Mapping[str, Any]) -> bytes:
+    """Return pictures of one size as a GIF; raises ValueError for others, or too large ones."""
+    width, height = pictures[0].size
+    if {picture.size for picture in pictures} != {(width, height)}:
+        raise ValueError("The steps of the film differ in size.")
+    if width * height > MOST_DOTS or width * height * len(pictures) > MOST_DOTS_IN_ALL:
+        raise ValueError("The film is too large for a GIF: save it as WEBM.")
+    step = bounded(asked.get("milliseconds"), FASTEST, SLOWEST)
+    times = [step] * (len(pictures) - 1) + [step * bounded(asked.get("last"), 1, 4)]
+    shown = [picture.convert("RGB") for picture in pictures]
+    palette = in_one(shown).quantize(256)  # for all, so that what stays the same keeps its colours
+    first, *others = (
+        picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in shown
+    )
+    file = io.BytesIO()
+    first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
+    return file.getvalue()
+
+
+def in_one(pictures: Sequence[Image.Image]) -> Image.Image:
+    """Return a picture with the colours of some, as dots of each."""
+    width, height = (max(1, size // 4) for size in pictures[0].size)
+    found = Image.new("RGB", (width, height * len(pictures)))
+    for place, picture in enumerate(pictures):
+        small = picture.resize((width, height), Image.Resampling.NEAREST)
+        found.paste(small, (0, height * place))
+    return found
+
+
+def opened(frame: str) -> Image.Image:
+    """Return a frame whose size is known and whose dots are not read yet."""
+    data = base64.b64decode(frame[len(PNG) :], validate=True)
+    return Image.open(io.BytesIO(data), formats=["PNG"])
+
+
+def bounded(value: object, least: int, most: int) -> int:
+    """Return a number within bounds; the least for what is none."""
+    return max(least, min(value, most)) if isinstance(value, int) else least

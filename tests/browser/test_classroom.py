@@ -1,0 +1,93 @@
+"""A link for a class: its QR code, and what it leaves open."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import segno
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def class_page(page, server):
+    """A way to open a page with a class's link."""
+
+    def open_page(path, **parameters):
+        query = "&".join(f"{name}={text}" for name, text in parameters.items())
+        page.goto(f"{server}/{path}?{query}")
+        return page
+
+    return open_page
+
+
+def modules_of(page):
+    """Which modules of the code on the screen are dark, as its canvas shows them: rows of 0, 1."""
+    return page.locator(".qr-code canvas").evaluate(
+        """canvas => {
+            const { width } = canvas;
+            const dots = canvas.getContext("2d").getImageData(0, 0, width, width).data;
+            const dark = (x, y) => dots[4 * (Math.floor(y) * width + Math.floor(x))] < 128;
+            let first = 0;
+            while (!dark(first + 0.5, first + 0.5)) first++;
+            const module = first / 4; // the quiet zone
+            const side = Math.round(width / module) - 8;
+            const middle = (place) => first + module * (place + 0.5);
+            const places = Array.from({ length: side }, (_, place) => place);
+            return places.map((row) =>
+                places.map((column) => Number(dark(middle(column), middle(row)))));
+        }"""
+    )
+
+
+def test_the_code_holds_the_scene_and_what_the_teacher_named(class_page):
+    page = class_page("heads", sentence="We left.")
+    page.get_by_role("button", name="QR", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("opens on this machine alone")).to_be_visible()
+    dialog.get_by_text("This page alone").click()
+    link = dialog.get_by_test_id("stCode").locator("code")
+    expect(link).to_contain_text("workshop=heads")
+    expect(page.locator(".qr-code .address")).to_have_text(link.text_content())
+    asked = parse_qs(urlsplit(link.text_content()).query)
+    assert asked["sentence"] == ["We left."]
+    code = segno.make(link.text_content(), micro=False, error="m", boost_error=False)
+    assert modules_of(page) == [list(row) for row in code.matrix]
+
+
+def test_pages_that_are_not_open_are_not_offered_and_lead_back(class_page):
+    page = class_page("", workshop="attention,heads")
+    links = page.get_by_test_id("stSidebar").get_by_role("link")
+    expect(links).to_have_count(2)
+    links.filter(has_text="Heads").click()
+    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
+    page.wait_for_function("() => location.search.includes('workshop=attention')")
+    page.reload()
+    expect(links).to_have_count(2)
+    class_page("masks", workshop="heads")
+    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
+
+
+def test_controls_that_are_not_open_do_not_answer_and_pictures_still_tell(class_page):
+    page = class_page("", workshop=":sentence", picture="heatmap")
+    sentence = page.get_by_label("English sentence")
+    head = page.locator(".st-key-head").get_by_role("combobox")
+    page.wait_for_function("() => document.querySelector('.st-key-head .stSelectbox')?.inert")
+    expect(head).to_be_attached()
+    page.locator(".head-grid").get_by_role("button", name=re.compile("^layer 3, head 5")).click()
+    page.locator("h1").click()
+    page.keyboard.press("h")
+    page.keyboard.press("l")
+    sentence.fill("We stay.")
+    sentence.press("Enter")
+    page.wait_for_function("() => location.search.includes('We+stay')")
+    assert "head=" not in page.url
+    assert "layer=" not in page.url
+    expect(page.locator(".st-key-sentence [inert]")).to_have_count(0)
+    expect(page.get_by_text("A class: what is not needed now is closed.")).to_be_visible()
+    assert page.errors == []
+
+
+def test_a_list_that_makes_no_sense_opens_everything_and_says_so(class_page):
+    page = class_page("", workshop="<b>,nothing")
+    expect(page.get_by_text("Parts of this link are too old")).to_be_visible()
+    expect(page.get_by_test_id("stSidebar").get_by_role("link", name="Masks")).to_be_visible()

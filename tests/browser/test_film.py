@@ -1,0 +1,97 @@
+"""Films of what moves: a decoding and a beam, as the browser records them and as a GIF."""
+
+import base64
+import io
+import re
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+SENTENCE = "I love my cat."
+LENGTH = """async (data) => {
+    const video = document.createElement("video");
+    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    video.src = URL.createObjectURL(new Blob([bytes]));
+    await new Promise((done, failed) => { video.onloadeddata = done; video.onerror = failed; });
+    video.currentTime = 1e6; // the recorder writes no length
+    await new Promise((done) => (video.onseeked = done));
+    return [video.currentTime, video.videoWidth, video.videoHeight];
+}"""
+
+
+def wrong(page):
+    """The page's errors, but that Streamlit looks for its server below the page's own path."""
+    return [error for error in page.errors if "404" not in error]
+
+
+def open_menu(page, key):
+    page.locator(f".st-key-{key}").get_by_role("button", name=re.compile("^Save: ")).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("group", name="Save as a film").filter(visible=True)).to_be_visible()
+
+
+def film(page, kind):
+    button = page.get_by_role("button", name=kind, exact=True).filter(visible=True)
+    with page.expect_download() as saved:
+        button.click()
+    assert saved.value.suggested_filename.endswith(f".{kind.lower()}")
+    return saved.value.path().read_bytes()
+
+
+@pytest.fixture
+def decoding(page, server):
+    page.goto(f"{server}/decoding?sentence={SENTENCE}")
+    page.get_by_label("Speed").select_option("8")
+    return page.locator(".decoding-player")
+
+
+def test_a_decoding_is_recorded_step_by_step_and_stays_where_it_was(page, decoding, translator):
+    steps = len(translator.translate(SENTENCE).target_tokens)
+    decoding.get_by_role("button", name="Step forward").click()
+    expect(decoding.locator(".counter")).to_have_text(f"step 2 of {steps}")
+    open_menu(page, "player")
+    data = film(page, "WEBM")
+    expect(decoding.locator(".counter")).to_have_text(f"step 2 of {steps}")
+    page.goto("about:blank")  # a page without the app's policy
+    seconds, width, height = page.evaluate(LENGTH, base64.b64encode(data).decode())
+    assert seconds >= steps / 8  # busy cores draw later, never sooner
+    assert 700 <= width <= 1280
+    assert height % 2 == 0
+    assert not wrong(page)
+
+
+def test_a_gif_has_a_frame_for_each_step(page, decoding, translator):
+    open_menu(page, "player")
+    made = Image.open(io.BytesIO(film(page, "GIF")))
+    assert made.n_frames == len(translator.translate(SENTENCE).target_tokens)
+    made.seek(0)
+    first = made.convert("RGB").tobytes()
+    made.seek(made.n_frames - 1)
+    assert made.convert("RGB").tobytes() != first
+    assert made.info["duration"] > 200  # the last one stays
+
+
+def test_a_beam_grows_in_its_film_and_is_whole_after_it(page, server):
+    page.goto(f"{server}/decoding?sentence={SENTENCE}&strategy=beam")
+    tree = page.locator(".beam-tree")
+    tree.locator(".leaf").first.wait_for()
+    leaves = tree.locator(".leaf").count()
+    tree.evaluate("root => root.film.go(0)")
+    expect(tree.locator(".leaf").filter(visible=True)).not_to_have_count(leaves)
+    tree.evaluate("root => root.film.go(root.film.count() - 1)")
+    expect(tree.locator(".leaf").filter(visible=True)).to_have_count(leaves)
+    open_menu(page, "tree")
+    made = Image.open(io.BytesIO(film(page, "GIF")))
+    assert made.n_frames == tree.evaluate("root => root.film.count()")
+    expect(tree.locator(".leaf").filter(visible=True)).to_have_count(leaves)
+    assert not wrong(page)
+
+
+def test_what_does_not_move_has_no_film(page, server):
+    page.goto(f"{server}/?sentence={SENTENCE}&picture=heatmap")
+    page.get_by_role("button", name=re.compile("^Save: Cross-attention, layer")).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("group", name="Copy for slides").filter(visible=True)).to_be_visible()
+    films = page.get_by_role("group", name="Save as a film")
+    expect(films.filter(visible=True)).to_have_count(0)

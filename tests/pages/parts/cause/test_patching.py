@@ -1,0 +1,231 @@
+"""Patching between two texts: its numbers, its links, and what it says to odd texts and answers."""
+
+import numpy as np
+import pytest
+
+from model import load_model
+from model.insight import patching as insight
+from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
+from model.trace import Site
+from pages.parts.cause import patching
+from pages.shared.link.slides import Slide
+from tests.odd_texts import ODD_TEXTS
+from tests.pages.apps import (
+    address,
+    button,
+    drawn,
+    go_to,
+    new_app,
+    on_stage,
+    open_page,
+    open_with,
+)
+from tests.pages.pictures import canvas_pictures
+
+SENTENCE, CHANGED = "My sister sold my cat.", "My sister sold my dog."
+PLACE = {"cause_tab": "patching", "sentence": SENTENCE}
+PICTURES = ["patch-heads", "patch-tokens"]
+
+
+def said(app):
+    return " ".join(one.value for found in (app.info, app.text) for one in found)
+
+
+def pictures(app):
+    """The map of the heads, and the bars of one head's tokens with their numbers."""
+    found = canvas_pictures(app)
+    (heads,) = [header for header, _ in found if "effects" in header]
+    ((bars, data),) = [one for one in found if "sum" in one[0]]
+    return heads, bars, np.frombuffer(data, "<f4")
+
+
+def metrics(app):
+    return {one.label: one.value for one in app.metric}
+
+
+@pytest.fixture(scope="module")
+def compared(shipped):
+    """A function from a place, a part and the direction to the runs that the page shows."""
+    written = shipped.translate(SENTENCE)
+    clean, changed = (shipped.trace(text, written) for text in (SENTENCE, CHANGED))
+    ids = [token.id for token in written.target_tokens]
+
+    def get(place=None, other=None, backwards=False):
+        best = changed.logits[0].argmax(dim=-1).tolist()
+        if place is None:
+            place = next(row for row, token in enumerate(ids) if best[row] != token)
+        answers = Answers(place, ids[place], best[place] if other is None else other)
+        pair = (clean, changed) if backwards else (changed, clean)
+        return two_runs(shipped, *pair, answers, ("heads", "weights", "value"))
+
+    return get
+
+
+def check(app, runs, part, site=None, head=None):
+    assert not app.exception
+    heads, bars, tokens = pictures(app)
+    shares = dict(patch_heads(runs, part))
+    for kind in heads["effects"]:
+        for layer, row in enumerate(kind["effects"]):
+            np.testing.assert_allclose(row, 100 * shares[Site(kind["name"], layer)], atol=1e-2)
+    if site is None:
+        site = max(shares, key=lambda site: shares[site].max())
+        head = int(shares[site].argmax())
+    assert heads["selected"] == [*site, head]
+    np.testing.assert_allclose(tokens, 100 * patch_tokens(runs, part, site, head), atol=1e-2)
+    assert bars["sum"] == pytest.approx(100 * shares[site][head].item(), abs=1e-2)
+    shown = metrics(app)
+    assert shown["Outputs of all heads at once"] == "100.0 % of the gap"
+    assert [value for label, value in shown.items() if "own" in label] == ["0.000 nats"]
+
+
+def test_by_default_a_word_is_exchanged_and_the_first_token_apart_compared(compared):
+    app = open_page("cause", **PLACE)
+    check(app, compared(), "heads")
+    assert app.text_input(key="patch_text").placeholder == CHANGED
+    assert metrics(app)["After the clean text"].startswith("+")
+    assert metrics(app)["After the changed text"].startswith("−")
+
+
+@pytest.mark.parametrize("part", ["weights", "value"])
+@pytest.mark.parametrize("way", ["back", "away"])
+def test_a_link_holds_the_part_the_direction_and_the_head(compared, part, way):
+    choices = {"patch_part": part, "patch_way": way, "patch_text": CHANGED}
+    choices |= {"kind": "encoder", "layer": "4", "head": "3"}
+    app = open_page("cause", **PLACE, **choices)
+    check(app, compared(backwards=way == "away"), part, Site("encoder", 3), 2)
+    assert choices.items() - {("patch_way", "back")} <= address(app).items()
+    parts = {"weights": "Weights", "value": "Values"}[part]
+    assert f"{parts} of all heads at once" in metrics(app)
+
+
+def test_a_link_holds_the_written_word_and_the_answers(compared, shipped):
+    (other,) = shipped.begin("femme")
+    choices = {"patch_word": "2", "patch_changed": "femme"}
+    app = open_page("cause", **PLACE, **choices)
+    check(app, compared(1, other.id), "heads")
+    assert choices.items() <= address(app).items()
+
+
+def test_a_known_target_is_what_the_decoder_reads(shipped):
+    target = "Ma sœur a vendu mon chat."
+    app = open_page("cause", **PLACE, target=target)
+    clean, changed = (shipped.trace(text, target) for text in (SENTENCE, CHANGED))
+    ids = [token.id for token in clean.target_tokens[1:]]
+    best = changed.logits[0].argmax(dim=-1).tolist()
+    row = next(row for row, token in enumerate(ids) if best[row] != token)
+    answers = Answers(row, ids[row], best[row])
+    check(app, two_runs(shipped, changed, clean, answers, ("heads",)), "heads")
+
+
+def test_a_typed_text_takes_the_place_of_the_one_that_is_offered(compared):
+    app = open_page("cause", **PLACE, patch_text="Your brother had your horse.")
+    app.text_input(key="patch_text").set_value(CHANGED).run()
+    check(app, compared(), "heads")
+    app.text_input(key="patch_text").set_value(" ").run()
+    check(app, compared(), "heads")
+
+
+@pytest.mark.parametrize("place", ["0", "513", "two", "-1", "²"])
+def test_a_written_word_that_there_is_not_is_told_and_left_out(place):
+    app = open_page("cause", **PLACE, patch_word=place)
+    assert any("damaged" in info.value for info in app.info)
+    assert drawn(app).count("patch-heads") == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (SENTENCE, "the same tokens: change a word"),
+        ("My sister sold my cat and my dog.", "each token has its counterpart"),
+        ("word " * 700, "more tokens than this model reads"),
+    ],
+)
+def test_texts_that_cannot_be_compared_are_refused_in_a_sentence(changed, why):
+    app = open_page("cause", **PLACE, patch_text=changed)
+    assert not app.exception
+    assert why in said(app)
+    assert not {*drawn(app)} & {*PICTURES}
+
+
+def test_a_sentence_of_one_word_asks_for_a_changed_text():
+    app = open_page("cause", cause_tab="patching", sentence="Hello")
+    assert "Type a changed text" in said(app)
+    app.text_input(key="patch_text").set_value("Cat").run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("extraordinairement", "tokens here"),
+        ("<b>日本語</b>", "is 17 tokens here"),
+        ("the same", "is the answer to the clean text"),
+    ],
+)
+def test_an_answer_that_is_no_token_gives_way_to_the_models_own(word, why, compared, shipped):
+    runs = compared()
+    written = shipped.translate(SENTENCE).target_tokens[runs.answers.row]
+    asked = written.text if word == "the same" else word
+    app = open_page("cause", **PLACE, patch_changed=asked)
+    check(app, runs, "heads")
+    assert why in said(app)
+    assert "stands in place of the answer" in said(app)
+
+
+def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch):
+    monkeypatch.setattr(insight, "LEAST", 1e6)
+    app = open_page("cause", cause_tab="patching", sentence="Her sister sold my cat.")
+    assert not app.exception
+    assert "as far apart after either text" in said(app)
+    assert not {*drawn(app)} & {*PICTURES}
+
+
+@pytest.mark.parametrize("key", ["patch_text", "patch_clean", "patch_changed"])
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_odd_texts_and_answers_break_nothing(name, key):
+    app = new_app(**PLACE)
+    app.session_state[key] = ODD_TEXTS[name]
+    assert not go_to(app, "cause").exception
+
+
+def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
+    monkeypatch.setattr(patching, "MOST_UNASKED", 0)
+    app = open_page("cause", cause_tab="patching", sentence="She sold my cat.")
+    assert not {*drawn(app)} & {*PICTURES}
+    button(app, "Patch every head").click().run()
+    assert {*PICTURES} <= {*drawn(app)}
+    app.run()
+    assert {*PICTURES} <= {*drawn(app)}, "it is known now"
+    assert not [one for one in app.button if one.label == "Patch every head"]
+
+
+def test_a_slide_measures_unasked(monkeypatch):
+    monkeypatch.setattr(patching, "MOST_UNASKED", 0)
+    app = new_app(talk="1")
+    app.session_state["talk"] = (Slide("cause", {"sentence": SENTENCE}, pictures=tuple(PICTURES)),)
+    app.run()
+    assert not app.exception
+    assert on_stage(app) == PICTURES
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama", "T5", "Marian"])
+def test_models_of_the_library_are_patched(name, transformers_folders, monkeypatch):
+    monkeypatch.setattr(insight, "LEAST", 1e-5)  # what has learned nothing tells texts hardly apart
+    app = open_with(
+        transformers_folders[name], "cause", cause_tab="patching", sentence="I love my cat.",
+        patch_text="I love love cat.",
+    )  # fmt: skip
+    heads, bars, tokens = pictures(app)
+    shape = load_model(transformers_folders[name]).shape
+    assert [kind["name"] for kind in heads["effects"]] == list(shape.kinds)
+    assert len(tokens) == len(bars["names"])
+    assert metrics(app)["Outputs of all heads at once"].startswith(("100.", "99.9"))
+
+
+def test_others_say_why_not(transformers_folders):
+    app = open_with(
+        transformers_folders["DistilBERT"], "cause", cause_tab="patching", sentence="I love it."
+    )
+    assert "no head that writes" in said(app)
+    assert not {*drawn(app)} & {*PICTURES}

@@ -1,0 +1,45 @@
+"""What a class's link leaves open."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pages.parts.pages  # noqa: F401 - lists the pages
+from pages.shared.state.lesson import BUTTONS, CLICKS, Lesson, read, write
+from pages.shared.state.page import PAGES
+
+LESSONS = st.builds(
+    Lesson,
+    st.lists(st.sampled_from(["attention", "heads", "masks"]), unique=True).map(tuple),
+    st.lists(st.sampled_from(["sentence", "head", CLICKS, BUTTONS]), unique=True).map(tuple),
+)
+
+
+@given(LESSONS)
+def test_what_is_written_is_read(lesson):
+    assert read(write(lesson)) == lesson
+
+
+def test_what_is_not_named_is_closed_and_nothing_named_is_all_open():
+    lesson = read("heads:sentence,clicks")
+    assert lesson.has(PAGES["heads"])
+    assert not lesson.has(PAGES["attention"])
+    assert lesson.allows("sentence")
+    assert not lesson.allows("head")
+    assert all(Lesson().has(page) for page in PAGES.values())
+    assert Lesson().allows(BUTTONS)
+
+
+@pytest.mark.parametrize("text", ["<b>", "heads,", "heads:a b", "nothing", "Heads", "é", ":,"])
+def test_what_makes_no_sense_is_refused(text):
+    with pytest.raises(ValueError, match=r"no page|no list"):
+        read(text)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text):
+    try:
+        lesson = read(text)
+    except ValueError:
+        return
+    assert set(lesson.pages) <= set(PAGES)

@@ -1,0 +1,42 @@
+"""A picture as one line of HTML."""
+
+import base64
+import re
+
+import numpy as np
+
+from viz import attention_heatmap, head_grid
+from viz.component import component
+
+LINE = re.compile(
+    r'<(?P<name>headlight-[a-z-]+-[0-9a-f]{8}) data="(?P<data>[A-Za-z0-9+/=]+)">(?P<words>[^<]*)'
+    r'</(?P=name)><script type="module" '
+    r'src="data:text/javascript;base64,(?P<code>[A-Za-z0-9+/=]+)"></script>'
+)
+
+
+def heatmap(keys):
+    return attention_heatmap(np.eye(2), ["a", "</script>"], keys)
+
+
+def parts_of(line):
+    found = LINE.fullmatch(line)
+    assert found
+    return found
+
+
+def test_a_line_holds_the_picture_its_code_and_its_caption():
+    picture = heatmap(["<b>", "é"])
+    found = parts_of(component(picture, "“<b>”\n& more"))
+    assert base64.b64decode(found["data"]) == picture.data
+    assert found["words"] == "“&lt;b&gt;” &amp; more"
+    code = base64.b64decode(found["code"]).decode("utf-8")
+    assert f'$component.define("{found["name"]}"' in code
+    assert picture.part.code() in code
+    assert not re.search(r"https?:", code.replace("http://www.w3.org/2000/svg", ""))
+
+
+def test_the_name_of_the_element_tells_its_code_and_not_its_data():
+    one, other = (parts_of(component(heatmap(keys)))["name"] for keys in (["a", "b"], ["c", "d"]))
+    assert one == other
+    assert one != parts_of(component(head_grid(np.ones((1, 1, 2, 2)), "ab", "ab")))["name"]

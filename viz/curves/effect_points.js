@@ -1,0 +1,234 @@
+import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf } from "../canvas.js";
+import { written } from "../numbers.js";
+import { dot, short, ticks } from "./ticks.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} names of the points
+ * @property {number[]} groups of each point, the place of its kind
+ * @property {string[]} kinds
+ * @property {string[]} colors of the kinds
+ * @property {{ place: number, words: string }[]} named points, with the words beside them
+ * @property {[string, string]} axes what runs across, and what runs up
+ * @property {number | null} selected the point with a ring
+ * @property {boolean} clickable
+ */
+
+const SHAPE = 0.66; // of a width that the height is
+const [LOWEST, HIGHEST] = [240, 400]; // pixels
+const GAPS = 12; // pixels between the plot and the words above and below it
+const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels
+const NEAR = 24; // pixels from a point within which it is pointed at
+const LINE = 15; // pixels of a line of words
+const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels from a point to where its words may be
+const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines above or below it
+const TOUCHED = matchMedia("(hover: none)").matches;
+
+/**
+ * Draw the points and the line; pointing reads one, and a click answers with it.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root, answer } = begin(mount);
+  root.points ??= makePicture(root);
+  root.points.take(header, new Float32Array(array.buffer), answer);
+  return onRoom(root, root.points.render);
+}
+
+function makePicture(root) {
+  let header;
+  let numbers; // the true effects, then the estimated ones
+  let pick;
+  let at = null; // the point that is read
+  let spots = []; // in pixels, by point
+
+  const reading = element("p", "reading", "", { role: "status" });
+  const legend = element("p", "legend");
+  const canvas = element("canvas", "", "", { role: "img", tabindex: "0" });
+  root.replaceChildren(reading, canvas, legend);
+
+  const trueOf = (point) => numbers[point];
+  const estimated = (point) => numbers[header.names.length + point];
+
+  function take(next, values, answer) {
+    if (JSON.stringify(next.names) !== JSON.stringify(header?.names)) at = null;
+    [header, numbers, pick] = [next, values, answer];
+    canvas.classList.toggle("clickable", header.clickable);
+    const kinds = header.kinds.length > 1 ? header.kinds : [];
+    legend.replaceChildren(
+      ...kinds.map((kind, place) =>
+        element("span", "kind", kind, { style: `--dot: ${header.colors[place]}` }),
+      ),
+      element("span", "right", "the estimate is right"),
+    );
+    render();
+  }
+
+  function render() {
+    const width = root.clientWidth;
+    if (!width) return;
+    const { fills, height } = roomOf(root);
+    const words = reading.offsetHeight + legend.offsetHeight + GAPS;
+    const high = fills ? height - words : Math.max(LOWEST, Math.min(HIGHEST, width * SHAPE));
+    drawPlot(fitCanvas(canvas, width, high), width, high);
+    canvas.ariaLabel = inWords();
+    reading.replaceChildren(at === null ? element("span", "hint", hint()) : told(at));
+  }
+
+  function drawPlot(context, width, height) {
+    const { color, fontFamily } = getComputedStyle(root);
+    const { names, groups, colors, axes, selected } = header;
+    const [left, right] = [MARGIN.left, width - MARGIN.right];
+    const [top, bottom] = [MARGIN.top, height - MARGIN.bottom];
+    const across = endsOf(numbers.subarray(0, names.length));
+    const up = endsOf(numbers.subarray(names.length));
+    const x = (value) => left + ((value - across[0]) / (across[1] - across[0])) * (right - left);
+    const y = (value) => bottom - ((value - up[0]) / (up[1] - up[0])) * (bottom - top);
+
+    context.font = `11px ${fontFamily}`;
+    context.fillStyle = context.strokeStyle = color;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    for (const value of ticks(...up, 5)) {
+      grid(context, left, Math.round(y(value)), right - left, 1, isZero(value, up));
+      context.fillText(short(tidy(value)), left - 6, y(value));
+    }
+    context.textAlign = "center";
+    for (const value of ticks(...across, Math.max(2, Math.floor((right - left) / 70)))) {
+      grid(context, Math.round(x(value)), top, 1, bottom - top, isZero(value, across));
+      context.fillText(short(tidy(value)), x(value), bottom + 12);
+    }
+    context.fillText(axes[0], (left + right) / 2, height - 8, right - left);
+    context.save();
+    context.translate(9, (top + bottom) / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(axes[1], 0, 0, bottom - top);
+    context.restore();
+
+    // Where both are equal, from edge to edge of what is shown.
+    const [from, to] = [Math.max(across[0], up[0]), Math.min(across[1], up[1])];
+    context.globalAlpha = 0.6;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x(from), y(from));
+    context.lineTo(x(to), y(to));
+    context.stroke();
+
+    spots = names.map((_, point) => [x(trueOf(point)), y(estimated(point))]);
+    context.globalAlpha = 0.8;
+    spots.forEach(([px, py], point) => {
+      context.fillStyle = colors[groups[point]];
+      dot(context, px, py, 4);
+    });
+    context.globalAlpha = 1;
+    context.fillStyle = context.strokeStyle = color;
+    nameThem(context, left, right, top, bottom);
+    if (selected !== null) ring(context, spots[selected], 7, 2);
+    if (at !== null && !isSaved()) ring(context, spots[at], 6, 1.5);
+  }
+
+  /** Write the words of some points where they hide the fewest points, and none of the others. */
+  function nameThem(context, left, right, top, bottom) {
+    context.font = `12px ${getComputedStyle(root).fontFamily}`;
+    context.textAlign = "left";
+    context.lineWidth = 1;
+    const taken = [];
+    const meet = (one, other) =>
+      Math.abs(one.level - other.level) < LINE && one.from < other.to && other.from < one.to;
+    const hidden = (box) =>
+      spots.filter(([x, y]) => x > box.from - 5 && x < box.to + 5 && Math.abs(y - box.level) < LINE / 2 + 3).length;
+    for (const { place, words } of header.named) {
+      const [px, py] = spots[place];
+      const size = Math.min(context.measureText(words).width, right - left - 20);
+      const boxes = ASIDE.flatMap((aside) =>
+        ALOFT.map((aloft) => {
+          const from = aside > 0 ? px + aside : px + aside - size;
+          return { from, to: from + size, level: py + aloft * LINE, far: Math.abs(aside) / 10 + Math.abs(aloft) };
+        }),
+      ).filter((box) => box.from >= left && box.to <= right && box.level > top + 6 && box.level < bottom - 6);
+      const cost = (box) => box.far + 3 * hidden(box) + 100 * taken.filter((other) => meet(box, other)).length;
+      const best = boxes.sort((one, other) => cost(one) - cost(other))[0];
+      if (!best) continue;
+      taken.push(best);
+      context.globalAlpha = 0.4;
+      context.beginPath();
+      context.moveTo(px, py);
+      context.lineTo(best.from > px ? best.from - 2 : best.to + 2, best.level);
+      context.stroke();
+      context.globalAlpha = 1;
+      context.fillText(words, best.from, best.level, size);
+    }
+  }
+
+  function hint() {
+    const opens = header.clickable ? (TOUCHED ? " Tap it again to open it." : " Click it to open it.") : "";
+    return `${TOUCHED ? "Tap" : "Point at"} a point to read it.${opens}`;
+  }
+  const told = (point) =>
+    `${header.names[point]}: estimated ${written(estimated(point), true)}, true ${written(trueOf(point), true)} nats`;
+  function inWords() {
+    const apart = header.names.map((_, point) => Math.abs(trueOf(point) - estimated(point)));
+    const furthest = apart.indexOf(Math.max(...apart));
+    return `${header.names.length} effects, estimated against true. Furthest apart: ${told(furthest)}`;
+  }
+
+  function pointAt(next) {
+    if (next === at) return;
+    at = next;
+    render();
+  }
+  /** The point nearest to a pointer, if one is near. */
+  function near(event) {
+    const { x, y } = pointerIn(canvas, event);
+    const far = spots.map(([px, py]) => Math.hypot(px - x, py - y));
+    const nearest = far.indexOf(Math.min(...far));
+    return far[nearest] <= NEAR ? nearest : null;
+  }
+  /** The point after another one, by the numbers along an axis. */
+  function next(step, along) {
+    const order = header.names.map((_, point) => point).sort((one, other) => along(one) - along(other) || one - other);
+    const place = order.indexOf(at);
+    return order[at === null ? 0 : Math.max(0, Math.min(order.length - 1, place + step))];
+  }
+  // A finger points by a tap, and opens by a second one.
+  canvas.onpointermove = (event) => event.pointerType === "touch" || pointAt(near(event));
+  canvas.onpointerleave = (event) => event.pointerType === "touch" || pointAt(null);
+  canvas.onclick = (event) => {
+    const found = near(event);
+    const read = event.pointerType !== "touch" || found === at;
+    pointAt(found);
+    if (found !== null && read && header.clickable) pick(found);
+  };
+  canvas.onkeydown = (event) => {
+    const arrow = arrowOf(event);
+    if (event.key === "Enter" && at !== null && header.clickable) pick(at);
+    else if (event.key === "Escape" && at !== null) pointAt(null);
+    else if (arrow) pointAt(arrow.across ? next(arrow.across, trueOf) : next(-arrow.down, estimated));
+    else return;
+    event.preventDefault();
+  };
+  return { take, render };
+}
+
+/** The ends of an axis that shows some numbers and 0, with a little room. */
+function endsOf(values) {
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const room = (high - low) * 0.06 || 1;
+  return [low - room, high + room];
+}
+
+const isZero = (value, [low, high]) => Math.abs(value) < (high - low) * 1e-6;
+const tidy = (value) => Number(value.toPrecision(6));
+
+function grid(context, x, y, width, height, strong) {
+  context.globalAlpha = strong ? 0.45 : 0.13;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 0.85;
+}
+
+function ring(context, [x, y], radius, width) {
+  context.lineWidth = width;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+}
