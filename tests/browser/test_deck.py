@@ -165,13 +165,31 @@ def test_a_film_is_played_stepped_and_stops_when_its_slide_is_left(deck):
     deck.keyboard.press("p")
     deck.keyboard.press(" ")
     expect(counter).to_have_text("step 3 of 7")
-    frame.locator(".bar").nth(2).click()
+    frame.locator(".bar").nth(5).click()
     expect(deck.get_by_role("status").last).to_contain_text("This is not in the file")
     deck.keyboard.press("ArrowRight")
     at(deck, TREE)
     expect(deck.locator(f"#slide-{PLAYER} .transport .play")).to_have_attribute(
         "aria-label", "Play"
     )
+
+
+def test_a_likely_token_that_was_not_taken_leads_to_its_branch(deck):
+    frame = go(deck, PLAYER)
+    text, back = (
+        frame.locator(".text"),
+        frame.get_by_role("button", name="Back to what was written"),
+    )
+    expect(text).to_have_text("Le")
+    frame.get_by_role("button", name=re.compile("^Force “La”")).click()
+    expect(text).to_have_text("La")
+    frame.locator(".transport .last").click()
+    expect(text).to_contain_text("La chien voit le chat.")
+    frame.locator(".bar").nth(1).click()
+    expect(deck.get_by_role("status").last).to_contain_text("This is not in the file")
+    back.click()
+    expect(text).to_have_text("Le")
+    expect(back).to_have_count(0)
 
 
 def test_hostile_words_are_text(deck):

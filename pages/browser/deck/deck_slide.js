@@ -10,6 +10,7 @@ import { fitting, having } from "./live.js";
  * @property {string} what it shows
  * @property {string} part that draws it; empty for a still picture
  * @property {number} data its place among the data
+ * @property {Record<string, number>} answers what takes its place, by what a click in it answers, as JSON
  * @property {string} still the address of a still picture, which the file holds; empty otherwise
  */
 
@@ -66,6 +67,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   const footer = element("p", "footer", slide.footer);
   if (slide.heads) footer.prepend(askButton());
   if (!alone) section.append(footer);
+  const back = element("button", "control ask", "Back to what was written", { type: "button" });
   const panel = element("aside", "panel", "", { hidden: "", "aria-label": "More of this slide" });
   section.append(panel);
   const choose = element("button", "choose", "", {
@@ -93,21 +95,29 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
       }
       const host = element("div");
       holder.append(host);
-      put(host, picture.part, picture.data);
+      put(host, picture.part, picture.data, picture);
     }
     if (slide.pictures.length) await fitting(stage, slide.size)();
     frame.classList.remove("waiting");
   }
-  function put(host, part, from) {
-    mount(host, part, from, (value, bytes) => answer(host, part, value, bytes));
+  function put(host, part, from, picture) {
+    const isOther = typeof from === "number" && from !== picture.data;
+    const answers = isOther ? {} : picture.answers;
+    mount(host, part, from, (value, bytes) => answer(host, { ...picture, answers }, value, bytes));
+    if (isOther) footer.prepend(back);
+    else if (part === "decoding_player") back.remove();
+    back.onclick = () => put(host, part, picture.data, picture);
   }
   /** What a click in a picture does, as far as the file can. */
-  function answer(host, part, value, bytes) {
+  function answer(host, picture, value, bytes) {
+    const { part } = picture;
+    const other = picture.answers[JSON.stringify(value)];
     if (SILENT.includes(part)) return;
-    if (part === "head_grid") {
-      put(host, part, having(bytes, { selected: value }));
+    if (other !== undefined) put(host, part, other, picture);
+    else if (part === "head_grid") {
+      put(host, part, having(bytes, { selected: value }), picture);
       showMap(value, bytes);
-    } else if (part === "beam_tree") put(host, part, having(bytes, { selected: value }));
+    } else if (part === "beam_tree") put(host, part, having(bytes, { selected: value }), picture);
     else if (OF_ALL_HEADS.includes(part) && slide.heads) showHeads(value);
     else if (part !== "decoding_player" || value[1] !== null) tell(NOT_HERE);
   }

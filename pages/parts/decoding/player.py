@@ -25,9 +25,12 @@ from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
-from pages.shared.state.choices import HEAD, KINDS, LAYER, chosen, put
+from pages.shared.state.choices import HEAD, KINDS, LAYER, Head, chosen, put
 from pages.shared.state.slide import slide
+from viz import CanvasPicture
 
+LIKELY = 2  # tokens that were not taken, of each step, whose branches a file has
+MOST_BRANCHES = 24
 Node = tuple[int, int]  # of the tree: a step and a place
 
 
@@ -57,7 +60,14 @@ def player(request: Request, node: Node | None, of: About) -> None:
     if slide():
         picture = picture.having(tells=False)  # where it is stepped on a slide is no one's choice
     place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
-    show(picture, "player", lambda: answer(request, path), of=of, what=f"Decoding, {place}")
+    show(
+        picture,
+        "player",
+        lambda: answer(request, path),
+        of=of,
+        what=f"Decoding, {place}",
+        answers=lambda: branches(request, path, layer=layer, head=head),
+    )
     follow()
     caption(f"{WORDS[request.strategy.strategy]} {DECODING_WORDS['player']}")
     with st.expander("All steps at once"):
@@ -66,6 +76,28 @@ def player(request: Request, node: Node | None, of: About) -> None:
         if decoding.writing.source_tokens:
             alignment = alignment_of(decoding, path, layer=layer, head=head)
             show(alignment, "alignment", of=of, what=f"Alignment, {place}")
+
+
+def branches(
+    request: Request, path: Sequence[int], *, layer: int, head: Head
+) -> dict[str, CanvasPicture]:
+    """Return the steps of the decodings that begin with a likely token that was not taken.
+
+    They stand under what a click on the token answers; of the first steps, as far as MOST_BRANCHES.
+    """
+    decoding, found = request.decode(), {}
+    for step, one in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
+        for place, candidate in enumerate(one.candidates(CANDIDATES)[: LIKELY + 1]):
+            if candidate.token.id == one.token.id:
+                continue
+            forced = (*decoding.ids_of(path[:step]), candidate.token.id)
+            try:
+                other = request.decode(Branch(forced, step))
+            except ValueError:  # a token that no text begins with
+                continue
+            picture = player_of(other, other.path, layer=layer, head=head, start=step)
+            found[f"[{step},{place}]"] = picture
+    return found
 
 
 def answer(request: Request, path: Sequence[int]) -> None:

@@ -35,10 +35,14 @@ POLICY = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a slide: what it shows, and the picture, or the address of a still one."""
+    """A picture of a slide: what it shows, and the picture, or the address of a still one.
+
+    `answers` are the pictures that take its place, by what a click in it answers, as JSON.
+    """
 
     what: str
     picture: CanvasPicture | str
+    answers: Mapping[str, CanvasPicture] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
         return True
 
     for slide in slides:
-        kept = [drawn for drawn in slide.pictures if fits(drawn.picture)]
+        kept = [drawn for drawn in slide.pictures if fits(drawn.picture, *drawn.answers.values())]
         left = [drawn.what for drawn in slide.pictures if drawn not in kept]
         heads = slide.heads
         if heads and not fits(
@@ -164,21 +168,22 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
         "notes": writable(slide.notes),
         "size": min(slide.size, 1),
         "pictures": [
-            {"what": drawn.what, "part": "", "data": -1, "still": drawn.picture}
-            if isinstance(drawn.picture, str)
-            else {
-                "what": drawn.what,
-                "part": drawn.picture.name,
-                "data": data.place(drawn.picture),
-                "still": "",
-            }
-            for drawn in slide.pictures
+            still_or_alive(drawn, data) | {"what": writable(drawn.what)} for drawn in slide.pictures
         ],
         "footer": writable(slide.footer),
         "missing": writable(slide.missing),
         "map": data.place(map_of(grids[0])) if grids else None,
         "heads": heads_of(slide.heads, data) if slide.heads else None,
     }
+
+
+def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
+    """Return a picture as the file holds it."""
+    if isinstance(drawn.picture, str):
+        return {"part": "", "data": -1, "still": drawn.picture, "answers": {}}
+    answers = {answer: data.place(picture) for answer, picture in drawn.answers.items()}
+    place = data.place(drawn.picture)
+    return {"part": drawn.picture.name, "data": place, "still": "", "answers": answers}
 
 
 def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:

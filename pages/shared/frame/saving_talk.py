@@ -13,9 +13,10 @@ from pages.browser.parts import still_charts
 from pages.shared.deck.file import Drawn, DrawnSlide, WithoutHeads, file_of
 from pages.shared.deck.heads import without_heads
 from pages.shared.frame import presenter, talk
+from pages.shared.link import address
 from pages.shared.link.slides import Slide, write_talk
 from pages.shared.show.pictures import css_class, picked, show
-from pages.shared.show.stage import NOTE, drawn, keeping
+from pages.shared.show.stage import Kept, drawn, keeping
 from pages.shared.state import slide
 from pages.shared.state.choices import MODEL, SENTENCE, chosen
 from pages.shared.state.page import PAGES, Page
@@ -28,8 +29,8 @@ LONGEST_STILL = 4_000_000  # characters
 ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
 FAILED = "This slide could not be drawn when the file was saved: {reason}"
 NO_MODEL = (
-    "The model of this slide was not in memory when the file was saved, or cannot do what the "
-    "slide shows. Load it on the page Models, and save the file again."
+    "The model of this slide was not in memory when the file was saved. Load it on the page "
+    "Models, and save the file again."
 )
 NO_STILL = "The chart “{what}” could not be drawn when the file was saved."
 
@@ -161,22 +162,25 @@ def collected(
     page: Page,
     scene: Slide,
     words: DrawnSlide,
-    kept: Mapping[str, CanvasPicture],
+    kept: Mapping[str, Kept],
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
     """Return a slide with the pictures that were kept of it and the stills of its charts."""
-    place = next((one for one in kept.values() if one.name == "selected_map"), None)
+    all_kept = (one.picture for one in kept.values())
+    place = next((one for one in all_kept if one.name == "selected_map"), None)
     pictures, missing = [], []
     for key in scene.pictures:
         what = page.pictures[key]
         if key in kept:
-            pictures.append(Drawn(what, for_a_file(kept[key], place)))
+            answers = {name: for_a_file(one, None) for name, one in kept[key].answers.items()}
+            pictures.append(Drawn(what, for_a_file(kept[key].picture, place), answers))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key]))
         elif key in stills:
             missing.append(NO_STILL.format(what=what))
     if not pictures and not missing:
-        missing.append(NO_MODEL if NOTE in drawn() else presenter.NOT_DRAWN)
+        has_model = address.shape_for(scene.parameters) != address.ANY
+        missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
     footer = presenter.footer(scene.pictures)
     return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
 

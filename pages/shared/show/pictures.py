@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import exp
 from typing import TYPE_CHECKING, Any
@@ -64,15 +64,17 @@ def show(
     of: About | None = None,
     what: str = "",
     to_keep: Callable[[], CanvasPicture] | None = None,
+    answers: Callable[[], Mapping[str, CanvasPicture]] = dict,
 ) -> None:
     """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
 
     If `of` says which run it is of, it can be saved, and `what` says what of it is shown; for a
-    page of its own it is as `to_keep` returns it, if that is given.
+    page of its own it is as `to_keep` returns it, if that is given. In a talk saved as one file,
+    `answers` are the pictures that take its place, by what a click in it answers, as JSON.
     """
     clicks = not is_of_a_model(picture) or lesson().allows(CLICKS)
     options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
-    if is_kept(key, picture):
+    if is_kept(key, picture, answers):
         place(key, of and (of, what))
         return
     if of is not None:

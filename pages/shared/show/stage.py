@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
@@ -52,8 +52,15 @@ def drawn() -> dict[str, Any]:
     return st.session_state.setdefault(DRAWN, {})
 
 
+class Kept(NamedTuple):
+    """A picture kept for a file, and those that a click in it leads to, by what it answers."""
+
+    picture: Any
+    answers: Mapping[str, Any]
+
+
 @contextmanager
-def keeping() -> Iterator[dict[str, Any]]:
+def keeping() -> Iterator[dict[str, Kept]]:
     """Have pictures kept for a file, by key, and not sent to the browser."""
     kept = st.session_state[KEPT] = {}
     try:
@@ -62,11 +69,14 @@ def keeping() -> Iterator[dict[str, Any]]:
         st.session_state.pop(KEPT, None)
 
 
-def is_kept(key: str, picture: object) -> bool:
-    """Return whether a picture is kept instead of being drawn; keep it then."""
+def is_kept(key: str, picture: object, answers: Callable[[], Mapping[str, Any]]) -> bool:
+    """Return whether a picture is kept instead of being drawn; keep it then.
+
+    What a click in it leads to is asked for if the slide shows it.
+    """
     if KEPT not in st.session_state:
         return False
-    st.session_state[KEPT][key] = picture
+    st.session_state[KEPT][key] = Kept(picture, answers() if is_staged(key) else {})
     return True
 
 

@@ -1,5 +1,6 @@
 """Saving a talk as one file, in a session: what is drawn for it, and what comes back."""
 
+import base64
 import json
 import re
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pages.shared.frame.talk import SHIPPED
 from pages.shared.link.slides import Slide, read_talk
 from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address, button, go_to, new_app, open_page
+from tests.viz.unpacking import split
 
 TALK, _ = read_talk(SHIPPED.read_bytes())
 MOST = 10_000_000  # bytes of the ready talk
@@ -32,9 +34,17 @@ def save(app):
     return app.session_state["saving_talk"]
 
 
-def slides_in(file):
+def header_of(file):
     (text,) = re.findall(rb'<script type="application/json" id="deck">(.*?)</script>', file)
-    return json.loads(text)["slides"]
+    return json.loads(text)
+
+
+def slides_in(file):
+    return header_of(file)["slides"]
+
+
+def data_of(file):
+    return header_of(file)["data"]
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +71,21 @@ def test_slides_of_a_translation_have_what_heads_do(ready):
     assert lost["untried"] == []
     assert len(lost["masks"]) == 4
     assert without["Why attention?"] is None
+
+
+def test_a_decoding_has_the_branches_of_likely_tokens(ready):
+    (slide,) = (one for one in slides_in(ready.file) if one["title"] == "One token at a time")
+    (player,) = slide["pictures"]
+    header, _ = split(base64.b64decode(data_of(ready.file)[player["data"]]))
+    assert len(player["answers"]) == 2 * len(header["bars"])
+    for answer, place in player["answers"].items():
+        step, bar = json.loads(answer)
+        branch, _ = split(base64.b64decode(data_of(ready.file)[place]))
+        assert branch["texts"][: step + 1] == header["texts"][: step + 1]
+        assert not header["bars"][step][bar]["chosen"]
+        (taken,) = (one for one in branch["bars"][step] if one["chosen"])
+        assert taken["text"] == header["bars"][step][bar]["text"]
+        assert branch["start"] == step
 
 
 def test_a_saved_talk_leaves_everything_as_it_was():

@@ -66,3 +66,20 @@ body()
 """
     app = AppTest.from_string(SCRIPT.replace("place,", "begin, place,") % slide).run()
     assert texts_in(app, "room-first") == ["first"]
+
+
+def test_what_is_drawn_for_a_file_is_kept_with_what_a_click_in_it_leads_to():
+    keeping = """
+from pages.shared.show.stage import is_kept, keeping
+st.session_state.before = is_kept("first", 1, dict)
+with staged(["first"]), keeping() as kept:
+    is_kept("first", 1, lambda: {"[0]": 2})
+    is_kept("second", 3, lambda: {"[0]": 4})
+st.session_state.kept = {key: tuple(one) for key, one in kept.items()}
+st.session_state.after = is_kept("first", 1, dict)
+"""
+    app = AppTest.from_string(SCRIPT % keeping).run()
+    assert not app.exception
+    assert not app.session_state["before"]
+    assert not app.session_state["after"]
+    assert app.session_state["kept"] == {"first": (1, {"[0]": 2}), "second": (3, {})}
