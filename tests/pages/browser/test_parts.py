@@ -12,7 +12,7 @@ from pages.browser.parts import (
     save_menu,
     slide,
     slide_list,
-    still_charts,
+    stills,
     thumbnail,
 )
 from tests.viz.unpacking import unpack
@@ -110,6 +110,6 @@ def test_a_small_picture_is_asked_for_by_where_the_pictures_are():
     assert unpack(asked)[0] == header | {"slides": ["key", "other"], "number": 7}
 
 
-def test_still_charts_are_asked_for_by_where_they_are():
-    asked = still_charts({"curves": ".st-key-chart-curves"}, 7)
+def test_stills_are_asked_for_by_where_they_are():
+    asked = stills({"curves": ".st-key-chart-curves"}, 7)
     assert unpack(asked)[0] == {"charts": {"curves": ".st-key-chart-curves"}, "number": 7}
