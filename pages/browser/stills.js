@@ -1,8 +1,9 @@
 import { begin } from "../../viz/canvas.js";
 import { canvasOf } from "./dots.js";
 import { areWhole, drawn, largestZoom } from "./fit.js";
+import { all } from "./keyboard.js";
 import { pictureIn, RUNNING } from "./thumbnail.js";
-import { toSvg } from "./to_svg.js";
+import { CONTROLS, toSvg } from "./to_svg.js";
 
 /**
  * @typedef {object} Header
@@ -49,12 +50,20 @@ async function fitted({ width, height, size }, isEnded) {
     style.setProperty("--stage-width", `${width / zoom}px`);
     style.setProperty("--slide-room", `${Math.floor(height / zoom)}px`);
   };
+  withoutControls(stage);
   const pictures = [...stage.querySelectorAll("[class*=st-key-on-]")];
   const zoom = size * (await largestZoom(zoomTo, () => areWhole(pictures, stage.parentElement), isEnded));
   zoomTo(zoom);
   await drawn();
   await calm(pictures);
   return zoom;
+}
+
+/** Take away what an image will not have, so that the pictures have its room. */
+function withoutControls(stage) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`${CONTROLS} { display: none !important; }`);
+  for (const { shadowRoot } of all("*", stage)) shadowRoot?.adoptedStyleSheets.push(sheet);
 }
 
 /** Wait until nothing changes its size: charts hear of theirs late. */

@@ -87,7 +87,7 @@ def tools() -> None:
             ("Save as one HTML file", "html", ONE_PAGE),
             ("Save for PowerPoint", "pptx", POWERPOINT),
         ):
-            save = {"on_click": saving_talk.start, "args": [kind], "key": f"save-{kind}"}
+            save = {"on_click": saving_talk.start, "args": [kind], "key": f"as-{kind}"}
             st.button(label, help=words, **save)
         if slides:
             st.button("Remove all slides", on_click=remove_all)

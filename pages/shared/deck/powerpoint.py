@@ -32,7 +32,7 @@ LINE = 1.25  # of the size of letters
 WIDE = 0.52  # of the size of letters that one takes, on the average
 BOTTOM = 674  # pixels from the top on which pictures end
 MOST_OF_WORDS = 280  # pixels of height above pictures
-AROUND = 32  # pixels of paper that an image has around its picture, both ways together
+AROUND = 8  # pixels of paper that an image has around its picture, both ways together
 NOTE = 40  # pixels for a sentence on what is missing
 TWICE = 2  # dots of an image to a pixel
 LAYOUTS = 0, 5  # of the writer's own template: for words alone, and for a title above pictures
@@ -94,13 +94,12 @@ def widen(file: Presentation) -> None:
     """Make the slides of the template, and all that stands on them, 16 by 9."""
     share = WIDTH * PIXEL / file.slide_width
     high = HEIGHT * PIXEL / file.slide_height
-    for shape in (
-        *file.slide_master.shapes,
-        *(s for one in file.slide_layouts for s in one.shapes),
-    ):
-        left, top, width, height = shape.left, shape.top, shape.width, shape.height
-        shape.left, shape.width = round(left * share), round(width * share)
-        shape.top, shape.height = round(top * high), round(height * high)
+    for holder in (file.slide_master, *file.slide_layouts):
+        for shape in holder.shapes:
+            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # else it stands as in the master
+                left, top, width, height = shape.left, shape.top, shape.width, shape.height
+                shape.left, shape.width = round(left * share), round(width * share)
+                shape.top, shape.height = round(top * high), round(height * high)
     file.slide_width, file.slide_height = WIDTH * PIXEL, HEIGHT * PIXEL
 
 
@@ -126,6 +125,7 @@ def write_alone(made: Slide, slide: DrawnSlide) -> bool:
     for frame in (heading.text_frame, below.text_frame):
         for paragraph in frame.paragraphs:
             paragraph.alignment = PP_ALIGN.CENTER
+            paragraph.font.color.theme_color = MSO_THEME_COLOR.TEXT_1
     if not slide.words:
         below.element.getparent().remove(below.element)
     return True
@@ -149,8 +149,9 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
         if not put_picture(made, drawn, holder, slide.footer):
             missing.append(UNREADABLE.format(what=drawn.what))
     if missing:
-        note = Box(EDGE, BOTTOM - NOTE, WIDTH - 2 * EDGE, NOTE) if slide.pictures else room
-        write(text_box(made, note), " ".join(missing), FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
+        high, size = (NOTE, FOOTER_SIZE) if slide.pictures else (room.height, WORDS_SIZE)
+        note = Box(EDGE, BOTTOM - high, WIDTH - 2 * EDGE, high)
+        write(text_box(made, note), " ".join(missing), size, anchor=MSO_ANCHOR.MIDDLE)
     if slide.footer:
         place = Box(EDGE, BOTTOM, WIDTH - 3 * EDGE - 200, HEIGHT - BOTTOM - 4)
         write(text_box(made, place), slide.footer, FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
@@ -239,7 +240,7 @@ def put_picture(made: Slide, drawn: Drawn, holder: Box, footer: str) -> bool:
     width, height = width * share, height * share
     left = holder.left + (holder.width - width) / 2
     Box(left, holder.top + (holder.height - height) / 2, width, height).put(shape)
-    shape.name = drawn.what
+    shape.name = cleaned(drawn.what)
     words = f"{drawn.what}. {footer}" if footer else drawn.what
     shape.element.nvPicPr.cNvPr.set("descr", cleaned(words))
     return True
@@ -252,7 +253,7 @@ def write_link(made: Slide, link: str) -> None:
     (paragraph,) = frame.paragraphs
     paragraph.alignment = PP_ALIGN.RIGHT
     run = paragraph.add_run()
-    run.text, run.hyperlink.address = LIVE, link
+    run.text, run.hyperlink.address = LIVE, cleaned(link)
     run.font.color.theme_color = MSO_THEME_COLOR.HYPERLINK
 
 

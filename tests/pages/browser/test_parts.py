@@ -111,5 +111,8 @@ def test_a_small_picture_is_asked_for_by_where_the_pictures_are():
 
 
 def test_stills_are_asked_for_by_where_they_are():
-    asked = stills({"curves": ".st-key-chart-curves"}, 7)
-    assert unpack(asked)[0] == {"charts": {"curves": ".st-key-chart-curves"}, "number": 7}
+    asked = stills({"curves": ".st-key-on-curves"}, 7)
+    header = {"pictures": {"curves": ".st-key-on-curves"}, "number": 7}
+    assert unpack(asked)[0] == header | {"type": "webp", "room": None}
+    asked = stills({}, 7, type="png", room=(1200, 500, 0.5))
+    assert unpack(asked)[0]["room"] == {"width": 1200, "height": 500, "size": 0.5}
