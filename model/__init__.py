@@ -8,12 +8,13 @@ To read the Transformer, take these files in this order: config.py (its shape), 
 trace.py (what goes in, and what a call records), masks.py, positions.py, attention.py (the heart
 of it), layers.py, transformer.py. They need nothing but torch.
 
-Around it: tokenizer.py, checkpoint.py and translator.py make it read and write text, edits.py says
-what a visitor changed; decoding/ chooses the tokens, insight/ takes a run apart, training/ trains,
-and library/ reads other people's models.
+Around it: tokenizer.py, checkpoint.py, translator.py and, for a decoder alone, continuer.py make it
+read and write text, edits.py says what a visitor changed; decoding/ chooses the tokens, insight/
+takes a run apart, training/ trains, and library/ reads other people's models.
 """
 
 from model.config import TransformerConfig
+from model.continuer import Continuer
 from model.decoding.steps import Decoding, Translation, Writing
 from model.decoding.strategies import Strategy
 from model.library.bert_reader import BertReader, load_bert
@@ -29,6 +30,7 @@ __all__ = [
     "AttentionEdit",
     "AttentionRecord",
     "BertReader",
+    "Continuer",
     "Decoding",
     "LoadingError",
     "PositionEdit",

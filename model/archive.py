@@ -28,11 +28,12 @@ from model.checkpoint import (
 )
 from model.config import TransformerConfig, refuse_outside
 from model.memory_layout import lay_out
+from model.own_reader import OwnReader
 from model.safetensors_header import read_shapes
 from model.tokenizer import Tokenizer
 from model.tokens import SPECIAL_TOKENS
 from model.transformer import Transformer
-from model.translator import Translator
+from model.translator import reader_of
 
 MEGABYTE = 1024**2
 LARGEST_ARCHIVE = 25 * MEGABYTE
@@ -44,7 +45,7 @@ CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
     "target_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
     "d_model": (2, 1_024),
     "heads": (1, 32),
-    "encoder_layers": (1, 12),
+    "encoder_layers": (0, 12),
     "decoder_layers": (1, 12),
     "d_ff": (1, 8_192),
     "dropout": (0.0, 0.9),
@@ -70,8 +71,8 @@ def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
     return packed.getvalue()
 
 
-def unpack_checkpoint(data: bytes, reserve: Reserve = lambda size: None) -> Translator:
-    """Return a translator from a zip file of a checkpoint folder, whoever made it.
+def unpack_checkpoint(data: bytes, reserve: Reserve = lambda size: None) -> OwnReader:
+    """Return what reads with the model in a zip file of a checkpoint folder, whoever made it.
 
     Nothing is written to disk, and no memory is taken that the file has not been checked for:
     `reserve` is called with the bytes that the model is going to take, and may raise ValueError.
@@ -86,8 +87,8 @@ def unpack_checkpoint(data: bytes, reserve: Reserve = lambda size: None) -> Tran
         raise ValueError("No model can be made of what the file holds.") from error
 
 
-def read_checkpoint(archive: Archive, reserve: Reserve) -> Translator:
-    """Return the translator in a zip file; see `unpack_checkpoint`."""
+def read_checkpoint(archive: Archive, reserve: Reserve) -> OwnReader:
+    """Return what reads with the model in a zip file; see `unpack_checkpoint`."""
     config = read_config(archive.read(CONFIG))
     text = archive.read(TOKENIZER)
     tokenizer = read_tokenizer(text)
@@ -95,7 +96,7 @@ def read_checkpoint(archive: Archive, reserve: Reserve) -> Translator:
     reserve(bytes_in_memory(config) + TOKENIZER_GROWS * len(text))
     model = assemble(config, tokenizer, read_weights(archive.read(WEIGHTS)))
     refuse_overflow(model)
-    return Translator(lay_out(model), tokenizer)
+    return reader_of(lay_out(model), tokenizer)
 
 
 class Archive(NamedTuple):

@@ -20,6 +20,11 @@ def target_sequence(ids: Sequence[int]) -> list[int]:
     return [START_ID, *ids]
 
 
+def no_source(rows: int) -> Tensor:
+    """Return the sources of a decoder that is alone: the end token, which it does not look at."""
+    return torch.full((rows, 1), END_ID)
+
+
 def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
     """Pad id sequences on the right to the longest one, or to `length` -> (B, length)."""
     length = max([length, *(len(sequence) for sequence in sequences)])

@@ -55,7 +55,7 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
     """Return the parts of the decoder's stream in a recorded run of a pre-norm model of our own."""
     layers = range(model.config.decoder_layers)
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
-    sites = [Site(kind, layer) for kind in ("decoder", "cross") for layer in layers]
+    sites = [site for site in model.config.shape.sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
     return DecoderStream(
         embedding=recorded.embedding["decoder"].states[0],

@@ -148,9 +148,15 @@ class Transformer(nn.Module):
         return self.encoder(source_ids, self.source_mask(source_ids), run)
 
     def decode(
-        self, target_ids: Tensor, memory: Tensor, memory_mask: Tensor | None, run: Run = Run()
+        self,
+        target_ids: Tensor,
+        memory: Tensor | None,
+        memory_mask: Tensor | None,
+        run: Run = Run(),
     ) -> Tensor:
         """Target ids (B, T) and memory (B, S, d_model) -> logits (B, T, V).
+
+        A decoder alone needs no memory.
 
         With a cache in `run`, `target_ids` are the new positions only and none may be padding.
         """

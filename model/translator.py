@@ -9,18 +9,18 @@ import torch
 from torch import Tensor
 
 from model.checkpoint import load_checkpoint
+from model.continuer import Continuer
 from model.decoding.search import Expansion, decode
 from model.decoding.steps import Decoding, Translation
 from model.decoding.strategies import Strategy, StrategyName
 from model.device import best_device
 from model.masks import look_ahead_mask
 from model.memory_layout import lay_out
-from model.reader import Ability, Objective, Question, Shape
-from model.sequences import token_ids
-from model.stream import DecoderStream, stream_of
+from model.own_reader import OwnReader
+from model.reader import Ability, Objective, Question
 from model.tokenizer import Tokenizer
-from model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Token
-from model.trace import KINDS, Run, RunEdits, Site, Trace
+from model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
+from model.trace import Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -28,35 +28,20 @@ MISSING: Mapping[Ability, str] = {
     "read a pair": "This model translates one text at a time, and has no place for a second.",
     "mask words": "This model was trained to translate, and has no token that hides a word.",
 }
-POST_NORM: Mapping[Ability, str] = {
-    "add up logits": "The logits of a post-norm model are no plain sum over its parts, as every "
-    "block ends with a norm of all before it. Choose a pre-norm model, such as a shipped one."
-}
 
 
-class Translator:
+class Translator(OwnReader):
     """A trained model with its tokenizer, as model/reader.py says; threads may share it."""
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Translator"
     ) -> None:
-        self.model = model.eval()
-        self.tokenizer = tokenizer
-        self.title = title
-        config = model.config
-        self.missing = MISSING | (POST_NORM if config.norm == "post" else {})
-        kinds = {kind: (config.layers(kind), config.heads) for kind in KINDS}
-        self.shape = Shape(kinds, config.max_positions)
+        super().__init__(model, tokenizer, title, MISSING)
 
     @property
     def default_new_tokens(self) -> int:
         """How long a translation may become if nothing else is asked for."""
         return min(64, self.max_tokens)
-
-    @property
-    def max_tokens(self) -> int:
-        """How many tokens of a sentence the model can read; one position is the end token's."""
-        return self.model.config.max_positions - 1
 
     def read(self, source: str, pad_to: int | None = None) -> list[Token]:
         """Return what the encoder reads: the sentence, cut at `max_tokens`, and the end token.
@@ -64,19 +49,12 @@ class Translator:
         `pad_to` appends padding until there are that many tokens. Raises ValueError if the
         sentence has nothing to read, or `pad_to` is more than the model's positions.
         """
-        if pad_to is not None and pad_to > self.model.config.max_positions:
-            raise ValueError(
-                f"Cannot pad to {pad_to} tokens: the model takes {self.model.config.max_positions}."
-            )
+        self.refuse_padding(pad_to)
         tokens = self.tokenizer.encode(source)[: self.max_tokens]
         if not tokens:
             raise ValueError("There is nothing to translate: type a sentence.")
         tokens.append(self.tokenizer.special_token(END_ID, tokens[-1].end))
         return self.pad(tokens, pad_to)
-
-    def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether a sentence has more tokens than the model can read."""
-        return len(self.tokenizer.encode(text)) > self.max_tokens
 
     def translate(
         self,
@@ -148,17 +126,6 @@ class Translator:
     def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
         return self.tokenizer.append(text, index)
 
-    def begin(self, text: str) -> list[Token]:
-        """Return the tokens that a translation can be made to begin with.
-
-        Raises ValueError if the model has no token for some of the text.
-        """
-        tokens = self.tokenizer.encode(text)
-        unknown = [token.text for token in tokens if token.is_unknown]
-        if unknown:
-            raise ValueError(f"The model has no token for “{' '.join(unknown)}”.")
-        return tokens
-
     @torch.inference_mode()
     def trace(
         self,
@@ -200,61 +167,25 @@ class Translator:
         """Run again over the tokens of a trace; return the logits (B, T, V)."""
         return self.model(self.ids(trace.source_tokens), self.ids(trace.target_tokens), run)
 
-    def heads_to_stream(self, site: Site) -> Tensor:
-        """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
-        return self.model.attention_at(site).to_stream
-
-    @property
-    def vocabulary(self) -> Sequence[int]:
-        """The ids of all tokens that stand for some text: no special ones, and no lone bytes."""
-        vocabulary = self.tokenizer.backend.get_vocab()
-        return sorted(i for name, i in vocabulary.items() if name not in (*SPECIAL_TOKENS, *BYTES))
-
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids that both sides read; see `Reader.trace_ids`."""
-        if len(ids) > self.max_tokens:
-            raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
+        self.refuse_many(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         start, end = map(self.tokenizer.special_token, (START_ID, END_ID))
         trace = Trace([*tokens, end], [start, *tokens])
         self.rerun(trace, Run(edits or {}, trace))
         return trace
 
-    @property
-    def unembedding(self) -> Tensor:
-        """The output layer (V, d_model), which follows the decoder's last norm."""
-        return self.model.output.weight.detach()
-
-    @torch.inference_mode()
-    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
-        """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.
-
-        Raises ValueError for a post-norm model.
-        """
-        if "add up logits" in self.missing:
-            raise ValueError(self.missing["add up logits"])
-        self.rerun(trace, Run(edits, recorded))
-        return stream_of(self.model, recorded)
-
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return nothing: the target is there already, and each row says how likely it is."""
         return ()
-
-    def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return a token of the vocabulary."""
-        return self.tokenizer.append("", index)[1].text
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
         """Return the whole target with its end, or the token written after a decoder's query."""
         return choose_objective(trace, site, query)
-
-    def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
-        """Return tokens with padding appended until there are `length`."""
-        padding = self.tokenizer.special_token(PAD_ID, tokens[-1].end)
-        return tokens + [padding] * ((length or 0) - len(tokens))
 
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
         """Return the masks as trained for the tokens of a trace.
@@ -267,10 +198,6 @@ class Translator:
             look_ahead_mask(target_ids.size(1))[0, 0],
             self.model.target_mask(target_ids)[0, 0],
         )
-
-    def ids(self, tokens: Sequence[Token]) -> Tensor:
-        """Tokens -> (1, T) ids on the model's device."""
-        return token_ids(tokens, self.model.device)
 
 
 def choose_objective(
@@ -308,9 +235,16 @@ def shipped_models() -> list[str]:
     return sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
 
 
-def load(name: str | Path) -> Translator:
+def reader_of(model: Transformer, tokenizer: Tokenizer, title: str | None = None) -> OwnReader:
+    """Return what reads with a model: a decoder alone goes on from what it reads."""
+    named = {} if title is None else {"title": title}
+    return (Translator if model.config.encoder_layers else Continuer)(model, tokenizer, **named)
+
+
+def load(name: str | Path) -> OwnReader:
     """Load a shipped model by name, such as "en-fr", or a checkpoint folder; on the GPU if any.
 
+    It is a Translator, or without an encoder a Continuer.
     Raises FileNotFoundError or ValueError if there is no usable checkpoint.
     """
     shipped = shipped_models()
@@ -320,4 +254,4 @@ def load(name: str | Path) -> Translator:
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    return Translator(lay_out(model.to(best_device())), tokenizer, title=folder.name)
+    return reader_of(lay_out(model.to(best_device())), tokenizer, folder.name)

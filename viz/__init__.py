@@ -23,7 +23,7 @@ from viz.vectors.position_heatmap import position_heatmap, vector_strips
 from viz.vectors.vector_rows import Row, vector_rows
 from viz.writing.beam_tree import Leaf, beam_tree
 from viz.writing.decoding_player import Bar, decoding_player
-from viz.writing.probability_bars import probability_bars
+from viz.writing.probability_bars import measure_bars, probability_bars
 from viz.writing.shifted_right import shifted_right
 from viz.writing.sum_bars import sum_bars
 from viz.writing.token_strip import Chip, token_strip
@@ -50,6 +50,7 @@ __all__ = [
     "knockout_map",
     "largest_changes",
     "mask_matrix",
+    "measure_bars",
     "position_clocks",
     "position_heatmap",
     "position_lines",

@@ -8,6 +8,7 @@
  * @property {Uint8Array} data
  * @property {ParentNode} parentElement
  * @property {(name: string, value: unknown) => void} setTriggerValue
+ * @property {(name: string, value: unknown) => void} setStateValue
  */
 
 /**

@@ -111,7 +111,7 @@ def model_files(count: int, chance: random.Random) -> Iterator[bytes]:
 
 def run_model(data: bytes) -> None:
     """Read an uploaded model, and have it write."""
-    unpack_checkpoint(data).translate("123")
+    unpack_checkpoint(data).write("123")
 
 
 def try_folders(count: int, chance: random.Random) -> Tally:

@@ -40,7 +40,7 @@ class Prefixes(Protocol):
 
 
 class TransformerPrefixes:
-    """The translations of a batch of sentences by a model of this project.
+    """The translations of a batch of sentences by a model of this project, or what follows prompts.
 
     Each step computes its own position only, unless earlier positions may see later ones: then all
     are computed anew at every step. The memory of one sentence serves all its prefixes.
@@ -54,7 +54,9 @@ class TransformerPrefixes:
         source_ids: Tensor,
         edits: RunEdits | None = None,
         never_written: Sequence[int] = NEVER_WRITTEN,
+        begun: Tensor | None = None,
     ) -> None:
+        """Begin with what the decoder has `begun` to read (B, N); by itself with a start token."""
         self.model = model
         self.edits = edits or {}
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
@@ -62,18 +64,20 @@ class TransformerPrefixes:
         self.memory = model.encode(source_ids, Run(self.edits))  # (B, S, d_model)
         mask = model.source_mask(source_ids)
         self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
-        self.ids = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
+        if begun is None:
+            begun = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
+        self.ids, self.begun = begun, begun.size(1)
         self.vocabulary = model.config.target_vocab_size
         self.banned = torch.tensor(never_written, device=source_ids.device)
 
     @property
     def written(self) -> Tensor:
         """The ids (R, N) that each row has written so far."""
-        return self.ids[:, 1:]
+        return self.ids[:, self.begun :]
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
-        read = self.ids if self.cache is None else self.ids[:, -1:]
+        read = self.ids if self.cache is None else self.ids[:, self.cache.length :]
         run = Run(self.edits, trace, self.cache)
         logits = self.model.decode(read, self.memory, self.memory_mask, run)[:, -1]
         log_probabilities = torch.log_softmax(logits.float(), dim=-1)

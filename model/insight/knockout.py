@@ -100,9 +100,14 @@ def what_was_written(trace: Trace, writing: Writing) -> Objective:
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    """Return the words of tokens; a special token is a word of its own, and padding is none."""
-    places = ((place, piece) for place, piece in enumerate(as_pieces(tokens)))
-    there = (each for each in places if not each[1].is_padding)
+    """Return the words of tokens; a special token is a word of its own, and padding is none.
+
+    Where every token is one character, as in a model of digits, they are what the words are.
+    """
+    places = enumerate(as_pieces(tokens))
+    there = [(place, piece) for place, piece in places if not piece.is_padding]
+    if all(piece.is_special or len(piece.text) == 1 for _, piece in there):
+        return tuple(Word(piece.text, (place,)) for place, piece in there)
     words = [zip(*word, strict=True) for _, word in groupby(there, lambda each: each[1].word)]
     return tuple(Word(whole_words(pieces)[0].text, keys) for keys, pieces in words)
 
@@ -178,15 +183,23 @@ def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
 
 
 def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[Cell]]:
-    """Return the edges that are looked at more than needed, and those needed more than looked at.
+    """Return the edges that are looked at more than missed, and those missed more than looked at.
 
     Of either at `most` so many, the furthest apart first, by an edge's weight (N, W) and its share
-    of what the token loses to all words together; of `changes` (N, W), in nats, those below 0 are
-    losses.
+    of the losses of its token.
+    """
+    shares = shares_of_losses(changes)
+    return [furthest(weights - shares, most), furthest(shares - weights, most)]
+
+
+def shares_of_losses(changes: np.ndarray) -> np.ndarray:
+    """Return each edge's share of what its token loses to all words together, from 0 to 1.
+
+    Of changes (N, W), in nats, those below 0 are losses; a token that loses next to nothing has
+    shares that sum to less than 1.
     """
     losses = -np.minimum(changes, 0)
-    shares = losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
-    return [furthest(weights - shares, most), furthest(shares - weights, most)]
+    return losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
 
 
 def furthest(apart: np.ndarray, most: int) -> list[Cell]:

@@ -48,11 +48,12 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
     if isinstance(model, Bert):
         twin_in_order(model, order)(*model.inputs(trace.source_tokens), run)
         return
-    encoder, decoder = in_order(model.encoder, order), in_order(model.decoder, order)
-    source_ids = token_ids(trace.source_tokens, model.device)
-    target_ids = token_ids(trace.target_tokens, model.device)
-    memory_mask = model.source_mask(source_ids)
-    memory = encoder(source_ids, memory_mask, run)
+    target_ids, memory, memory_mask = token_ids(trace.target_tokens, model.device), None, None
+    if trace.source_tokens:
+        source_ids = token_ids(trace.source_tokens, model.device)
+        memory_mask = model.source_mask(source_ids)
+        memory = in_order(model.encoder, order)(source_ids, memory_mask, run)
+    decoder = in_order(model.decoder, order)
     decoder(target_ids, memory, model.target_mask(target_ids), memory_mask, run)
 
 

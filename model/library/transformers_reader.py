@@ -13,14 +13,14 @@ from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.library.answers import Answering, Answers, Head
 from model.library.attachment import Attachment, Parity
+from model.library.calls import Calls, attention_edits
 from model.library.decoder_modules import decoder_states, listening
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
 from model.library.writing import Writer
 from model.reader import Ability, Shape
-from model.sequences import token_ids
 from model.stream import DecoderStream
-from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
+from model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -52,9 +52,7 @@ class TransformersReader(Answering):
         self.attached = attached
         self.writer = Writer(model, tokens, attached)
         self.shape = Shape(attached.kinds, tokens.max_tokens)
-        self.takes_segments = (
-            getattr(model.config, "type_vocab_size", None) or 0
-        ) > 1 and "token_type_ids" in tokens.tokenizer.model_input_names
+        self.calls = Calls(model, tokens, attached)
         self.answers = Answers(head, tokens, model.config.id2label or {}, self.writer.end_ids)
         self.missing = self.what_is_missing()
 
@@ -129,7 +127,7 @@ class TransformersReader(Answering):
         if self.reads_target:
             written = self.target(trace, text, target, run.edits)
             trace.target_tokens = self.tokens.pad(written, pad_to)
-        outputs = self.call(trace, run, output_hidden_states=True)
+        outputs = self.calls(trace, run, output_hidden_states=True)
         trace.logits = self.answers.rows(trace, outputs)
         trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
         return trace
@@ -139,7 +137,7 @@ class TransformersReader(Answering):
 
         Raises ValueError if the model has no head.
         """
-        logits = self.answers.rows(trace, self.call(trace, run))
+        logits = self.answers.rows(trace, self.calls(trace, run))
         if logits is None:
             raise ValueError("This model has no head, so nothing can be measured on what it says.")
         return logits
@@ -153,7 +151,7 @@ class TransformersReader(Answering):
         if "add up logits" in self.missing:
             raise ValueError(self.missing["add up logits"])
         with listening() as heard:
-            outputs = self.call(trace, Run(edits, recorded), output_hidden_states=True)
+            outputs = self.calls(trace, Run(edits, recorded), output_hidden_states=True)
         embedding = decoder_states(outputs)[0][0]
         return self.attached.decoder.stream(heard, embedding, outputs["logits"][0])
 
@@ -208,7 +206,7 @@ class TransformersReader(Answering):
             trace.target_tokens = [*begun, *self.tokens.written(ids, begun)[1]]
         if max(len(trace.source_tokens), len(trace.target_tokens)) > self.tokens.max_tokens:
             raise ValueError(f"The model reads at most {self.tokens.max_tokens} tokens.")
-        self.call(trace, Run(edits or {}, trace))
+        self.calls(trace, Run(edits or {}, trace))
         return trace
 
     def framed(self, ids: Sequence[int]) -> list[Piece]:
@@ -273,50 +271,6 @@ class TransformersReader(Answering):
         ids = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits)).ids
         pieces = [*begun, *self.tokens.written(ids, begun)[1]]
         return pieces[: self.tokens.unpadded(pieces)]
-
-    def call(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
-        """Call the model on the tokens of a trace, as often as there are edits in a batch."""
-        edits = attention_edits(run.edits)
-        rows = max((batch_size(edit) for edit in edits.values()), default=1)
-        if self.reads_source:
-            inputs = self.inputs(trace.source_tokens, rows)
-            if self.reads_target:
-                decoder = self.inputs(trace.target_tokens, rows)
-                inputs |= {f"decoder_{name}": part for name, part in decoder.items()}
-        else:
-            inputs = self.inputs(trace.target_tokens, rows)
-        if self.reads_target:
-            options["use_cache"] = False
-        with self.attached.watching(Run(edits, run.trace)):
-            return self.model(**inputs, **options)
-
-    def inputs(self, pieces: Sequence[Piece], rows: int) -> dict[str, Tensor]:
-        """Return what the model is called with for pieces, so many times: each (rows, T)."""
-        device = self.model.device
-        inputs = {"input_ids": token_ids(pieces, device)}
-        if self.takes_segments:
-            inputs["token_type_ids"] = torch.tensor([[p.segment for p in pieces]], device=device)
-        if (count := self.tokens.unpadded(pieces)) < len(pieces):
-            inputs["attention_mask"] = (torch.arange(len(pieces), device=device) < count)[None]
-        return {name: part.expand(rows, -1) for name, part in inputs.items()}
-
-
-def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
-    """Return edits of sites; raises ValueError if positions are moved too."""
-    if any(not isinstance(site, Site) for site in edits):
-        raise ValueError("The positions of this model cannot be moved: only its heads and masks.")
-    return dict(edits)
-
-
-def batch_size(edit: AttentionEdit) -> int:
-    """Return how many rows of a batch an edit is for."""
-    sizes = [len(patch.where) for patch in edit.patches]
-    if edit.gate is not None and edit.gate.dim() == 2:
-        sizes.append(len(edit.gate))
-    cells = (edit.block, edit.open, edit.weights)
-    return max(
-        [*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4)], default=1
-    )
 
 
 def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:

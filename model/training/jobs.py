@@ -16,13 +16,14 @@ import torch
 
 from model.job_queue import Job, JobQueue, QueueFullError
 from model.memory_layout import lay_out
+from model.own_reader import OwnReader
 from model.training.loop import learning_rate
 from model.training.repeats import Lesion, small_model
 from model.training.small_models import TrainingOptions
 from model.training.snapshots import Snapshots
 from model.training.state import POINTS, Status, TrainingState, thinned
 from model.training.tasks import Task
-from model.translator import Translator
+from model.translator import reader_of
 
 REST = 0.002  # seconds between two steps in which others come to turn
 NICENESS = 5  # a third of the time of another thread that wants the same core
@@ -98,7 +99,7 @@ class TrainingJob:
         """Stop for good; when this returns, the training has no thread."""
         self._trainings.end(self, "stopped")
 
-    def translator(self) -> Translator:
+    def reader(self) -> OwnReader:
         """Return a copy of the model as it is now, which further steps do not change.
 
         Raises ValueError if training has ruined the weights.
@@ -111,7 +112,7 @@ class TrainingJob:
                 "Training diverged (the weights are not finite numbers). Lower the learning rate "
                 "and train again."
             )
-        return Translator(lay_out(model), self._model.tokenizer)
+        return reader_of(lay_out(model), self._model.tokenizer)
 
     def lesion(self) -> Lesion | None:
         """Return what a decoder alone loses without its previous-token head; None for others."""

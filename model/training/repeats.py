@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from model.repetition import induction, previous_token
-from model.sequences import pad, target_sequence
-from model.tokens import END_ID, PAD_ID, START_ID
+from model.sequences import no_source, pad, target_sequence
+from model.tokens import PAD_ID, START_ID
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 from model.training.data import Batch
 from model.training.small_models import SmallModel, TrainingOptions
@@ -53,7 +53,7 @@ class Repeats(SmallModel):
         length = 2 * self.options.longest
         rows = [(row * length)[:length] for row in once]
         return Batch(
-            source_ids=nothing(len(rows)),
+            source_ids=no_source(len(rows)),
             target_ids=pad([target_sequence(row[:-1]) for row in rows]),
             next_ids=pad(
                 [
@@ -88,7 +88,7 @@ class Repeats(SmallModel):
     def attention(self, ids: Tensor, edits: RunEdits | None = None) -> tuple[Trace, list[Tensor]]:
         """Return a trace of ids, and its weights but for the start token, (B, H, T, T) a layer."""
         trace = Trace()
-        self.model(nothing(len(ids)), ids, Run(edits or {}, trace))
+        self.model(no_source(len(ids)), ids, Run(edits or {}, trace))
         sites = [Site("decoder", layer) for layer in range(self.options.layers)]
         return trace, [trace.attention[site].weights[..., 1:, 1:] for site in sites]
 
@@ -110,11 +110,6 @@ class Repeats(SmallModel):
         trace, _ = self.attention(torch.tensor([[start.id, *(token.id for token in tokens)]]))
         trace.target_tokens = [start, *tokens]
         return trace
-
-
-def nothing(rows: int) -> Tensor:
-    """Return the sources of a decoder that is alone: the end token, which it does not look at."""
-    return torch.full((rows, 1), END_ID)
 
 
 def small_model(options: TrainingOptions) -> SmallModel:

@@ -86,8 +86,16 @@ class TrainingOptions:
             dropout=0.0,
             norm=self.norm,
             positions=self.positions,
-            max_positions=MAX_POSITIONS,
+            max_positions=self.positions_read,
         )
+
+    @property
+    def positions_read(self) -> int:
+        """How many tokens the model has positions for: alone, no more than it is trained to read.
+
+        What it writes there goes on to the last of them, and beyond its training it is noise.
+        """
+        return 2 * self.longest + 1 if TASKS[self.task].alone else MAX_POSITIONS
 
     @property
     def settings(self) -> Settings:

@@ -44,6 +44,15 @@ class Task:
         text = self.write(source, shortest, longest)
         return text, self.solve(text)
 
+    def asked(self, source: str) -> tuple[str, str]:
+        """Return what a model is to read for a typed source, and then to write.
+
+        A decoder alone reads it once and its first letter again, and is to write the rest. Raises
+        ValueError if the source does not fit the task.
+        """
+        answer = self.answer(source)
+        return (source + source[0], source[1:]) if self.alone else (source, answer)
+
     def answer(self, source: str) -> str:
         """Return the target for a typed source; raises ValueError if it does not fit the task."""
         if len(source) > LONGEST_INPUT:

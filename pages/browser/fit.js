@@ -46,7 +46,7 @@ export function fitToScreen(root, slide) {
   }
   async function look() {
     const isComing = document.querySelector("[data-test-script-state=running]") !== null;
-    const now = sizes();
+    const [now, there] = [sizes(), held()];
     calm = now === seen ? calm + 1 : 0;
     seen = now;
     fitted.ran ||= isComing;
@@ -61,6 +61,7 @@ export function fitToScreen(root, slide) {
       zoomTo((root.zooms[id] = zoom * slide.size));
       await drawn();
       seen = fitted.sizes = sizes();
+      if (held() !== there) [fitted.wanted, calm] = [true, 0]; // others have come meanwhile
     }
     delete dataset.fitting;
   }
@@ -113,6 +114,14 @@ function sizes() {
     .map((node) => `${node.className} ${Math.round(boxOf(node).width)} ${Math.round(boxOf(node).height)}`)
     .concat(`${innerWidth} ${innerHeight}`)
     .join();
+}
+
+/** What stands on the stage, and how high that is, however it is zoomed. */
+function held() {
+  const stage = stageOf();
+  if (!stage) return "";
+  const keyed = [...stage.querySelectorAll("[class*=st-key-]")].map((node) => node.className);
+  return [Math.round(boxOf(stage.parentElement).height), ...keyed].join();
 }
 
 /** Whether every picture is whole on the stage, without a part that scrolls. */

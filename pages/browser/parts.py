@@ -12,11 +12,11 @@ import segno
 
 from viz.canvas import CanvasPicture, Part
 
-BROWSER_TEXT, CONTENTS, COPY_LINK, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE = (
+BROWSER_TEXT, CONTENTS, COPY_LINK, GUESS, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE = (
     Part(Path(__file__).with_name(f"{name}.js"))
     for name in (
-        "browser_text", "contents", "copy_link", "kept_text", "keyboard", "reveal", "save_menu",
-        "slide",
+        "browser_text", "contents", "copy_link", "guess", "kept_text", "keyboard", "reveal",
+        "save_menu", "slide",
     )
 )  # fmt: skip
 LOCKS, QR_CODE, SLIDE_LIST, STILLS, THUMBNAIL = (
@@ -50,6 +50,8 @@ PLAYER_KEYS = (
     Key("p", "previous step", selector=".transport .back"),
     Key(" ", "play or pause", selector=".transport .play"),
 )
+ANSWER_KEY = Key("a", "show the answer of a question, or ask it again", selector=".guess .reveal")
+KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # that a slide has as a page does
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -58,10 +60,10 @@ KEYS = (
     Key("k", "next kind of attention", KINDS, 1),
     Key("K", "previous kind of attention", KINDS, -1),
     Key("t", "switch the selected head off or on", selector=".switchboard .head.selected"),
-    *PLAYER_KEYS,
+    *KEYS_OF_SLIDES,
 )
 NAMES = {" ": "Space"}
-TALK_KEYS = {  # what they do on a slide, besides those of a player
+TALK_KEYS = {  # what they do on a slide, besides those that pages have too
     "→ PageDown Space": "next slide; Space plays instead where there is something to play",
     "← PageUp": "previous slide",
     "Home End": "first and last slide",
@@ -80,8 +82,8 @@ DECK_KEYS = {  # of a talk in a file of its own
 
 
 def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return keys for the help sheet, those of a player after them."""
-    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in PLAYER_KEYS}}
+    """Return keys for the help sheet, those that pages have too after them."""
+    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
     return [{"name": name, "words": words} for name, words in whole.items()]
 
 
@@ -123,6 +125,29 @@ def reveal(of: str, number: int) -> CanvasPicture:
     return CanvasPicture.pack(REVEAL, {"of": of, "number": number}, height=0)
 
 
+def guess(
+    asks: str,
+    options: Sequence[tuple[str, str]] = (),
+    boards: Sequence[tuple[str, int, int]] = (),
+    said: str = "",
+) -> CanvasPicture:
+    """Return a question with a button for each of the options, by its text and in words.
+
+    Options that are heads stand in `boards`: a label, layers and heads each. The state `guess` of
+    the part is the place of the option that was clicked, -1 to be told the answer, None before.
+    What is `said` of a guess stands in place of the options.
+    """
+    header = {
+        "asks": asks,
+        "options": [{"text": text, "label": label} for text, label in options],
+        "boards": [
+            {"label": label, "layers": layers, "heads": heads} for label, layers, heads in boards
+        ],
+        "said": said,
+    }
+    return CanvasPicture.pack(GUESS, header, height=300)
+
+
 def kept_text(name: str, text: str | None) -> CanvasPicture:
     """Return what keeps a text in the tab, so that it outlives a reload; an empty one removes it.
 
@@ -159,11 +184,12 @@ def slide(
     """Return the words of slide `number` of `count`, counted from 1; `alone` without pictures.
 
     Its pictures have `size`, from 0 to 1, of the largest size at which they fit. The document's
-    keys turn the slides, see `TALK_KEYS`; if there is something to play on the slide, the space
-    bar, n and p play and step it. It answers with the number of the slide that was asked for, 0 for
-    none, and the number of that turn; the last one known is `asked`, so that the answer to an
-    earlier one is not taken for it. A window for the speaker shows the `notes`, and title and
-    pictures of the slide `coming` next. Raise ValueError if there is no such slide.
+    keys turn the slides, see `TALK_KEYS`; those of pages in `KEYS_OF_SLIDES` do on a slide what
+    they do there, if there is something to play or a question. It answers with the number of the
+    slide that was asked for, 0 for none, and the number of that turn; the last one known is
+    `asked`, so that the answer to an earlier one is not taken for it. A window for the speaker
+    shows the `notes`, and title and pictures of the slide `coming` next. Raise ValueError if there
+    is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -177,7 +203,7 @@ def slide(
         "size": size,
         "notes": notes,
         "coming": coming and dict(coming),
-        "players": {key.key: key.selector for key in PLAYER_KEYS},
+        "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
         "keys": named_keys(TALK_KEYS),
     }
     return CanvasPicture.pack(SLIDE, header, height=160)

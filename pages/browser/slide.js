@@ -15,7 +15,7 @@ import { speaker } from "./speaker.js";
  * @property {number} size share of the largest size at which its pictures fit
  * @property {string} notes for the speaker alone
  * @property {{ title: string, pictures: string[] } | null} coming what the speaker sees of the next slide
- * @property {Record<string, string>} players by the key that clicks it: what a control of a player is
+ * @property {Record<string, string>} controls by the key that clicks it: what a control of a picture is
  * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
  */
 
@@ -31,7 +31,7 @@ const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for thi
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const { asked, ...slide } = header;
-  const { title, words, number, count, alone, players } = header;
+  const { title, words, number, count, alone, controls } = header;
   root.forget?.();
   // What was asked for last may be ahead of the slide that came.
   if (root.asks === undefined || asked > root.asks) root.asks = asked;
@@ -94,7 +94,7 @@ export function draw(mount) {
   }
   /** Do what a key does on a slide; returns whether it does anything. */
   function press(key) {
-    const control = key in players && all(players[key]).find((one) => one.checkVisibility());
+    const control = key in controls && all(controls[key]).find((one) => one.checkVisibility());
     if (control) control.click();
     else if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
     else if (key === "f" || key === "F") turnFullScreen();

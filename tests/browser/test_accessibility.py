@@ -8,6 +8,7 @@ from tests.browser.rest import RUNNING
 PAGES = {
     "": "All heads",
     "?picture=lines": "All heads",
+    "?guess=on": "Show the answer",
     "masks": "Why −∞ and nothing else",
     "heads": "Which heads matter",
     "cause": "Rank correlation",

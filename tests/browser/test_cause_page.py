@@ -90,3 +90,45 @@ def test_keys_go_through_the_layers(cause):
     expect(cause).to_have_url(re.compile("knockout_layers=2"))
     cause.keyboard.press("L")
     expect(cause).to_have_url(re.compile("knockout_layers=1"))
+
+
+@pytest.mark.parametrize("clicks", [1, 2])
+def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure, clicks):
+    changes, _ = measure()
+    row, column = divmod(int(changes.argmin()), changes.size(1))
+    change = number_text(changes[row, column].item(), signed=True)
+    expect_read(cause, 0, row, column, f"change in nats {change}")
+    place = point_of(cause.locator(".heatmap").first, row, column)
+    cause.mouse.click(*place, click_count=clicks)
+    expect(cause.get_by_role("heading", name="Masks", level=1)).to_be_visible()
+    expect(cause).to_have_url(re.compile(r"edits=close\.cross\.all\.all\."))
+    closed = cause.locator(".st-key-closed-edge")
+    expect(closed).to_contain_text("Closed in all heads of all layers: the edge from ")
+    closed.get_by_role("button", name="Open it again, back to Cause").click()
+    expect(cause.get_by_role("heading", name="Cause", level=1)).to_be_visible()
+    expect(cause).not_to_have_url(re.compile("edits="))
+    expect_read(cause, 0, row, column, f"change in nats {change}")
+
+
+def test_enter_closes_the_edge_of_the_cell_that_is_read(cause):
+    cause.get_by_role("combobox", name="Edges are closed in").click()
+    cause.get_by_role("option", name="layer 3", exact=True).click()
+    expect(cause).to_have_url(re.compile("knockout_layers=3"))
+    heatmap = cause.locator(".heatmap").first
+    expect(heatmap.locator(".hint")).to_contain_text("click it to see the model without this edge")
+    heatmap.locator("canvas.map").press("ArrowRight")
+    heatmap.locator("canvas.map").press("Enter")
+    expect(cause).to_have_url(re.compile(r"masks.*edits=close\.cross\.3\.all\.1\.1(&|$)"))
+
+
+def test_what_was_closed_is_said_of_its_own_text_alone(cause):
+    heatmap = cause.locator(".heatmap").first
+    heatmap.locator("canvas.map").press("ArrowRight")
+    heatmap.locator("canvas.map").press("Enter")
+    closed = cause.locator(".st-key-closed-edge")
+    expect(closed).to_contain_text("the edge from “<start> → ")
+    box = cause.get_by_role("textbox", name="English sentence")
+    box.fill("I love my cat.")
+    box.press("Enter")
+    expect(cause).to_have_url(re.compile(r"sentence=I.love.my.cat"))
+    expect(closed).to_have_count(0)

@@ -7,16 +7,17 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import SHIPPED
-from pages.shared.link.slides import Slide, read_talk
+from pages.shared.frame.talk import shipped
+from pages.shared.link.slides import Slide
 from tests.browser.talks import with_talk
 
-READY, _ = read_talk(SHIPPED.read_bytes())
+READY = shipped()
 HOSTILE = "<img src=x onerror=alert(1)></script><b>"
 MORE = (
     Slide(title=HOSTILE, words=HOSTILE, notes=f"{HOSTILE} notes"),
     Slide("positions", {"positions_tab": "sinusoids"}, "Charts", pictures=("curves", "table")),
     Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
+    Slide("attention", {"guess": "on", "head": "3"}, "Guess", pictures=("heatmap",)),
 )
 TALK = (*READY, *MORE)
 NUMBERS = {slide.title: number for number, slide in enumerate(TALK, start=1)}
@@ -218,6 +219,21 @@ def test_charts_are_still_pictures_and_what_is_missing_says_so(deck):
     expect(frame.locator(".missing")).to_contain_text("no longer available")
 
 
+def test_a_picture_is_hidden_until_somebody_has_guessed(deck):
+    frame = go(deck, NUMBERS["Guess"])
+    picture, said = frame.locator(".heatmap"), frame.locator(".guess .said")
+    expect(frame.locator(".guess .asks")).to_contain_text("look at most?")
+    expect(picture).to_be_hidden()
+    frame.locator(".guess .option").first.click()
+    expect(said).to_contain_text("You guessed")
+    expect(picture).to_be_visible()
+    assert deck.evaluate(BLANK) == []
+    deck.keyboard.press("a")
+    expect(picture).to_be_hidden()
+    deck.keyboard.press("a")
+    expect(said).to_contain_text("looks most at")
+
+
 def test_overview_black_screen_keys_and_theme(deck):
     deck.keyboard.press("o")
     deck.keyboard.press("ArrowRight")
@@ -246,7 +262,14 @@ def test_no_serious_finding(deck, theme):
     deck.reload()
     deck.wait_for_function(ALL_DRAWN)
     told = []
-    for number in (1, GRID, LOST, PLAYER, TREE, NUMBERS["Charts"], NUMBERS["Gone"]):
+    for number in (
+        1,
+        GRID,
+        LOST,
+        PLAYER,
+        TREE,
+        *(NUMBERS[name] for name in ("Charts", "Gone", "Guess")),
+    ):
         go(deck, number)
         if number == LOST:
             deck.keyboard.press("x")

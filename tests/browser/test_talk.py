@@ -6,15 +6,15 @@ import pytest
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import SHIPPED
-from pages.shared.link.slides import Slide, read_talk
+from pages.shared.frame.talk import shipped
+from pages.shared.link.slides import Slide
 from pages.shared.show.pictures import css_class
 from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import RUNNING, box_at_rest
 from tests.browser.talks import FITTED, expect_fitted, with_talk
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = shipped()
 SHARP = """canvas => {
   const shown = canvas.getBoundingClientRect().width * devicePixelRatio;
   return Math.abs(canvas.width - shown) <= 2;

@@ -7,14 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import KEPT, SHIPPED
+from pages.shared.frame.talk import KEPT, shipped
 from pages.shared.frame.thumbnails import KEPT as PICTURES_KEPT
 from pages.shared.frame.thumbnails import key_of
-from pages.shared.link.slides import MOST_SLIDES, Slide, read_talk
+from pages.shared.link.slides import MOST_SLIDES, Slide
 from tests.browser.rest import RUNNING
 from tests.browser.talks import with_talk
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = shipped()
 THREE = tuple(Slide("attention", title=name, pictures=("grid",)) for name in ("a", "b", "c"))
 
 

@@ -206,7 +206,23 @@ def test_a_decoder_alone_is_shown_with_and_without_its_previous_token_head(page,
     button(page, "Start").click()
     expect(progress(page)).to_contain_text("Finished")
     expect(page.get_by_role("heading", name="Without the previous-token head")).to_be_visible()
-    expect(page.get_by_text("That head off", exact=True)).to_be_visible()
+    bars = page.locator(".probability-bars")
+    expect(bars.get_by_text("That head off", exact=True)).to_be_visible()
+    expect(
+        bars.get_by_role("listitem", name=re.compile("^Induction score: All heads on 0"))
+    ).to_have_count(1)
     expect(page.locator(".training-curves")).to_contain_text("Induction score")
     expect(page.locator(".attention-film")).to_be_visible()
-    expect(button(page, "Use it on the other pages")).to_have_count(0)
+
+
+def test_a_trained_decoder_alone_goes_on_from_a_prompt_on_other_pages(page, server):
+    page.goto(f"{server}/training?toy_task=repeat&toy_repeat_steps=12")
+    button(page, "Start").click()
+    expect(progress(page)).to_contain_text("Finished")
+    button(page, "Use it on the other pages").click()
+    expect(page.get_by_text("The other pages now show:")).to_be_visible()
+    go_to(page, "Cause")
+    expect(page.get_by_role("textbox", name="Prompt")).to_have_value("kxqmwbkxq")
+    expect(page.locator(".heatmap canvas.map")).to_have_count(2)
+    go_to(page, "Decoding")
+    expect(page.get_by_text("Shown: free run, 19 tokens, stopped at the limit.")).to_be_visible()

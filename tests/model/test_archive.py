@@ -156,7 +156,7 @@ def test_configs_out_of_bounds_are_refused(name, value):
 @pytest.mark.parametrize(
     ("entries", "sentence"),
     [
-        ({"encoder_layers": 13}, "encoder_layers has to be from 1 to 12"),
+        ({"encoder_layers": 13}, "encoder_layers has to be from 0 to 12"),
         ({"d_model": 1024, "heads": 32}, "has the shape"),
         ({"encoder_layers": 2}, "lack"),
         ({"heads": 3}, "not a multiple"),

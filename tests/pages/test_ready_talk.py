@@ -4,18 +4,28 @@ Each function says, of the slide with its title, which words must stand on it or
 another model, a failing test names the words to change, or the head to choose anew.
 """
 
+from math import exp
+
 import pytest
 
 from model import PositionEdit
 from model.decoding.strategies import Strategy
 from model.edits import read_edits
+from model.insight.attribution import attribute
+from model.insight.knockout import agreements
+from model.insight.patching import Answers
+from model.reader import Question
 from model.trace import Site
 from pages.parts.pages import PAGES
-from pages.shared.frame.talk import SHIPPED
+from pages.shared.frame.talk import READY
+from pages.shared.frame.talk import shipped as slides_of
 from pages.shared.link import link
-from pages.shared.link.slides import read_talk
+from pages.shared.runs.knockout import knocked_out
+from pages.shared.runs.patching import patched, two_texts
+from pages.shared.runs.run import ModelRun
+from tests.pages.sessions import end, session
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = [slide for name in READY.options for slide in slides_of(name)]
 CLAIMS = {}  # by title
 
 
@@ -159,7 +169,98 @@ def the_beam_finds_a_likelier_text(scene):
     return *texts, f"**−{-greedy:.2f}**", f"**−{-best:.2f}**: more likely as a whole"
 
 
+@claim("Looked at, or needed?")
+def the_first_word_needs_another_than_it_looks_at(scene):
+    found = knockout_of(scene)
+    changes, weights = found.changes, found.weights
+    the, dog = found.words.index("The"), found.words.index("dog")
+    assert (found.written[0], weights[0].argmax()) == ("Le", the)
+    assert changes[0].argmin() == dog
+    agreed = agreements(weights, changes)
+    return (
+        scene.shipped.translate(scene.sentence).text,
+        f"looks at “The” most, and loses **{-changes[0, the]:.1f}** nats without it",
+        f"without “dog” it loses **{-changes[0, dog]:.1f}** nats",
+        f"{agreed} of {len(found.written)} tokens lose most without the word",
+    )
+
+
+@claim("Who wrote “rouge”?")
+def one_head_adds_most(scene):
+    row = scene.values["wrote_word"]
+    best = scene.trace.logits[0, row].topk(2).indices.tolist()
+    names = [scene.shipped.label(scene.trace, Question("", row), token) for token in best]
+    found = attribute(scene.shipped, scene.trace, row, *best)
+    site = max(found.heads, key=lambda site: found.heads[site].max())
+    head = found.heads[site].argmax().item()
+    keys = found.keys[site][head]
+    assert scene.trace.key_tokens(site)[keys.argmax()].text == "red"
+    assert keys.max() > 0.9 * found.heads[site][head]
+    return (
+        "“{}” or “{}”".format(*names),
+        f"head {head + 1} of layer {site.layer + 1} of the {site.kind}-attention adds most",
+        f"**{found.heads[site][head]:.2f}**",
+    )
+
+
+@claim("Where is the colour kept?")
+def one_head_alone_brings_a_part_of_the_way_back(scene):
+    run = ModelRun(scene.sentence)
+    texts = two_texts(run, scene.values["patch_text"])
+    row = texts.written.rows[texts.first_apart]
+    own, other = texts.written.ids[texts.first_apart], texts.likeliest[1][texts.first_apart][0]
+    asked = run, scene.values["patch_text"], Answers(row, own, other)
+    found = patched(*asked, "heads", False, lambda *_: None)
+    only_weights = patched(*asked, "weights", False, lambda *_: None).parts
+    kind = max(found.shares, key=lambda kind: found.shares[kind].max())
+    layer, head = divmod(found.shares[kind].argmax(), found.shares[kind].shape[1])
+    whole = sum(shares.sum() for shares in found.shares.values())
+    assert found.shares["cross"].sum() > 0.9 * whole
+    return (
+        scene.sentence,
+        scene.values["patch_text"],
+        f"head {head + 1} of layer {layer + 1} of the {kind}-attention alone brings "
+        f"**{100 * found.shares[kind].max():.0f} %** of the way back to "
+        f"“{texts.written.texts[texts.first_apart]}”",
+        f"all of them together bring {100 * only_weights:.0f} %",
+    )
+
+
+@claim("In: tokens. Out: tokens")
+def the_translation_is_quoted(scene):
+    return scene.sentence, f"“{scene.shipped.translate(scene.sentence).text}”"
+
+
+@claim("One head: having read “voiture”, look at “red”")
+def the_same_head_as_in_the_long_talk(scene):
+    words = a_head_looks_at_the_word_that_is_written_next(scene)
+    assert words[1].startswith("read “voiture”, it looks at “red”")
+    return scene.head, "after “voiture” it looks at “red”", "“rouge” comes next"
+
+
+@claim("88 of them, none told what to do")
+def the_heads_are_counted(scene):
+    sizes = {kind: layers * heads for kind, (layers, heads) in scene.shape.kinds.items()}
+    assert sum(sizes.values()) == 88
+    others = sum(sizes.values()) - sizes["cross"]
+    return f"The {sizes['cross']} heads of the cross-attention", f"another {others} among"
+
+
+@claim("Does it need what it looks at?")
+def without_the_word_its_translation_is_unlikely(scene):
+    found = knockout_of(scene)
+    lost = -found.changes[found.written.index("rouge"), found.words.index("red")]
+    assert exp(lost) > 10_000
+    return (f"Without “red”, “rouge” loses **{lost:.1f}** nats",)
+
+
+def knockout_of(scene):
+    return knocked_out(ModelRun(scene.sentence), None, lambda *_: None)
+
+
 NO_CLAIM = {
+    "A Transformer in five minutes",
+    "It writes one token at a time",
     "What a Transformer looks at",
     "Why attention?",
     "No peeking ahead",
@@ -168,13 +269,24 @@ NO_CLAIM = {
 }
 
 
+def test_a_ready_talk_is_called_by_its_first_slide():
+    assert {name: slides_of(name)[0].title for name in READY.options} == READY.options
+
+
 def test_every_slide_is_known_to_claim_something_or_nothing():
     assert {slide.title for slide in TALK} == CLAIMS.keys() | NO_CLAIM
 
 
+@pytest.fixture(autouse=True)
+def one_session():
+    with session("talk"):
+        yield
+    end("talk")
+
+
 @pytest.mark.parametrize("title", CLAIMS)
 def test_a_slide_says_what_the_model_does(title, shipped):
-    (slide,) = (slide for slide in TALK if slide.title == title)
+    slide = next(slide for slide in TALK if slide.title == title)
     said = " ".join(f"{slide.words} {slide.notes}".split()).lower()
     missing = [words for words in CLAIMS[title](Scene(slide, shipped)) if words.lower() not in said]
     assert missing == [], f"The slide “{title}” should say so, or another example be chosen."

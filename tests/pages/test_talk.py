@@ -9,7 +9,7 @@ import pytest
 from pages.parts.pages import PAGES
 from pages.parts.talk import rows
 from pages.shared.frame import talk
-from pages.shared.frame.talk import SHIPPED
+from pages.shared.frame.talk import TALKS, shipped
 from pages.shared.link import address, link
 from pages.shared.link.slides import MOST_SLIDES, Slide, read_talk, write_talk
 from pages.shared.runs.shelf import shelf
@@ -27,7 +27,7 @@ from tests.pages.apps import (
 )
 from tests.pages.pictures import canvas_pictures
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = shipped()
 
 
 def ask(app, what, place, to=None):
@@ -52,17 +52,18 @@ def listed(app):
     return next(header for header, _ in canvas_pictures(app) if "edited" in header)
 
 
-def test_every_slide_has_a_title_words_and_notes_and_nothing_is_left_out():
-    slides, notes = read_talk(SHIPPED.read_bytes())
+@pytest.mark.parametrize(("name", "count"), [("attention", 18), ("five_minutes", 7)])
+def test_every_slide_has_a_title_words_and_notes_and_nothing_is_left_out(name, count):
+    slides, notes = read_talk((TALKS / f"{name}.json").read_bytes())
     assert notes == ()
-    assert 12 <= len(slides) <= 18
+    assert len(slides) == count
     for slide in slides:
         assert slide.title
         assert slide.words
         assert 30 <= len(slide.notes.split()) <= 60
         assert bool(slide.page) == bool(slide.pictures) == ("sentence" in slide.parameters)
-    first, second, *_, last = slides
-    assert not any(slide.page for slide in (first, second, last))
+    first, *_, last = slides
+    assert not any(slide.page for slide in (first, last))
 
 
 def test_the_choices_of_every_slide_are_those_of_its_page():
@@ -377,3 +378,16 @@ def test_the_tour_is_offered_until_it_was_taken():
     app.run()
     assert app.title[0].value == "Attention"
     assert label not in [one.label for one in app.button]
+
+
+def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_its_slides():
+    app = open_page("talk")
+    app.segmented_control(key="ready_talk").set_value("five_minutes").run()
+    assert "of 7 slides" in app.info[0].value
+    app.button(key="present-all").click().run()
+    assert app.query_params["talk"] == "1"
+    assert app.query_params["ready_talk"] == "five_minutes"
+    for name, count in (("five_minutes", 7), ("no such", 18)):
+        again = new_app(talk="7", ready_talk=name).run()
+        (slide,) = (header for header, _ in canvas_pictures(again) if "coming" in header)
+        assert (slide["number"], slide["count"]) == (7, count)

@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -183,7 +184,7 @@ def test_an_own_input_gets_an_output_and_the_right_answer(app):
     app.text_input(key="toy_input_reverse").set_value("123").run()
     job = app.session_state["workshop"].run.job
     output, answer = (header for header, _ in canvas_pictures(app) if "chips" in header)
-    assert output["text"] == job.translator().translate("123").text
+    assert output["text"] == job.reader().translate("123").text
     assert answer["text"] == "321"
     app.text_input(key="toy_input_reverse").set_value("12x").run()
     assert "Type digits only" in app.info[0].value
@@ -209,6 +210,56 @@ def test_what_was_trained_is_used_on_another_page(app):
     assert app.text_input(key="sentence").value == "31415926"
 
 
+@pytest.fixture
+def repeating(app):
+    """The page after a short training of a decoder alone."""
+    app.selectbox(key="toy_task").set_value("repeat").run()
+    for option, value in TINY.items():
+        app.number_input(key=f"toy_repeat_{option}").set_value(value)
+    train(app)
+    return app
+
+
+def test_a_decoder_alone_is_shown_with_and_without_a_head_in_a_picture(repeating):
+    (header,) = [header for header, _ in canvas_pictures(repeating) if "limits" in header]
+    assert header["runs"] == ["All heads on", "That head off"]
+    assert header["tokens"][0] == "Induction score"
+    job = repeating.session_state["workshop"].run.job
+    output, answer = (header for header, _ in canvas_pictures(repeating) if "chips" in header)
+    assert output["text"] == job.reader().write("kxqmwbk", longest=5).writing.text
+    assert answer["text"] == "xqmwb"
+
+
+def test_what_a_decoder_alone_loses_without_a_head_is_a_slide(repeating):
+    repeating.button(key="add-to-talk").click().run()
+    (slide,) = repeating.session_state["talk"]
+    assert "toy_lesion" in slide.drawn
+    repeating.session_state["talk"] = (replace(slide, pictures=("toy_lesion",)),)
+    repeating.session_state["slide"] = 1
+    repeating.run()
+    assert not repeating.exception
+    assert on_stage(repeating) == ["toy_lesion"]
+
+
+@pytest.mark.parametrize(
+    "page", ["inside", "positions", "masks", "heads", "cause", "compare", "decoding", "models"]
+)
+def test_every_page_takes_a_decoder_alone_that_was_trained(repeating, page):
+    click(repeating, "use")
+    repeating.session_state["roles"] = True
+    repeating.switch_page(f"pages/{page}.py").run()
+    assert not repeating.exception
+    assert not repeating.error
+
+
+def test_compare_shows_two_moments_of_the_training_of_a_decoder_alone(repeating):
+    repeating.switch_page("pages/compare.py").run()
+    name = "Two snapshots of my training"
+    next(one for one in repeating.button if one.label == name).click().run()
+    assert not repeating.exception
+    assert [one.value for one in repeating.selectbox].count("snapshots of toy") == 2
+
+
 @pytest.mark.parametrize("compared", ["d_model", "warmup"])
 def test_the_schedule_is_drawn_for_both(app, compared):
     app.segmented_control(key="toy_compared").set_value(compared).run()
@@ -225,8 +276,8 @@ def test_a_download_can_be_uploaded_and_used(app):
     assert not app.error
     click(app, "use_uploaded")
     assert "Uploaded: mine" in [text.value for text in app.text]
-    used = own_translator(app.session_state)
-    assert used.translate("2021").text == job.translator().translate("2021").text
+    used = own_reader(app.session_state)
+    assert used.translate("2021").text == job.reader().translate("2021").text
     app.switch_page("app.py").run()
     assert not app.exception
 
@@ -248,7 +299,7 @@ def test_two_uploads_are_told_apart():
     assert len(title_of("x" * 900, set())) < 60
 
 
-def own_translator(state):
+def own_reader(state):
     """The model that the visitor chose last."""
     return state["workshop"].models[state["model"]][1]
 

@@ -12,6 +12,7 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @property {number} limit where the colours end
  * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
+ * @property {string} opens what a click on a cell is for, such as "take its weight apart"
  * @property {import("../colors.js").Scale} colors
  * @property {string} absent what a cell is that is NaN, such as "blocked"
  * @property {string[] | null} behind what the numbers sum up, of which each cell has the largest
@@ -93,9 +94,9 @@ function makePicture(root) {
   const isShown = ([row, column]) => row >= part.top && row < part.bottom && column >= part.left && column < part.right;
 
   function hint() {
-    if (TOUCHED) return `Tap a cell to read it.${header.clickable ? " Tap it again to take its weight apart." : ""}`;
+    if (TOUCHED) return `Tap a cell to read it.${header.clickable ? ` Tap it again to ${header.opens}.` : ""}`;
     const zooms = Math.max(header.rows.length, header.columns.length) > AROUND;
-    const clicks = header.clickable ? "; click it to take its weight apart" : "";
+    const clicks = header.clickable ? `; click it to ${header.opens}` : "";
     return `Point at a cell to read it${clicks}.${zooms ? " Drag over cells to zoom in." : ""}`;
   }
   function words() {

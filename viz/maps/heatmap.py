@@ -74,12 +74,13 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPictur
 
 
 def knockout_map(
-    changes: np.ndarray, written: Sequence[str], words: Sequence[str]
+    changes: np.ndarray, written: Sequence[str], words: Sequence[str], *, opens: str = ""
 ) -> CanvasPicture:
     """Changes of log-probabilities, in nats, of [written token, word] without the edge between.
 
     Blue stands for a loss, and red for a gain, up to the largest change there is; cells that are
-    NaN are not known yet. ValueError if the tokens do not fit.
+    NaN are not known yet. If a click on a cell `opens` something, it answers with its row and
+    column. ValueError if the tokens do not fit.
     """
     return heatmap(
         changes,
@@ -90,6 +91,8 @@ def knockout_map(
         axes="Written tokens down, the words closed to them across",
         verb="without",
         absent="not measured yet",
+        clickable=bool(opens),
+        opens=opens,
     )
 
 
@@ -106,11 +109,12 @@ def heatmap(
     clickable: bool = False,
     behind: Behind | None = None,
     absent: str = "blocked",
+    opens: str = "take its weight apart",
 ) -> CanvasPicture:
     """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
 
     `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's.
-    What is NaN is `absent`.
+    What is NaN is `absent`; a click on a `clickable` cell `opens` what that says.
     """
     rows, columns = tokens.values()
     check_sizes(values, rows, columns)
@@ -128,6 +132,7 @@ def heatmap(
         "limit": max(maximum, 1e-6),  # of nothing but zeros too
         "diverging": diverging,
         "clickable": clickable,
+        "opens": opens,
         "absent": absent,
         "behind": list(behind.names) if behind else None,
         "colors": DIVERGING if diverging else SEQUENTIAL,

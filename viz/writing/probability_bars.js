@@ -3,18 +3,20 @@ import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} tokens
+ * @property {string[]} tokens or names of what was measured
  * @property {string[]} runs
  * @property {string[]} colors of the runs
+ * @property {number[]} limits where the bars of each token end
+ * @property {boolean} numbered whether the tokens are those of a text
  */
 
 /**
- * Draw a bar from 0 to 1 for each token in each run, with its number behind it.
+ * Draw a bar from 0 for each token in each run, with its number behind it.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
-  const { tokens, runs, colors } = header;
+  const { tokens, runs, colors, limits, numbered } = header;
   const numbers = new Float32Array(array.buffer); // run by run
   const found = (run, place) => written(numbers[run * tokens.length + place]);
 
@@ -28,7 +30,7 @@ export function draw(mount) {
       return entry;
     }),
   );
-  const rows = element("div", "rows", "", { role: "list" });
+  const rows = element("div", numbered ? "rows" : "rows named", "", { role: "list" });
   tokens.forEach((token, place) => {
     const said = runs.map((name, run) => `${name} ${found(run, place)}`).join(", ");
     const row = element("div", "row", "", { role: "listitem", "aria-label": `${token}: ${said}` });
@@ -37,14 +39,15 @@ export function draw(mount) {
       const line = element("div", "line");
       const track = element("span", "track");
       const bar = element("span", "bar");
-      bar.style.width = `${100 * numbers[run * tokens.length + place]}%`;
+      bar.style.width = `${(100 * numbers[run * tokens.length + place]) / limits[place]}%`;
       bar.style.background = colors[run];
       track.append(bar);
       line.append(track, element("span", "number", found(run, place)));
       bars.append(line);
     });
     const label = element("span", "token", token, { "aria-hidden": "true", title: token });
-    row.append(element("span", "place", String(place + 1), { "aria-hidden": "true" }), label, bars);
+    if (numbered) row.append(element("span", "place", String(place + 1), { "aria-hidden": "true" }));
+    row.append(label, bars);
     rows.append(row);
   });
   root.replaceChildren(legend, rows);

@@ -1,4 +1,4 @@
-"""How likely a model finds each token of a text, in several runs."""
+"""Numbers of several runs as bars beside each other, such as how likely each token is."""
 
 from __future__ import annotations
 
@@ -26,11 +26,36 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
                 f"{name} has {len(probabilities)} probabilities but there are {len(tokens)} tokens."
             )
     values = np.stack(list(runs.values()))  # (runs, tokens)
+    numbers = {"probability": Numbers(values, {"run": list(runs), "token": tokens})}
+    return bars(values, tokens, list(runs), [1.0] * len(tokens), numbers)
+
+
+def measure_bars(
+    runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
+) -> CanvasPicture:
+    """Measures from 0 up, each by its name in up to three runs, with where its bars end."""
+    names = list(limits)
+    values = np.array([[measured[name] for name in names] for measured in runs.values()])
+    numbers = {"measure": Numbers(values, {"run": list(runs), "measure": names})}
+    return bars(values, names, list(runs), list(limits.values()), numbers, numbered=False)
+
+
+def bars(
+    values: np.ndarray,
+    names: Sequence[str],
+    runs: Sequence[str],
+    limits: Sequence[float],
+    numbers: Mapping[str, Numbers],
+    *,
+    numbered: bool = True,
+) -> CanvasPicture:
+    """Values [run, name] as bars up to the limit of each name."""
     header = {
-        "tokens": list(tokens),
+        "tokens": list(names),
         "runs": list(runs),
         "colors": COLORS[: len(runs)],
+        "limits": list(limits),
+        "numbered": numbered,
     }
-    numbers = {"probability": Numbers(values, {"run": list(runs), "token": tokens})}
-    height = 40 + len(tokens) * (6 + 14 * len(runs))
+    height = 40 + len(names) * (6 + 14 * len(runs))
     return CanvasPicture.pack(PART, header, values.astype("<f4"), height=height, numbers=numbers)

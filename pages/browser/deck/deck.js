@@ -12,7 +12,7 @@ import { mounting, PHONE } from "./live.js";
  * @property {string} title of the talk
  * @property {import("./deck_slide.js").SlideOfFile[]} slides
  * @property {string[]} data of pictures, as base64, each once
- * @property {Record<string, string>} players by the key that clicks it: what a control of a player is
+ * @property {Record<string, string>} controls by the key that clicks it: what a control of a picture is
  * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
  * @property {Record<string, string>} labels by the part: what it is to those who cannot see it
  */
@@ -31,7 +31,7 @@ const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for thi
 export function show(parts, styles) {
   /** @type {Header} */
   const talk = JSON.parse(document.getElementById("deck").textContent);
-  const { title, players, keys } = talk;
+  const { title, controls, keys } = talk;
   const live = mounting(parts, styles, talk);
   const slides = talk.slides.map((slide, at) => slideOf(slide, at + 1, { ...live, tell }));
   const count = slides.length;
@@ -127,7 +127,7 @@ export function show(parts, styles) {
     if (key === "o" || key === "O") lookOver();
     else if (isOverview() && key !== " " && (key in STEPS || key in IN_OVERVIEW)) moveInOverview(key);
     else if (isOverview() && key === " ") return false;
-    else if (key in players && play(players[key])) return true;
+    else if (key in controls && click(controls[key])) return true;
     else if (key === "b" || key === "B" || key === ".") black.hidden = !black.hidden;
     else if (key === "f" || key === "F") turnFullScreen();
     else if (key === "d" || key === "D") turnTheme();
@@ -140,7 +140,7 @@ export function show(parts, styles) {
     else return false;
     return true;
   }
-  function play(selector) {
+  function click(selector) {
     const control = all(selector, slides[at - 1].frame)[0];
     control?.click();
     return control !== undefined;

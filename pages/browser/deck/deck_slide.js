@@ -11,6 +11,7 @@ import { fitting, having } from "./live.js";
  * @property {string} part that draws it; empty for a still picture
  * @property {number} data its place among the data
  * @property {Record<string, number>} answers what takes its place, by what a click in it answers, as JSON
+ * @property {{ data: number, verdicts: string[] } | null} question asked before it is shown: the place of what asks, and what is said of no guess and of each one
  * @property {string} still the address of a still picture, which the file holds; empty otherwise
  */
 
@@ -79,6 +80,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   frame.inert = true;
   frame.append(section, choose);
   let drawing = null;
+  let fitted = null;
 
   function askButton() {
     const button = element("button", "control ask", "Without a head …", { type: "button" });
@@ -96,9 +98,25 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
       const host = element("div");
       holder.append(host);
       put(host, picture.part, picture.data, picture);
+      if (picture.question) askFirst(host, picture.question);
     }
-    if (slide.pictures.length) await fitting(stage, slide.size)();
+    fitted = fitting(stage, slide.size);
+    if (slide.pictures.length) await fitted.begin();
     frame.classList.remove("waiting");
+  }
+  /** Show a picture once somebody has guessed what it shows, or asks for the answer. */
+  function askFirst(host, { data, verdicts }) {
+    const asking = element("div");
+    host.before(asking);
+    const say = (guess) => {
+      const said = guess === null ? "" : verdicts[guess + 1];
+      mount(asking, "guess", having(bytesOf(data), { said }), (next) => {
+        say(next);
+        fitted.fit();
+      });
+      host.hidden = guess === null;
+    };
+    say(null);
   }
   function put(host, part, from, picture) {
     const isOther = typeof from === "number" && from !== picture.data;

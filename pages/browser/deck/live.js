@@ -39,6 +39,7 @@ export function mounting(parts, styles, { data, labels }) {
     part.draw({
       data: bytes,
       parentElement: root,
+      setStateValue: (_, value) => answer(value, bytes),
       setTriggerValue: (_, value) => answer(value.answers.at(-1)[1], bytes),
     });
   }
@@ -57,7 +58,7 @@ export function having(bytes, changes, numbers = undefined) {
   return made;
 }
 
-/** Keep the pictures of a stage as large as fits, times a size; returns what begins it. */
+/** Keep the pictures of a stage as large as fits, times a size; returns what begins that, and does it anew. */
 export function fitting(stage, size) {
   const holder = stage.parentElement;
   const pictures = [...stage.children];
@@ -85,10 +86,13 @@ export function fitting(stage, size) {
     clearTimeout(waiting);
     waiting = setTimeout(() => !running && innerWidth > PHONE && !isWhole() && fit(), GROWN);
   });
-  return async () => {
-    await drawn();
-    await fit();
-    for (const picture of pictures) grown.observe(picture);
-    matchMedia(`(max-width: ${PHONE}px)`).addEventListener("change", fit);
+  return {
+    async begin() {
+      await drawn();
+      await fit();
+      for (const picture of pictures) grown.observe(picture);
+      matchMedia(`(max-width: ${PHONE}px)`).addEventListener("change", fit);
+    },
+    fit,
   };
 }

@@ -20,6 +20,7 @@ from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
 from pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
+from pages.shared.show.guess import HIDDEN, Riddle, choose_guess, may_show, most_looked_at
 from pages.shared.show.overview import (
     all_heads,
     large_heatmap,
@@ -33,6 +34,8 @@ from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import formula, reading_of
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import (
+    GUESS,
+    GUESS_ROW,
     HEAD,
     KIND,
     KINDS,
@@ -42,6 +45,7 @@ from pages.shared.state.choices import (
     PICTURE,
     SUMMARIES,
     Head,
+    chosen,
     put,
 )
 from pages.shared.state.page import Page
@@ -76,7 +80,13 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     selection(None if layer in SUMMARIES else (layer, options.index(head)), open_map)
     drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
     behind = view.behind(layer, head) if picture == "heatmap" else None
-    if picture == "lines":
+
+    def ask() -> Riddle:
+        return most_looked_at(what, *drawn, blocked=view.blocked(layer))
+
+    if not may_show(picture, ask, of=of, what=what):
+        pass
+    elif picture == "lines":
         said = "" if view.selection.scaled else said_of_lit(*drawn, what)
         if said:
             st.text(said)
@@ -120,15 +130,20 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
             where_in_the_model(KIND, linked=True)
         draw_tokens()
         place = st.container()
-        view = choose_view(run, kind)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            view = choose_view(run, kind)
+            choose_guess()
         if notes := view_notes(view.selection):
             st.caption(notes)
         if view.selection.is_empty:
             st.info(EMPTY)
             return
         with place:
-            maps = with_summaries(view.layers)
-            all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
+            if chosen(GUESS):
+                st.caption(HIDDEN)
+            else:
+                maps = with_summaries(view.layers)
+                all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
     with right:
         detail(run, view, of)
 
@@ -176,7 +191,7 @@ ATTENTION = Page(
     purpose="What every head looks at, on your text",
     body=attention,
     changes="in force",
-    choices=(PICTURE, OWN_SCALE, LIT, *CHOICES),
+    choices=(PICTURE, OWN_SCALE, LIT, GUESS, GUESS_ROW, *CHOICES),
     pictures={
         "source": "the source's tokens",
         "target-tokens": "the target's tokens",

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import isnan
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.knockout import Cell, agreements, disagreements, rank_correlation
+from model.insight.knockout import (
+    Cell,
+    agreements,
+    disagreements,
+    rank_correlation,
+    shares_of_losses,
+)
 from model.shape import Shape
+from model.trace import Site
 from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
+from pages.shared.show.cells import attention_map
+from pages.shared.show.closing import close_edge
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, choose_guess, may_show, places_of_most, told_apart
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about_run
 from pages.shared.show.stage import is_staged
 from pages.shared.state.choice import Choice
-from pages.shared.widgets.choose import choose
+from pages.shared.state.choices import GUESS, GUESS_ROW, chosen
+from pages.shared.widgets.choose import choose, choose_token
 from viz import CanvasPicture, attention_heatmap, knockout_map
 from viz.numbers import number_text
 from viz.tokens import and_written
@@ -48,9 +60,12 @@ CORRELATION = (
     "is missed. Most are neither, and their order counts as well."
 )
 DISAGREEMENTS = {
-    "Looked at, hardly missed": "Another edge can take its place: here each is closed alone.",
-    "Missed more than looked at": "A small weight on a value that counts.",
+    "Looked at more than missed": "The weight is more than the share of all that the token loses "
+    "to one word or another. Other edges may do as well: each is closed alone.",
+    "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
+    "does not say how much it counts.",
 }
+BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 ASK = "It takes {runs} runs over {tokens} tokens each."
 
 
@@ -117,6 +132,7 @@ def draw(run: ModelRun) -> None:
         wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
         if not wanted and knocked_out.kept(run, window) is None:
             wanted = st.button("Measure every edge", help=ASK.format(runs=runs, tokens=tokens))
+        choose_guess()
     with words:
         caption(WORDS.format(layers=in_words(layers)))
     left, right = st.columns(2, gap="medium")
@@ -125,13 +141,32 @@ def draw(run: ModelRun) -> None:
         of = about_run(run, place=f"Edges closed in {in_words(layers)}")
         with left:
             st.markdown(f"**{WHAT['knockout']}**")
-            show(map_of(found), "knockout", of=of, what=WHAT["knockout"])
+            ask = partial(least_likely_without, found)
+            close = partial(close_cell, run, found, layers)
+            if may := may_show("knockout", ask, of=of, what=WHAT["knockout"]):
+                picture = map_of(found, opens="see the model without this edge")
+                attention_map(picture, "knockout", close, of=of, what=WHAT["knockout"])
         with right:
             st.markdown(f"**{WHAT['looked-at']}**")
             weights = attention_heatmap(found.weights, rows_of(found), found.words)
             show(weights, "looked-at", of=of, what=WHAT["looked-at"])
             caption(WEIGHTS)
-        compare(found)
+        if may:
+            compare(found)
+
+
+def least_likely_without(found: Knockout) -> Riddle:
+    """Draw the choice of a written token; ask which word it loses most without."""
+    row = choose_token(GUESS_ROW, rows_of(found))
+    written, changes = told_apart(found.written)[row], found.changes[row]
+    return Riddle(
+        f"Without which word does {written} lose most?",
+        f"{written} loses most without",
+        found.words,
+        told_apart(found.words),
+        [f"{number_text(change, signed=True)} nats" for change in changes],
+        places_of_most(-changes),
+    )
 
 
 def measured(run: ModelRun, layers: Window | None, column: DeltaGenerator) -> Knockout:
@@ -142,6 +177,7 @@ def measured(run: ModelRun, layers: Window | None, column: DeltaGenerator) -> Kn
     def report(found: Knockout, share: float) -> None:
         if share < 1:
             bar.progress(share, "Closing the edges to one word after the other")
+        if share < 1 and not chosen(GUESS):
             with place:
                 show(map_of(found), f"knockout-{share}")
 
@@ -156,9 +192,22 @@ def rows_of(found: Knockout) -> list[str]:
     return and_written(found.read, found.written)
 
 
-def map_of(found: Knockout) -> CanvasPicture:
+def map_of(found: Knockout, opens: str = "") -> CanvasPicture:
     """Return the picture of what each word loses."""
-    return knockout_map(found.changes, rows_of(found), found.words)
+    return knockout_map(found.changes, rows_of(found), found.words, opens=opens)
+
+
+def close_cell(run: ModelRun, found: Knockout, layers: Window | str, row: int, word: int) -> None:
+    """Close the edge of a clicked cell on the page Masks; a callback."""
+    kind, query = looks_at(run), found.queries[row]
+    window = None if layers == ALL else range(layers[0], layers[1] + 1)
+    words = (
+        f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(found)[row]}” "
+        f"to “{found.words[word]}”."
+    )
+    if query >= len(run.tokens.query_tokens(Site(kind, 0))):
+        words += " " + BEYOND
+    close_edge(kind, window, query, found.keys[word], words)
 
 
 def compare(found: Knockout) -> None:
@@ -171,17 +220,22 @@ def compare(found: Knockout) -> None:
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
         caption(CORRELATION.format(edges=found.changes.size))
-    kinds = disagreements(found.weights, found.changes, MOST_TOLD)
+    kinds, shares = (
+        disagreements(found.weights, found.changes, MOST_TOLD),
+        shares_of_losses(found.changes),
+    )
     for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            st.text("\n".join(in_one_line(found, cell) for cell in cells) or "None.")
+            st.text("\n".join(in_one_line(found, cell, shares[cell]) for cell in cells) or "None.")
             caption(why)
 
 
-def in_one_line(found: Knockout, cell: Cell) -> str:
+def in_one_line(found: Knockout, cell: Cell, share: float) -> str:
     """Return how much an edge is looked at and missed, in words."""
     row, word = cell
-    change, weight = found.changes[cell], number_text(found.weights[cell])
-    effect = f"{'gains' if change > 0 else 'loses'} {number_text(abs(change))} nats"
-    return f"“{found.written[row]}” without “{found.words[word]}”: {effect}, weight {weight}"
+    change = f"{number_text(found.changes[cell], signed=True)} nats"
+    numbers = (
+        f"weight {number_text(found.weights[cell], 2)}, share {number_text(share, 2)}, {change}"
+    )
+    return f"“{found.written[row]}” without “{found.words[word]}”: {numbers}"

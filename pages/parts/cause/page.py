@@ -15,7 +15,7 @@ from pages.shared.show.sight import tabs
 from pages.shared.show.words import notes
 from pages.shared.state import edit_history
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import TARGET
+from pages.shared.state.choices import GUESS, GUESS_ROW, TARGET
 from pages.shared.state.page import Page
 
 # Each has a title, a body, its choices and its pictures.
@@ -47,7 +47,13 @@ CAUSE = Page(
     purpose="What a word is written for, beside where the heads look",
     body=cause,
     changes="in force",
-    choices=(TARGET, TAB, *(choice for tab in TABS.values() for choice in tab.CHOICES)),
+    choices=(
+        TARGET,
+        TAB,
+        GUESS,
+        GUESS_ROW,
+        *(choice for tab in TABS.values() for choice in tab.CHOICES),
+    ),
     pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
     first="knockout",
 )

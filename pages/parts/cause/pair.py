@@ -74,7 +74,8 @@ def choose_pair(run: ModelRun) -> Pair:
         )
         step = steps[place]
         question, logits = Question("", step.row), run.trace.logits[0, step.row]
-        best = [token for token in logits.topk(LIKELIEST).indices.tolist() if token != step.token]
+        likeliest = logits.topk(min(LIKELIEST, len(logits))).indices.tolist()
+        best = [token for token in likeliest if token != step.token]
         likely = {reader.label(run.trace, question, token): token for token in reversed(best)}
         runner_up = reader.label(run.trace, question, best[0])
         if len(typed := chosen(AGAINST)) > LONGEST_WORD:

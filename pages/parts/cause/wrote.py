@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from model.insight.attribution import Attribution
 from model.insight.lens import PARTS
-from model.trace import Site
+from model.trace import Kind, Site
 from pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
 from pages.shared.controls.sentence import can
 from pages.shared.runs.arrays import as_array
@@ -16,6 +18,7 @@ from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, choose_guess, may_show, which_head
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
@@ -95,20 +98,31 @@ def all_parts(found: Attribution, pair: Pair, of: About) -> None:
     show(picture, "wrote-parts", of=of, what="What each part wrote")
 
 
-def all_heads(
-    run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
-) -> None:
-    """Draw the map of all heads."""
-    by_kind = {
+def by_kind(run: ModelRun, found: Attribution) -> dict[Kind, np.ndarray]:
+    """Return what each head adds, (layers, heads) by kind."""
+    return {
         kind: np.stack(
             [as_array(heads) for site, heads in found.heads.items() if site.kind == kind]
         )
         for kind in run.reader.shape.kinds
         if kind != "encoder"
     }
+
+
+def speaks_most(run: ModelRun, found: Attribution, pair: Pair) -> Riddle:
+    """Ask which head adds most for the written word."""
+    asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"
+    told = partial(number_text, signed=True)
+    return which_head(asks, "most for it comes from", by_kind(run, found), told)
+
+
+def all_heads(
+    run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
+) -> None:
+    """Draw the map of all heads."""
     site, head = place
     picture = head_effects(
-        by_kind,
+        by_kind(run, found),
         labels=KINDS,
         selected=(*site, head),
         measure="nats",
@@ -153,8 +167,18 @@ def keys_of_head(
     st.subheader(words)
     what = OF_SOURCE if site.kind == "cross" else OF_TARGET
     caption(KEYS.format(what=what) + (TO_WEIGHT if opens else ""))
-    pick = opens and (lambda: open_key(picked("wrote-keys")))
-    show(picture, "wrote-keys", pick, of=of, what=f"What was written from each word by {words}")
+
+    def pick() -> None:
+        if (key := picked("wrote-keys")) is not None:  # else the page was left by an earlier click
+            open_key(key)
+
+    show(
+        picture,
+        "wrote-keys",
+        opens and pick,
+        of=of,
+        what=f"What was written from each word by {words}",
+    )
     follow()
 
 
@@ -163,6 +187,7 @@ def draw(run: ModelRun) -> None:
     if not can(run, "add up logits"):
         return
     caption(INTRO)
+    choose_guess()
     pair = choose_pair(run)
     found = attributed(run, pair.step.row, pair.step.token, pair.other)
     place = selected(found)
@@ -171,7 +196,10 @@ def draw(run: ModelRun) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         all_parts(found, pair, of)
+    ask = partial(speaks_most, run, found, pair)
     with right:
+        if not may_show("wrote-heads", ask, of=of, what="What each head wrote"):
+            return
         all_heads(run, found, pair, place, of)
     with st.container(key=DETAIL):
         keys_of_head(run, found, pair, place, of)

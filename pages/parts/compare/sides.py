@@ -236,6 +236,11 @@ class SnapshotSide(Side):
         raise ValueError(NO_TRAINING)
 
     @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that were recorded."""
+        return tuple(self.recording[1].weights[0])
+
+    @property
     def step(self) -> int:
         """The recorded step that is nearest to the one asked for."""
         wanted = int(self.snapshot.partition(".")[2])
@@ -257,7 +262,7 @@ class SnapshotSide(Side):
             f"{title}, step {self.step:,}",
             as_array(weights[self.layers]),
             labels_at_snapshots(history, number, self.kind),
-            history.target_tokens[number],
+            history.target_tokens[number] if "cross" in self.kinds else [],
         )
 
     def readable(self) -> Self:

@@ -102,7 +102,9 @@ def branches(
 
 def answer(request: Request, path: Sequence[int]) -> None:
     """Note the step that is shown, force what was clicked or typed, or take a weight apart."""
-    place, choice = picked("player")
+    if (picked_last := picked("player")) is None:
+        return  # the page was left by an earlier click
+    place, choice = picked_last
     if choice is None:
         put(STEP, place)
     elif isinstance(choice, dict):

@@ -27,6 +27,7 @@ from pages.shared.show.comparison import (
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, choose_guess, may_show, most_looked_at, which_head
 from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
@@ -35,6 +36,8 @@ from pages.shared.show.stage import is_staged
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history
 from pages.shared.state.choices import (
+    GUESS,
+    GUESS_ROW,
     HEAD,
     KIND,
     KINDS,
@@ -45,6 +48,7 @@ from pages.shared.state.choices import (
 )
 from pages.shared.state.page import Page
 from viz import attention_heatmap, head_effects
+from viz.numbers import number_text
 
 DETAIL = "head-in-detail"  # the key of what shows the selected head
 
@@ -63,6 +67,12 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     reveal_if_sought(DETAIL)
     st.subheader(words)
     visible = record.masked_scores[0, head].isfinite().cpu().numpy()
+
+    def ask() -> Riddle:
+        return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
+
+    if not may_show("map", ask, of=of, what=words):
+        return
     found = [f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)]
     st.markdown(" ".join(found) or HEAD_WORDS["no badge"])
     open_cell = if_taken_apart(run, partial(open_inside, *place))
@@ -94,8 +104,9 @@ def which_matter(run: ModelRun, of: About) -> None:
 
         def report(effects: Effects, share: float) -> None:
             bar.progress(share)
-            with place:
-                show(head_effects(effects, labels=KINDS), f"effects-{share}")
+            if not chosen(GUESS):
+                with place:
+                    show(head_effects(effects, labels=KINDS), f"effects-{share}")
 
         removal_effects(run, on, report)
         bar.empty()
@@ -104,9 +115,19 @@ def which_matter(run: ModelRun, of: About) -> None:
     effects = removal_effects.kept(run, on)
     if effects is not None:
         with place.container():
-            picture = head_effects(effects, labels=KINDS, selected=selected())
             what = "Effect of removing each head"
-            show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
+            ask = partial(least_likely_without, effects, objective.description)
+            if may_show("effects", ask, of=of, what=what):
+                picture = head_effects(effects, labels=KINDS, selected=selected())
+                show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
+
+
+def least_likely_without(effects: Effects, measure: str) -> Riddle:
+    """Ask which head a measure falls most without."""
+    asks = f"Which head matters most: without which one does {measure} fall most?"
+    told = partial(number_text, signed=True)
+    finds = "most is lost without"
+    return which_head(asks, finds, effects, lambda x: f"{told(x)} nats", least=True)
 
 
 @section
@@ -117,6 +138,7 @@ def switched(before: ModelRun) -> None:
     after = replace(before, edits=edits)
     of = about_run(after)
     head_switches(before.reader.shape.kinds, selected(), of=of)
+    choose_guess()
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
@@ -156,7 +178,7 @@ HEADS = Page(
     group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
-    choices=(MEASURED, *CHOICES),
+    choices=(MEASURED, GUESS, GUESS_ROW, *CHOICES),
     changes="all",
     pictures={
         "source": "the tokens it reads",

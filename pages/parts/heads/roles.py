@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -13,12 +14,14 @@ from pages.shared.runs.arrays import as_array
 from pages.shared.runs.roles import head_roles
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import may_show, which_head
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import number, one_of, switch
 from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose
 from viz import head_scores
+from viz.numbers import number_text
 
 TESTED = switch("roles", label="Test every head")
 ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
@@ -56,8 +59,12 @@ def roles(run: ModelRun, selected: Place, open_head: Callable[[], None]) -> None
         scores = {kind: as_array(each) for kind, each in found.scores[name].items()}
         of = about(" ".join(found.read), edits=edits, place=f"random tokens of seed {seed}, twice")
         with picture:
-            drawn = head_scores(scores, labels=KINDS, name=role.title, selected=selected)
-            show(drawn, "role-scores", open_head, of=of, what=f"{role.title} score of every head")
+            what, score = f"{role.title} score of every head", f"{role.title} score"
+            asks = f"Which head has the largest {score}?"
+            ask = partial(which_head, asks, f"the largest {score} has", scores, number_text)
+            if may_show("role-scores", ask, of=of, what=what):
+                drawn = head_scores(scores, labels=KINDS, name=role.title, selected=selected)
+                show(drawn, "role-scores", open_head, of=of, what=what)
             caption(f"{SWITCHED} Click a cell to open its head.")
     with words:
         defined(name, set(run.reader.shape.kinds) - set(role.kinds))

@@ -19,6 +19,7 @@ from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
+from pages.shared.show.closing import way_back
 from pages.shared.show.comparison import (
     compare_answers,
     compare_scores,
@@ -33,7 +34,7 @@ from pages.shared.show.words import MASK_WORDS
 from pages.shared.state import edit_history
 from pages.shared.state.choices import (
     HEAD_NUMBER,
-    KIND,
+    MASK_KIND,
     TARGET,
     chosen,
     padding,
@@ -44,7 +45,6 @@ from pages.shared.widgets.choose import choose, choose_kind, choose_layer, choos
 
 WINDOWS = (None, *range(6))  # farthest distance from the diagonal that stays open
 MASKS_OF = {"look_ahead": "Look-ahead mask", "padding": "Padding mask"}
-MASK_KIND = replace(KIND, key="mask_kind", default="decoder")
 PAD_TO = padding("pad_to")
 
 
@@ -103,6 +103,7 @@ def reset() -> None:
 def in_force(trained: ModelRun, site: Site, head: int) -> None:
     """Draw the mask of one head, to be changed, and all that follows from it."""
     changes.say(MASKS)
+    way_back()
     edits = edit_history.edits()
     run, missing = replace(trained, edits=edits), trained.reader.missing
     of = about_run(run)

@@ -9,11 +9,16 @@ import streamlit as st
 
 from pages.shared.frame import talk
 from pages.shared.link.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide
+from pages.shared.state.choices import GUESS
 from pages.shared.state.page import PAGES, Page
 from pages.shared.widgets.choose import Widget, editor
 
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
 NOTES_HELP = "Seen by the speaker alone, in a window of their own."
+GUESS_HELP = (
+    "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
+    "the key a."
+)
 NOT_DRAWN = (
     "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
     "open the scene, choose it there and press **Update slide**."
@@ -48,18 +53,33 @@ def boxes(place: int, slide: Slide) -> None:
     box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
     st.caption(WORDS_HELP.replace("*", r"\*"))
     if slide.page:
-        pictures(slide, box)
+        pictures(place, slide, box)
     notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
     box(st.text_area, "Speaker notes", "notes", **notes)
 
 
-def pictures(slide: Slide, box: Callable[..., None]) -> None:
-    """Draw the choice of a slide's pictures and of their size."""
+def guess_first(place: int, slide: Slide) -> None:
+    """Draw the switch that has a slide ask what its picture shows before that is drawn."""
+
+    def changed(on: bool) -> None:
+        others = {key: text for key, text in slide.parameters.items() if key != GUESS.key}
+        asks = {GUESS.key: GUESS.write(on)} if on else {}
+        change(slide.name, parameters=others | asks, drawn=())
+
+    asked = slide.parameters.get(GUESS.key) == GUESS.write(True)
+    key = f"slide-{place}-guess"
+    editor(st.toggle, GUESS.label, asked, changed, key, help=GUESS_HELP)
+
+
+def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
+    """Draw the choice of a slide's pictures, of their size, and whether they are guessed."""
     page = PAGES[slide.page]
     names = offered(page, slide)
     box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
     lowest, highest = SIZES
     size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
     box(st.slider, "Size", "size", **size)
+    if GUESS in page.linked:
+        guess_first(place, slide)
     if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
         st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))

@@ -11,6 +11,7 @@ from pages.shared.frame import saving_talk, talk
 from pages.shared.link.slides import LARGEST_FILE, Slide, copied, read_talk, write_talk
 from pages.shared.state.page import Page
 from pages.shared.state.slide import turn_to
+from pages.shared.widgets.choose import choose
 
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 HOW = (
@@ -20,11 +21,12 @@ HOW = (
     "sidebar puts what you change into the slide. While presenting, → and ← or a clicker turn the "
     "slides, B blacks the screen out and back, Esc leads back to where you began. The space bar "
     "plays what can be played on a slide, n and p step it; on other slides it turns to the next. "
+    "A slide with **Guess first** asks what its picture shows: click a guess, or press a. "
     "Your talk is kept in this browser and nowhere else, until you remove it."
 )
 NONE_YET = (
-    "You have no slides of your own yet: press **Add to talk** on any page. **Present** shows the "
-    "talk that comes with Headlight: {count} slides from tokens to beam search."
+    "You have no slides of your own yet: press **Add to talk** on any page. **Present** shows one "
+    "of the talks that come with Headlight, of {count} slides."
 )
 REMOVED = "All slides are removed. Undo brings them back."
 ONE_PAGE = (
@@ -80,7 +82,8 @@ def tools() -> None:
                 add = {"on_click": add_words, "args": [slide, place], "key": f"add-{label}"}
                 st.button(f"Add a {label} slide", **add)
         else:
-            st.button("Edit a copy of the ready talk", on_click=talk.change, args=[talk.shipped()])
+            ready = talk.in_force()
+            st.button("Edit a copy of the ready talk", on_click=talk.change, args=[ready])
         file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
@@ -97,7 +100,7 @@ def tools() -> None:
     with how, st.expander("How a talk is made"):
         st.markdown(HOW)
     with file, st.expander("Load a talk from a file"):
-        label = f"A file saved here, of at most {LARGEST_FILE // 1000} kB"
+        label = f"A file saved here, JSON or HTML, with at most {LARGEST_FILE // 1000} kB of text"
         st.file_uploader(label, type=["json", "html"], key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
@@ -123,7 +126,8 @@ def make_talk() -> None:
     talk.follow()
     tools()
     if not talk.own():
-        st.info(NONE_YET.format(count=len(talk.shipped())))
+        choose(talk.READY)
+        st.info(NONE_YET.format(count=len(talk.in_force())))
     listed, shown = st.columns([6, 5], gap="medium")
     with listed:
         rows()
@@ -138,4 +142,5 @@ TALK = Page(
     group="Present",
     purpose="Make a list of scenes, and present it",
     body=make_talk,
+    choices=(talk.READY,),
 )

@@ -37,6 +37,7 @@ TRAINING = Page(
     pictures={
         "toy_film": "the heads over the training",
         "toy_curves": "the training curves",
+        "toy_lesion": "induction without the previous-token head",
         "toy_output": "what the model writes",
         "toy_answer": "the right answer",
         "toy_rates": "the learning rate",

@@ -138,7 +138,6 @@ def panel(ready: bool, updating: bool) -> None:
     film(run, state)
     if run.job.task.alone:
         lesion(run, state)
-        return
     left, right = st.columns(2, gap="medium")
     with left:
         try_it(run, state)

@@ -9,12 +9,12 @@ from itertools import chain, count
 
 import streamlit as st
 
-from model import Translator
 from model.archive import pack_checkpoint
+from model.own_reader import OwnReader
 from model.tokens import END_ID
 from model.training.jobs import TrainingJob
 from model.training.state import TrainingState
-from model.training.tasks import LONGEST_INPUT, TASKS
+from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs import uploads
@@ -23,6 +23,7 @@ from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
+from pages.shared.state.catalog import ONE_SIDE
 from pages.shared.state.workshop import Run, refusals, workshop
 from viz import token_strip
 
@@ -38,20 +39,25 @@ def try_it(run: Run, state: TrainingState) -> None:
     bounds = {"max_chars": LONGEST_INPUT, "persist_state": "session"}
     source = st.text_input(label, task.example, key=key, **bounds)
     try:
-        answer = task.answer(source)
-        translator = run.job.translator()
-        translation = answered(run.key, state.step, source, translator)
-        right = [token for token in translation.target_tokens if token.id != END_ID]
-        wanted = translator.begin(answer)
+        read, answer = task.asked(source)
+        most = run.job.options.longest
+        if task.alone and not 2 <= len(source) <= most:
+            raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
+        reader = run.job.reader()
+        longest = len(answer) if task.alone else None  # it has no end of its own
+        writing = answered(run.key, state.step, read, longest, reader)
+        right = [token for token in writing.target_tokens if token.id != END_ID]
+        wanted = reader.begin(answer)
     except ValueError as error:
         st.info(str(error))
         return
-    verdict = "right" if translation.text == answer else "wrong"
-    nothing = "" if translation.text else " nothing"
-    label = f"The model after {state.step:,} steps writes{nothing}, {verdict}:"
+    verdict = "right" if writing.text == answer else "wrong"
+    nothing = "" if writing.text else " nothing"
+    after = f" after {read}" if task.alone else ""
+    label = f"The model after {state.step:,} steps writes{nothing}{after}, {verdict}:"
     of = about(source, model=f"{task.title}, after {state.step} steps")
-    row = chips(right, wanted, translation.log_probabilities[: len(right)])
-    strip = token_strip(translation.text, row, label=label)
+    row = chips(right, wanted, writing.log_probabilities[: len(right)])
+    strip = token_strip(writing.text, row, label=label)
     show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
     show(strip, "toy_answer", of=of, what="The right answer")
@@ -76,12 +82,18 @@ def use(job: TrainingJob) -> None:
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
+    examples = [example_of(task, source) for source in (task.example, *made)]
     state = job.look()
     about = "about " if state.status == "training" else ""  # it continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
-        models.use_model(job.translator(), title, (task.example, *made), *SIDES[task.name])
+        models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])
         workshop().used = "trained", models.chosen().key
+
+
+def example_of(task: Task, source: str) -> str:
+    """Return what is read of a source; by a decoder alone, once and a half, to go on from."""
+    return source + source[: len(source) // 2] if task.alone else source
 
 
 def confirm(origin: str) -> None:
@@ -95,8 +107,8 @@ def confirm(origin: str) -> None:
 
 def packed(job: TrainingJob) -> bytes:
     """Return a checkpoint of a training's model as one file."""
-    translator = job.translator()
-    return pack_checkpoint(translator.model, translator.tokenizer)
+    reader = job.reader()
+    return pack_checkpoint(reader.model, reader.tokenizer)
 
 
 @section
@@ -108,15 +120,15 @@ def upload() -> None:
         uploads.let_go()
         return
     try:
-        translator = uploads.uploaded(file.getvalue())
+        reader = uploads.uploaded(file.getvalue())
     except ValueError as error:
         st.error("This file was refused, and nothing was loaded.")
         st.text(str(error))
         return
-    config = translator.model.config
+    config = reader.model.config
     st.text(
         f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
-        f"width {config.d_model}, {translator.tokenizer.vocab_size} tokens."
+        f"width {config.d_model}, {reader.tokenizer.vocab_size} tokens."
     )
     st.button("Use the uploaded model", on_click=use_uploaded, key="toy_use_uploaded")
     confirm("uploaded")
@@ -126,9 +138,10 @@ def use_uploaded() -> None:
     """Let the other pages show the uploaded model, by the name of its file."""
     file = st.session_state.toy_upload
     with refusals():
-        translator = uploads.uploaded(file.getvalue())
+        reader = uploads.uploaded(file.getvalue())
         title = title_of(file.name, {entry.title for entry in models.choices().values()})
-        models.use_model(translator, title, examples_for(translator), "source", "target")
+        sides = ("source", "target") if reader.model.config.encoder_layers else (ONE_SIDE, ONE_SIDE)
+        models.use_model(reader, title, examples_for(reader), *sides)
         workshop().used = "uploaded", models.chosen().key
 
 
@@ -139,9 +152,9 @@ def title_of(file: str, taken: Set[str]) -> str:
     return next(title for title in titles if title not in taken)
 
 
-def examples_for(translator: Translator) -> tuple[str, ...]:
+def examples_for(reader: OwnReader) -> tuple[str, ...]:
     """Return the tasks' inputs whose characters the model knows, or one that any model reads."""
-    examples = dict.fromkeys(task.example for task in TASKS.values())
-    encode = translator.tokenizer.encode
+    examples = dict.fromkeys(example_of(task, task.example) for task in TASKS.values())
+    encode = reader.tokenizer.encode
     found = [text for text in examples if not any(token.is_unknown for token in encode(text))]
     return tuple(found) or ("1",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pages.shared.state.catalog import ONE_SIDE
+
 # What the two sides of each task are called on the other pages.
 SIDES = {
     "reverse": ("number", "reversed number"),
@@ -9,12 +11,15 @@ SIDES = {
     "sort": ("number", "sorted number"),
     "add": ("sum", "result"),
     "dates": ("date", "date in figures"),
+    "repeat": (ONE_SIDE, ONE_SIDE),
 }
 
 INDUCTION = "Induction score"
 REPEATED = "Loss from the second reading on, in nats a token"
+LESION_LOSS = "Loss of the second reading, in nats a token"
 LESION = (
-    "The loss is in nats a token. The model reads letters twice that it was never trained on. The "
+    "The model reads letters twice that it was never trained on; whoever guesses among all letters "
+    "has a loss of {guessing:.2f}. The "
     "induction score is the mean weight on the letter that followed the same letter before; the "
     "score of a previous-token head, the mean weight on the letter just before. The latter hands "
     "its letter on, and the induction head looks for its own letter in that. Switch the one off, "

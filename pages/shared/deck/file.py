@@ -37,12 +37,14 @@ POLICY = (
 class Drawn:
     """A picture of a slide: what it shows, and the picture, or the address of a still one.
 
-    `answers` are the pictures that take its place, by what a click in it answers, as JSON.
+    `answers` are the pictures that take its place, by what a click in it answers, as JSON. A
+    `question` is asked before it is shown: what asks, and what is said of no guess and of each one.
     """
 
     what: str
     picture: CanvasPicture | str
     answers: Mapping[str, CanvasPicture] = field(default_factory=dict)
+    question: tuple[CanvasPicture, Sequence[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def file_of(
         "title": writable(slides[0].title) or "Talk",
         "slides": [written(slide, data) for slide in fitting],
         "data": data.texts,
-        "players": {key.key: key.selector for key in parts.PLAYER_KEYS},
+        "controls": {key.key: key.selector for key in parts.KEYS_OF_SLIDES},
         "keys": parts.named_keys(parts.DECK_KEYS),
         "labels": {part.name: part.label for part in data.parts},
     }
@@ -184,10 +186,15 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
 def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
     """Return a picture as the file holds it."""
     if isinstance(drawn.picture, str):
-        return {"part": "", "data": -1, "still": drawn.picture, "answers": {}}
+        still = {"part": "", "data": -1, "still": drawn.picture}
+        return still | {"answers": {}, "question": None}
+    question = None
+    if drawn.question:
+        asks, verdicts = drawn.question
+        question = {"data": data.place(asks), "verdicts": list(map(writable, verdicts))}
     answers = {answer: data.place(picture) for answer, picture in drawn.answers.items()}
-    place = data.place(drawn.picture)
-    return {"part": drawn.picture.name, "data": place, "still": "", "answers": answers}
+    alive = {"part": drawn.picture.name, "data": data.place(drawn.picture), "still": ""}
+    return alive | {"answers": answers, "question": question}
 
 
 def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:

@@ -52,6 +52,7 @@ def asked_for() -> int | None:
         if number or slide.slide():
             slide.turn(number)
         if number:
+            talk.take_ready(asked.get(talk.READY.key))
             address.know(asked)
     if slide.slide() and slide.slide() > len(talk.in_force()):
         slide.turn(len(talk.in_force()))
@@ -78,7 +79,7 @@ def show_slide(number: int) -> None:
     scene = slides[number - 1]
     is_new = slide.is_new()
     put_in_force(slides, number)
-    address.write({PARAMETER: str(number)})
+    address.write({PARAMETER: str(number), **talk.named_ready()})
     st.html(STYLE)
     show(words_of(slides, number), "slide-words", turn)
     if page := PAGES.get(scene.page):
@@ -117,7 +118,7 @@ def draw_scene(page: Page, pictures: Sequence[str]) -> None:
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
     address.keep_to_the_model(page)
-    with staged((NOTE, *pictures)):
+    with staged(pictures):
         page.body()
         if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):
             with place(NOTE):

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -25,9 +25,9 @@ from pages.shared.link import address
 from pages.shared.link.live import link_of
 from pages.shared.link.slides import Slide, write_talk
 from pages.shared.show.pictures import css_class, picked, show
-from pages.shared.show.stage import Kept, drawn, keeping
+from pages.shared.show.stage import drawn, keeping, question_key
 from pages.shared.state import slide
-from pages.shared.state.choices import MODEL, SENTENCE, chosen
+from pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
 from pages.shared.state.page import PAGES, Page
 from viz.canvas import CanvasPicture, unpacked
 
@@ -161,6 +161,8 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
     scene = saving.slides[number - 1]
     words = DrawnSlide(scene.title, scene.words, scene.notes, scene.size, link=link_of(scene))
     presenter.put_in_force(saving.slides, number)
+    if saving.kind == "pptx":
+        put(GUESS, GUESS.default)  # nothing can be clicked in an image
     if scene.page not in PAGES:
         return words
     page = PAGES[scene.page]
@@ -182,18 +184,17 @@ def collected(
     page: Page,
     scene: Slide,
     words: DrawnSlide,
-    kept: Mapping[str, Kept],
+    kept: Mapping[str, Any],
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
     """Return a slide with the pictures that were kept of it and the stills of the others."""
-    all_kept = (one.picture for one in kept.values())
-    place = next((one for one in all_kept if one.name == "selected_map"), None)
     pictures, missing = [], []
     for key in scene.pictures:
         what = page.pictures[key]
         if key in kept:
-            answers = {name: for_a_file(one, None) for name, one in kept[key].answers.items()}
-            pictures.append(Drawn(what, for_a_file(kept[key].picture, place), answers))
+            answers = {name: for_a_file(one) for name, one in kept[key].answers.items()}
+            question = kept.get(question_key(key))
+            pictures.append(Drawn(what, for_a_file(kept[key].picture), answers, question))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key]))
         elif key in stills:
@@ -205,12 +206,10 @@ def collected(
     return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
 
 
-def for_a_file(picture: CanvasPicture, place: CanvasPicture | None) -> CanvasPicture:
-    """Return a picture as a file has it; `place` is what says which map of it is selected."""
+def for_a_file(picture: CanvasPicture) -> CanvasPicture:
+    """Return a picture as a file has it, which cannot ask the app for anything."""
     header, _ = unpacked(picture.data)
     changes = {name: value for name, value in ASKS.items() if name in header}
-    if header.get("linked") and place:
-        changes["selected"] = unpacked(place.data)[0]["place"]
     return replace(picture.having(**changes), numbers={})
 
 

@@ -39,6 +39,6 @@ def tour_link() -> None:
     """Offer the ready talk as a tour of the app to those who have not seen it."""
     if has_presented() or talk.own() or lesson() != Lesson():
         return
-    label = f"Take the tour ({len(talk.shipped())} scenes)"
+    label = f"Take the tour ({len(talk.in_force())} scenes)"
     with st.container(key="tour"):
         st.button(label, on_click=turn_to, args=[1], key="take-the-tour")

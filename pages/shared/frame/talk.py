@@ -25,10 +25,17 @@ from pages.shared.link.slides import (
 )
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.stage import drawn
+from pages.shared.state.choice import one_of
+from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES, Page
 from pages.shared.state.slide import draw_anew
 
-SHIPPED = Path(__file__).parents[3] / "talks" / "attention.json"
+TALKS = Path(__file__).parents[3] / "talks"
+READY = one_of(
+    "ready_talk",
+    {"attention": "What a Transformer looks at", "five_minutes": "A Transformer in five minutes"},
+    label="Ready talk",
+)
 KEPT = "headlight-talk"  # the name under which the browser keeps it
 LONGEST = 50  # changes that can be undone
 ADDED = "Added as slide {number}. Give it words on the page Talk."
@@ -45,9 +52,20 @@ NOT_KEPT = (
 
 
 @cache
-def shipped() -> tuple[Slide, ...]:
-    """Return the slides of the ready talk."""
-    return read_talk(SHIPPED.read_bytes())[0]
+def shipped(name: str = READY.default) -> tuple[Slide, ...]:
+    """Return the slides of a ready talk."""
+    return read_talk((TALKS / f"{name}.json").read_bytes())[0]
+
+
+def take_ready(name: str | None) -> None:
+    """Choose the ready talk that an address names; the first one if it names none that there is."""
+    put(READY, name if name in READY.options else READY.default)
+
+
+def named_ready() -> dict[str, str]:
+    """Return what the address of a slide says of its talk: nothing of the first or an own one."""
+    name = chosen(READY)
+    return {} if own() or name == READY.default else {READY.key: name}
 
 
 def own() -> tuple[Slide, ...]:
@@ -57,7 +75,7 @@ def own() -> tuple[Slide, ...]:
 
 def in_force() -> tuple[Slide, ...]:
     """Return the slides that are presented."""
-    return own() or shipped()
+    return own() or shipped(chosen(READY))
 
 
 def change(slides: tuple[Slide, ...]) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 from pages.browser.parts import thumbnail
 from pages.shared.link.slides import Slide
 from pages.shared.show.pictures import css_class, show
+from pages.shared.show.stage import is_open, question_key
 
 KEPT = "headlight-thumbnails"  # the name under which the browser keeps them
 MOST = 2  # pictures of a slide that stand in it
@@ -32,7 +33,10 @@ def ask_for(slide: Slide) -> None:
 def take(slides: Iterable[Slide]) -> None:
     """Have the browser take the pictures that were asked for, and forget those of other slides."""
     if slide := st.session_state.pop("thumbnail_of", None):
-        shown = [css_class(key) for key in slide.pictures[:MOST]]
+        pictures = slide.pictures[:MOST]
+        if any(is_open(key) is False for key in pictures):
+            return  # the answer could be read in it
+        shown = [css_class(question_key(key) if is_open(key) else key) for key in pictures]
         known = [key_of(one) for one in slides]
         number = time.monotonic_ns() // 1_000
         picture = thumbnail(KEPT, key_of(slide), shown, slides=known, number=number)

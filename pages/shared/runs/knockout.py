@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ class Knockout:
     """What written tokens lose without words, and how much they look at them: (N, W) each.
 
     Changes are in nats, and NaN where they are not measured yet. `read` are the tokens that the
-    decoder had read last where it wrote them.
+    decoder had read last where it wrote them. The edges lead from `queries` to the `keys` of words.
     """
 
     changes: np.ndarray
@@ -27,6 +27,8 @@ class Knockout:
     read: list[str]
     written: list[str]
     words: list[str]
+    queries: Sequence[int]
+    keys: list[tuple[int, ...]]
 
 
 Report = Callable[[Knockout, float], None]  # takes what is known, and the share of the work
@@ -68,6 +70,8 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Report) 
         [trace.target_tokens[row].text for row in edges.written.rows],
         list(edges.written.texts),
         [word.text for word in edges.words],
+        edges.written.rows,
+        [word.keys for word in edges.words],
     )
     done = 0
     for part in parts:

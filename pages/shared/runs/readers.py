@@ -6,8 +6,9 @@ import streamlit as st
 import torch
 
 from model.library.hub import first_line
+from model.own_reader import OwnReader
 from model.reader import Reader
-from model.translator import Translator, load
+from model.translator import load
 from pages.shared.runs import tuning
 from pages.shared.runs.housekeeping import freeze
 from pages.shared.runs.shelf import GONE, shelf
@@ -28,13 +29,13 @@ def reader(key: str | None = None) -> Reader:
     raise ValueError(GONE.format(name=entry.title))
 
 
-def translator(key: str) -> Translator:
+def translator(key: str) -> OwnReader:
     """Return a model of this project's own, shipped or a visitor's."""
-    return models.own_translator(key) if models.named(key).is_own else _shipped(key)
+    return models.own_reader(key) if models.named(key).is_own else _shipped(key)
 
 
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
-def _shipped(key: str) -> Translator:
+def _shipped(key: str) -> OwnReader:
     tuning.tune()
     with torch.inference_mode(False):  # the first call of a model may be in it; gradients cannot be
         loaded = load(key)

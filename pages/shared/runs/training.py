@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from model import Translation, Translator
+from model.decoding.steps import Writing
+from model.own_reader import OwnReader
 from model.training.jobs import TrainingJob
 from model.training.repeats import Lesion
 from pages.shared.runs.door import model_call
 
 
 @model_call()
-def answered(run: str, step: int, source: str, _translator: Translator) -> Translation:
-    """Return what a training's model writes after a number of steps."""
-    return _translator.translate(source)
+def answered(run: str, step: int, read: str, longest: int | None, _reader: OwnReader) -> Writing:
+    """Return what a training's model writes after a number of steps, so many tokens at most."""
+    return _reader.write(read, longest=longest).writing
 
 
 @model_call()

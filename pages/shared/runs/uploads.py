@@ -11,7 +11,7 @@ import streamlit as st
 from cachetools import LRUCache
 
 from model.archive import unpack_checkpoint
-from model.translator import Translator
+from model.own_reader import OwnReader
 from pages.shared.runs import limits
 from pages.shared.runs.housekeeping import released
 from pages.shared.state.workshop import workshop
@@ -29,7 +29,7 @@ TOO_MUCH_OF_ALL = (
 )
 
 _reading = Lock()  # while a file is read, which takes several times what it leaves in the end
-_taken: WeakKeyDictionary[Translator, int] = WeakKeyDictionary()  # bytes, of all visitors' models
+_taken: WeakKeyDictionary[OwnReader, int] = WeakKeyDictionary()  # bytes, of all visitors' models
 
 
 class NoRoomError(ValueError):
@@ -41,7 +41,7 @@ class Uploads:
 
     def __init__(self) -> None:
         self.digest = ""
-        self.newest: Translator | None = None
+        self.newest: OwnReader | None = None
         self.refused: LRUCache[str, str] = LRUCache(REFUSALS)
 
 
@@ -51,7 +51,7 @@ def uploads() -> Uploads:
     return Uploads()
 
 
-def uploaded(data: bytes) -> Translator:
+def uploaded(data: bytes) -> OwnReader:
     """Return the model in an uploaded file, which is read once.
 
     Raise ValueError with a sentence if there is none, or NoRoomError if there is too little room.
@@ -79,7 +79,7 @@ def let_go() -> None:
     uploads().newest = None
 
 
-def _read(data: bytes) -> Translator:
+def _read(data: bytes) -> OwnReader:
     sizes: list[int] = []
 
     def reserve(size: int) -> None:
@@ -87,14 +87,14 @@ def _read(data: bytes) -> Translator:
         sizes.append(size)
 
     with st.spinner("Reading …"), _reading:
-        translator = unpack_checkpoint(data, reserve)
-        _taken[translator] = sizes[0]
-    return translator
+        reader = unpack_checkpoint(data, reserve)
+        _taken[reader] = sizes[0]
+    return reader
 
 
 def refuse_if_full(size: int) -> None:
     """Raise NoRoomError if a model of so many bytes is too much for the visitor, or for all."""
-    mine = sum(_taken.get(translator, 0) for _, translator in workshop().models.values())
+    mine = sum(_taken.get(reader, 0) for _, reader in workshop().models.values())
     refuse_above(limits.UPLOAD_MEGABYTES, size, mine, TOO_MUCH)
     if size + sum(_taken.values()) > limits.ALL_UPLOADS_MEGABYTES * MEGABYTE:
         gc.collect()  # sessions that ended hold on to themselves in circles

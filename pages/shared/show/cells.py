@@ -1,4 +1,4 @@
-"""Attention maps whose cells lead to the page that takes a weight apart."""
+"""Maps whose cells lead to the pages that take a weight apart, or close an edge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pages.shared.state.choices import (
     put,
     select_head,
 )
-from pages.shared.state.page import shown
+from pages.shared.state.page import PAGES, shown
 from pages.shared.state.slide import slide
 from viz import CanvasPicture
 
@@ -48,15 +48,28 @@ def attention_map(
     if slide():
         show(picture.having(clickable=False), key, of=of, what=what)
         return
-    show(picture, key, open_cell and (lambda: open_cell(*picked(key))), of=of, what=what)
+
+    page = shown()
+
+    def pick() -> None:
+        cell = picked(key)
+        if cell and shown() == page:  # else the page was left by an earlier click
+            open_cell(*cell)
+
+    show(picture, key, open_cell and pick, of=of, what=what)
     follow()
 
 
 def follow() -> None:
     """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
-    clicked_on = st.session_state.pop("to_inside", None)
+    clicked_on, leads_to = st.session_state.pop("follow", (None, ""))
     if clicked_on and clicked_on == shown():  # else the visitor had left it
-        st.switch_page("pages/inside.py")
+        st.switch_page(PAGES[leads_to].file)
+
+
+def lead_to(page: str) -> None:
+    """Have `follow` go to a page, by its key; a callback."""
+    st.session_state.follow = shown(), page
 
 
 def open_inside(
@@ -83,7 +96,7 @@ def open_inside(
         put(choice, value)
     stands_for((kind, layer, head, query, key), summed_up)
     seek(WEIGHT_BAR)
-    st.session_state.to_inside = shown()
+    lead_to("inside")
 
 
 def stands_for(cell: Cell, summed_up: str) -> None:

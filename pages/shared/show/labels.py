@@ -30,4 +30,5 @@ def labels_at_snapshots(found: Snapshots, sentence: int, kind: Kind) -> tuple[li
     queries, keys = found.tokens(sentence, kind)
     if kind == "encoder":
         return queries, keys
-    return and_written(queries, [*queries[1:], SPECIAL_TOKENS[END_ID]]), keys
+    last = SPECIAL_TOKENS[END_ID] if found.source_tokens[sentence] else ""  # alone it has no end
+    return and_written(queries, [*queries[1:], last]), keys

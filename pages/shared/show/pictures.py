@@ -18,7 +18,7 @@ from model.tokens import Token
 from pages.browser.library import VIZ, library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
-from pages.shared.show.stage import NOTE, is_kept, is_staged, place, staged_keys
+from pages.shared.show.stage import is_kept, is_staged, place, staged_keys
 from pages.shared.state.lesson import CLICKS, lesson
 from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
@@ -72,11 +72,11 @@ def show(
     page of its own it is as `to_keep` returns it, if that is given. In a talk saved as one file,
     `answers` are the pictures that take its place, by what a click in it answers, as JSON.
     """
-    clicks = not is_of_a_model(picture) or lesson().allows(CLICKS)
-    options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
-    if is_kept(key, picture, answers):
+    if is_kept(key, to_keep or (lambda: picture), answers):
         place(key, of and (of, what))
         return
+    clicks = not is_of_a_model(picture) or lesson().allows(CLICKS)
+    options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if of is not None:
         kept = to_keep or (lambda: picture)
         makers = (
@@ -122,7 +122,7 @@ def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> 
     options = {}
     if is_staged(key):  # where the browser zooms, a width that is measured would be too large
         options["width"] = "content"
-        chart = chart.properties(width=STAGED[len(staged_keys() - {NOTE}) > 1])
+        chart = chart.properties(width=STAGED[len(staged_keys()) > 1])
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
         st.altair_chart(chart, key=key, **options)
         offer(Picture(what, key, of, from_chart(chart)))

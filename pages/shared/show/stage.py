@@ -16,13 +16,15 @@ STAGE = "stage"
 DRAWN = "pictures_drawn"
 KEPT = "pictures_kept"
 NOTE = "slide-note"  # the key of a note that a slide shows beside its pictures
+SAID = "slide-said"  # and of what it says of them, above them
 
 
 @contextmanager
 def staged(pictures: Sequence[str]) -> Iterator[None]:
     """Have the pictures with these keys drawn on a slide, and hide all else that is drawn."""
+    places = {SAID: st.container(key=SAID)}
     stage = st.container(key=STAGE, horizontal=True)
-    places = {key: stage.container(key=f"on-{key}") for key in pictures}
+    places |= {key: stage.container(key=f"on-{key}") for key in (NOTE, *pictures)}
     st.session_state[STAGE] = places
     try:
         with st.container(key=OFFSTAGE):
@@ -33,7 +35,7 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
 
 def staged_keys() -> set[str]:
     """Return the keys of the pictures that the slide shows; none on a page."""
-    return set(st.session_state.get(STAGE, {}))
+    return set(st.session_state.get(STAGE, {})) - {NOTE, SAID}
 
 
 def begin() -> None:
@@ -60,8 +62,8 @@ class Kept(NamedTuple):
 
 
 @contextmanager
-def keeping() -> Iterator[dict[str, Kept]]:
-    """Have pictures kept for a file, by key, and not sent to the browser."""
+def keeping() -> Iterator[dict[str, Any]]:
+    """Have pictures, and the questions asked of them, kept for a file and not drawn; by key."""
     kept = st.session_state[KEPT] = {}
     try:
         yield kept
@@ -69,14 +71,24 @@ def keeping() -> Iterator[dict[str, Kept]]:
         st.session_state.pop(KEPT, None)
 
 
-def is_kept(key: str, picture: object, answers: Callable[[], Mapping[str, Any]]) -> bool:
-    """Return whether a picture is kept instead of being drawn; keep it then.
+def is_kept(key: str, picture: Callable[[], Any], answers: Callable[[], Mapping[str, Any]]) -> bool:
+    """Return whether a picture is kept if the slide shows it, and not drawn; keep it then."""
+    if KEPT not in st.session_state:
+        return False
+    if is_staged(key):
+        st.session_state[KEPT][key] = Kept(picture(), answers())
+    return True
 
-    What a click in it leads to is asked for if the slide shows it.
+
+def is_question_kept(key: str, question: Callable[[], tuple[Any, Sequence[str]]]) -> bool:
+    """Return whether what is asked of a picture first is kept, and not asked now; keep it then.
+
+    A question is what asks it, and what is said of no guess and of each one.
     """
     if KEPT not in st.session_state:
         return False
-    st.session_state[KEPT][key] = Kept(picture, answers() if is_staged(key) else {})
+    if is_staged(key):
+        st.session_state[KEPT][question_key(key)] = question()
     return True
 
 
@@ -92,3 +104,18 @@ def place(key: str, of: object = None) -> AbstractContextManager:
 def is_staged(key: str) -> bool:
     """Return whether a slide shows the picture with this key."""
     return key in st.session_state.get(STAGE, {})
+
+
+def question_key(key: str) -> str:
+    """Return the key of what asks a question in the place of the picture with a key."""
+    return f"question-{key}"
+
+
+def note_question(key: str, is_open: bool) -> None:
+    """Note that a question is asked of a picture, and whether it is still open."""
+    drawn()[question_key(key)] = is_open
+
+
+def is_open(key: str) -> bool | None:
+    """Return whether the question that is asked of a picture is open; None if none is asked."""
+    return drawn().get(question_key(key))

@@ -77,6 +77,7 @@ def padding(key: str, label: str = "") -> Choice:
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
 SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
+MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # whose mask is changed
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Head")
 LAYER = or_summary(LAYER_NUMBER, 1)
@@ -94,6 +95,13 @@ TARGET = text("target", "", LONGEST_SENTENCE)
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
 MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # places of tokens, from 0
 LIT = like("lit", "", r"[qk]\d{1,3}")  # the token whose lines are kept: a query or key, from 1
+GUESS = switch(
+    "guess",
+    label="Guess first",
+    help="Hides what a head looks at, or which head matters, until you have guessed it. A slide "
+    "that is added meanwhile asks its audience. No guess is kept.",
+)
+GUESS_ROW = counted("guess_row", 0, MOST_TOKENS, label="Guess for")  # which row is asked about
 # The weight that the page Inside a head takes apart, and in which run.
 QUERY = counted("query", 0, MOST_TOKENS, label="Query: the token that looks")
 KEY = counted("key", 0, MOST_TOKENS, label="Key: the token looked at")

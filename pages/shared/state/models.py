@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from model.translator import Translator
+from model.own_reader import OwnReader
 from pages.shared.state.catalog import (
     DEFAULT,
     LIBRARY,
@@ -38,13 +38,13 @@ def named(key: str) -> CatalogEntry:
     return choices().get(key, SHIPPED[DEFAULT])
 
 
-def own_translator(key: str) -> Translator:
+def own_reader(key: str) -> OwnReader:
     """Return a visitor's own model; raise KeyError if there is none of this key."""
     return workshop().models[key][1]
 
 
 def use_model(
-    translator: Translator, title: str, examples: tuple[str, ...], source: str, target: str
+    reader: OwnReader, title: str, examples: tuple[str, ...], source: str, target: str
 ) -> None:
     """Look at a visitor's own model from now on; call it in a callback, or before the widgets.
 
@@ -53,7 +53,7 @@ def use_model(
     before = chosen()
     entry = CatalogEntry(f"{OWN}{uuid4().hex[:12]}", title, examples, source, target)
     kept = dict(list(workshop().models.items())[-(MOST - 1) :])
-    workshop().models = {**kept, entry.key: (entry, translator)}
+    workshop().models = {**kept, entry.key: (entry, reader)}
     st.session_state.model = entry.key
     leave(before)
 

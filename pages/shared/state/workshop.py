@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from model.own_reader import OwnReader
 from model.training.jobs import TrainingJob
-from model.translator import Translator
 from pages.shared.state.catalog import CatalogEntry
 
 SERVER = token_urlsafe(6)  # tells this process from those before it and beside it
@@ -45,7 +45,7 @@ class Workshop:
     run: Run | None = None  # the training that is watched
     count: int = 0  # of the trainings begun
     earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
-    models: dict[str, tuple[CatalogEntry, Translator]] = field(default_factory=dict)
+    models: dict[str, tuple[CatalogEntry, OwnReader]] = field(default_factory=dict)
     library: dict[str, CatalogEntry] = field(default_factory=dict)  # loaded from transformers
     used: tuple[str, str] = ("", "")  # the model last put to use: its origin and its key
     refused: str = ""  # why something could not be done, until that was shown

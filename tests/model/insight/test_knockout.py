@@ -29,8 +29,9 @@ SHUT = Edits(cells=(CellEdit("cross", 1, 2, opened=False), CellEdit("decoder", 3
 
 
 # Five words, the last of two pieces, and the end.
-SPANS = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (9, 10), (10, 10)]
-SOURCE = [Token(4 + place, "abcdefg"[place], *span) for place, span in enumerate(SPANS[:-1])]
+SPANS = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (9, 11), (11, 11)]
+TEXTS = ["a", "b", "c", "d", "e", "fg"]
+SOURCE = [Token(4 + place, TEXTS[place], *span) for place, span in enumerate(SPANS[:-1])]
 SOURCE.append(Token(END_ID, "<end>", *SPANS[-1]))
 
 
@@ -99,12 +100,18 @@ def test_the_edits_in_force_are_left_as_they_were(reader, trace):
 
 
 def test_words_have_all_their_pieces_and_special_tokens_stand_alone():
-    padding = [Token(PAD_ID, "<pad>", 10, 10)] * 2
+    padding = [Token(PAD_ID, "<pad>", 11, 11)] * 2
     assert words_of([*SOURCE, *padding]) == (
         *(Word(text, (place,)) for place, text in enumerate("abcd")),
-        Word("ef", (4, 5)),
+        Word("efg", (4, 5)),
         Word("<end>", (6,)),
     )
+
+
+def test_where_every_token_is_a_character_each_is_a_word():
+    digits = [Token(4 + place, "314"[place], place, place + 1) for place in range(3)]
+    words = words_of([*digits, Token(END_ID, "<end>", 3, 3)])
+    assert words == tuple(Word(text, (at,)) for at, text in enumerate(["3", "1", "4", "<end>"]))
 
 
 def writing_of(ids, finished):

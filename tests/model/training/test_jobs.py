@@ -121,7 +121,7 @@ def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(
     assert state.snapshots.steps[-1] == state.step
     assert len(state.snapshots.steps) <= SNAPSHOTS + 1
     history = state.snapshots
-    trace = job.translator().trace(
+    trace = job.reader().trace(
         history.sentences[0], "".join(token for token in history.target_tokens[0][1:])
     )
     for kind, weights in history.weights[0].items():
@@ -193,18 +193,18 @@ def test_weights_that_are_no_numbers_end_the_training_and_are_shown_nowhere(trai
     assert "smaller learning rate" in state.note
     assert state.snapshots.steps == [0]
     with pytest.raises(ValueError, match="not finite numbers"):
-        job.translator()
+        job.reader()
 
 
 def test_a_copy_of_the_model_stays_as_it_was_while_training_goes_on(trainings):
     job = trainings().start(LONG)
     wait_until(lambda: job.look().step >= 3)
-    translator = job.translator()
+    translator = job.reader()
     before = translator.trace("123", "321").logits
     step = job.state.step
     wait_until(lambda: job.look().step > step + 3)
     assert torch.equal(translator.trace("123", "321").logits, before)
-    assert not torch.equal(job.translator().trace("123", "321").logits, before)
+    assert not torch.equal(job.reader().trace("123", "321").logits, before)
 
 
 def test_training_leaves_other_threads_and_their_chance_as_they_were(trainings):

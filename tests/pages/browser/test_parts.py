@@ -2,10 +2,12 @@ import pytest
 
 from pages.browser.parts import (
     KEYS,
+    KEYS_OF_SLIDES,
     Row,
     browser_text,
     contents,
     copy_link,
+    guess,
     kept_text,
     keyboard,
     reveal,
@@ -48,11 +50,26 @@ def test_a_text_of_the_browser_is_of_a_session_that_may_not_know_it(text):
     assert unpack(browser_text(*list(header.values())[:2], session="a", heard=False))[0] == header
 
 
-def test_a_slide_plays_and_steps_by_the_keys_that_the_help_sheet_lists():
-    players = unpack(slide("", "", number=1, count=1))[0]["players"]
-    listed = {key.key: key.selector for key in KEYS if ".transport" in key.selector}
-    assert players == listed
-    assert set(players) == {"n", "p", " "}
+def test_a_slide_plays_steps_and_answers_by_the_keys_that_the_help_sheet_lists():
+    header, _ = unpack(slide("", "", number=1, count=1))
+    listed = {key.key: key.selector for key in KEYS_OF_SLIDES}
+    assert header["controls"] == listed
+    assert set(listed) == {"n", "p", " ", "a"}
+    assert {*KEYS_OF_SLIDES} <= {*KEYS}
+    assert {"n", "p", "Space", "a"} <= {key["name"] for key in header["keys"]}
+
+
+def test_no_key_of_a_talk_has_a_second_meaning():
+    header, _ = unpack(slide("", "", number=1, count=1))
+    keys = [key for entry in header["keys"] for key in entry["name"].split()]
+    assert sorted(key for key in keys if keys.count(key) > 1) == ["Space", "Space"]
+
+
+def test_a_question_has_its_options_and_no_answer():
+    header, body = unpack(guess("<b>?", [("cat", "“cat”")], [("Encoder", 1, 1)]))
+    assert header["options"] == [{"text": "cat", "label": "“cat”"}]
+    assert header["boards"] == [{"label": "Encoder", "layers": 1, "heads": 1}]
+    assert (header["asks"], header["said"], body) == ("<b>?", "", b"")
 
 
 def test_every_key_has_words_and_something_to_click():

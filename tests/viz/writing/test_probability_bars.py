@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.unpacking import unpack
-from viz import probability_bars
+from viz import measure_bars, probability_bars
 
 
 def test_every_run_has_a_bar_for_every_token_in_the_order_of_the_text():
@@ -19,3 +19,14 @@ def test_every_run_has_a_bar_for_every_token_in_the_order_of_the_text():
 def test_a_run_that_does_not_fit_its_tokens_is_refused():
     with pytest.raises(ValueError, match="after has 3 probabilities but there are 2 tokens"):
         probability_bars({"after": np.zeros(3)}, ["a", "b"])
+
+
+def test_measures_of_several_runs_have_bars_with_ends_of_their_own():
+    runs = {"on": {"score": 0.75, "loss": 0.5}, "off": {"score": 0.25, "loss": 3.0}}
+    picture = measure_bars(runs, {"score": 1.0, "loss": 3.25})
+    header, values = unpack(picture, "<f4")
+    assert header["tokens"] == ["score", "loss"]
+    assert header["limits"] == [1.0, 3.25]
+    assert not header["numbered"]
+    np.testing.assert_array_equal(values.reshape(2, 2), [[0.75, 0.5], [0.25, 3.0]])
+    assert picture.numbers["measure"].axes == {"run": ["on", "off"], "measure": ["score", "loss"]}

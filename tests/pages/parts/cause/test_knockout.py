@@ -1,5 +1,7 @@
 """The knockout map: its numbers, its links, and what it says where there is nothing to measure."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -124,3 +126,21 @@ def test_a_slide_measures_unasked(monkeypatch):
     app.run()
     assert not app.exception
     assert on_stage(app) == ["knockout", "looked-at"]
+
+
+def test_a_click_is_offered_on_a_page_and_not_on_a_slide():
+    scene = {"sentence": SENTENCE}
+    assert heatmaps(open_page("cause", **scene))[0][1]["clickable"]
+    app = new_app(talk="1")
+    app.session_state["talk"] = (Slide("cause", scene, pictures=("knockout",)),)
+    app.run()
+    assert not heatmaps(app)[0][1]["clickable"]
+
+
+def test_every_edge_that_is_named_is_apart_as_its_list_says():
+    app = open_page("cause", sentence=SENTENCE)
+    line = re.compile(r"weight ([\d.]+), share ([\d.]+), ([−+]?[\d.]+) nats")
+    named = [line.findall(one.value) for one in app.text if "share" in one.value]
+    for found, is_looked_at in zip(named, (True, False), strict=True):
+        assert found
+        assert all((float(weight) >= float(share)) == is_looked_at for weight, share, _ in found)

@@ -10,8 +10,8 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from pages.parts.pages import PAGES
 from pages.shared.frame import presenter
-from pages.shared.frame.talk import SHIPPED
-from pages.shared.link.slides import Slide, read_talk
+from pages.shared.frame.talk import shipped
+from pages.shared.link.slides import Slide
 from pages.shared.state.choices import HEAD, SENTENCE, put
 from pages.shared.state.workshop import Workshop
 from tests.pages.apps import (
@@ -30,7 +30,7 @@ from tests.pages.apps import (
 )
 from tests.pages.pictures import canvas_pictures
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = shipped()
 OWN_TALK = (
     Slide("masks", {"sentence": "We sing.", "edits": "look-ahead.off"}, pictures=("matrix",)),
     Slide("attention", {"layer": "3", "head": "5"}, "Title", "Words", pictures=("grid", "source")),

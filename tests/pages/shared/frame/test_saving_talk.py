@@ -9,13 +9,13 @@ import pytest
 
 from pages.shared.deck.file import talk_in
 from pages.shared.frame import saving_talk
-from pages.shared.frame.talk import SHIPPED
+from pages.shared.frame.talk import shipped
 from pages.shared.link.slides import Slide, read_talk
 from pages.shared.state.catalog import LIBRARY
-from tests.pages.apps import address, button, go_to, new_app, open_page
+from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
 from tests.viz.unpacking import split
 
-TALK, _ = read_talk(SHIPPED.read_bytes())
+TALK = shipped()
 MOST = 10_000_000  # bytes of the ready talk
 WORDS = Slide(title="<b>Title", words="Words", notes="Notes")
 GRID = Slide("attention", {"sentence": "We sing.", "layer": "3", "head": "5"}, pictures=("grid",))
@@ -112,6 +112,17 @@ def test_a_grid_has_the_head_of_its_scene_selected():
     assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
 
 
+def test_a_question_comes_with_what_is_said_of_every_guess():
+    scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
+    (slide,) = slides_in(save(talk_page(Slide("attention", scene, pictures=("heatmap",)))).file)
+    (picture,) = slide["pictures"]
+    told, *guesses = picture["question"]["verdicts"]
+    assert "looks most at" in told
+    assert len(guesses) > 2
+    assert all(words.startswith("You guessed") for words in guesses)
+    assert sum(": right, " in words for words in guesses) == 1
+
+
 def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
     own = replace(GRID, parameters={"model": "own-1"})
     other = replace(GRID, parameters={"model": f"{LIBRARY}nobody/nothing"})
@@ -123,6 +134,23 @@ def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
     assert first["pictures"] == second["pictures"] == []
     assert (words["title"], words["missing"]) == ("<b>Title", "")
     assert len(last["pictures"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "translates"), [("T5", True), ("classes", False), ("GPT-2", False)]
+)
+def test_a_model_of_the_library_is_saved_alike(name, translates, transformers_folders):
+    folder = transformers_folders[name]
+    app = open_with(folder)
+    parameters = {"model": f"{LIBRARY}{folder}", "sentence": "I love my cat.", "kind": "encoder"}
+    if name == "GPT-2":
+        parameters["kind"] = "decoder"
+    app.session_state["talk"] = (Slide("attention", parameters, pictures=("grid",)),)
+    saving = save(go_to(app, "talk"))
+    (slide,) = slides_in(saving.file)
+    assert saving.left_out == []
+    assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
+    assert (slide["heads"] is not None) == translates
 
 
 def test_a_slide_that_fails_says_so_and_the_rest_is_saved(monkeypatch):

@@ -1,0 +1,153 @@
+"""A decoder alone of this project: a prompt in, what follows it and traces out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from model.decoding.prefixes import NEVER_WRITTEN, TransformerPrefixes
+from model.decoding.search import Expansion, search
+from model.decoding.steps import Decoding, Writing
+from model.decoding.strategies import Strategy
+from model.own_reader import OwnReader
+from model.reader import Ability, Objective, Question
+from model.sequences import no_source
+from model.tokenizer import Tokenizer
+from model.tokens import END_ID, START_ID, Token
+from model.trace import Run, RunEdits, Site, Trace
+from model.transformer import Transformer
+
+LONGEST = 64  # tokens written if nothing else is asked for
+MISSING: Mapping[Ability, str] = {
+    "read a pair": "This model goes on from one text, and has no place for a second.",
+    "mask words": "This model was trained to go on, and has no token that hides a word.",
+    "move positions": "What this page moves are words that an encoder reads, and this model is a "
+    "decoder alone.",
+    "compare words": "Words are compared before and after an encoder, and this model is a decoder "
+    "alone.",
+}
+
+
+class Continuer(OwnReader):
+    """A decoder that goes on from a prompt, as model/reader.py says; threads may share it.
+
+    It reads a start token and then the prompt, as a trace's target.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Decoder") -> None:
+        super().__init__(model, tokenizer, title, MISSING)
+
+    def read(self, text: str) -> list[Token]:
+        """Return what the decoder reads: the start token, and the text, cut at `max_tokens`.
+
+        Raises ValueError if there is nothing to read.
+        """
+        tokens = self.tokenizer.encode(text)[: self.max_tokens]
+        if not tokens:
+            raise ValueError("There is nothing to read: type a text.")
+        return [self.tokenizer.special_token(START_ID), *tokens]
+
+    @torch.inference_mode()
+    def trace(
+        self,
+        text: str,
+        target: str | Writing | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        sites: Collection[Site] | None = None,
+    ) -> Trace:
+        """Record a run over a prompt, and over what follows it, if that is given.
+
+        `pad_to` pads it if it is shorter. Raises ValueError if there is nothing to read, or a
+        `second` text, or words to mask.
+        """
+        if (second and second.strip()) or masked:
+            raise ValueError(MISSING["mask words" if masked else "read a pair"])
+        self.refuse_padding(pad_to)
+        if isinstance(target, Writing):
+            more = [token for token in target.target_tokens if token.id != END_ID]
+        else:
+            more = self.tokenizer.encode(target) if target else []
+        read = [*self.read(text), *more][: self.model.config.max_positions]
+        trace = Trace(target_tokens=self.pad(read, pad_to), full=sites)
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; return the logits (B, T, V)."""
+        return self.model.decode(self.ids(trace.target_tokens), None, None, run)
+
+    @torch.inference_mode()
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        """Record a run over ids; see `Reader.trace_ids`."""
+        self.refuse_many(ids)
+        _, tokens = self.tokenizer.decode_tokens(ids)
+        trace = Trace(target_tokens=[self.tokenizer.special_token(START_ID), *tokens])
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
+    @torch.inference_mode()
+    def write(
+        self,
+        text: str,
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Decoding:
+        """Write what follows a prompt, of at most so many tokens, and keep every step.
+
+        It begins with the `forced` ids. A prompt is never padded: `pad_to` has no effect. Raises
+        ValueError if there is nothing to read, or no room to write.
+        """
+        begun = self.read(text)
+        room = self.model.config.max_positions - len(begun)
+        if room < 1:
+            raise ValueError(
+                f"The prompt has {len(begun)} tokens, which leaves no room to write: the model "
+                f"takes {self.model.config.max_positions}. Shorten the prompt."
+            )
+        record: list[Expansion] = []
+        nothing = no_source(1).to(self.model.device)
+        prefixes = TransformerPrefixes(self.model, nothing, edits, NEVER_WRITTEN, self.ids(begun))
+        limit = min(LONGEST if longest is None else longest, room)
+        (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+        written, tokens = self.tokenizer.decode_tokens(decoded.written)
+        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+        writing = Writing("", written, [], tokens, *how)
+        return Decoding(writing, strategy, record, begun=begun, ends={END_ID}, append=self._append)
+
+    def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
+        return self.tokenizer.append(text, index)
+
+    def questions(self, trace: Trace) -> Sequence[Question]:
+        """Return what comes next."""
+        return (Question("The next token", len(read_of(trace)) - 1),)
+
+    def objective(
+        self, trace: Trace, site: Site | None = None, query: int | None = None
+    ) -> Objective:
+        """Return all of the text that was read, or the token that stands after a query."""
+        following = read_of(trace)[1:]
+        rows, what = range(len(following)), "the text"
+        if site is not None and query in rows:
+            rows, what = [query], "the token written after this query"
+        tokens = [following[row] for row in rows]
+        return Objective(
+            tuple(rows),
+            tuple(token.id for token in tokens),
+            f"the log-probability of {what}",
+            tuple(token.text for token in tokens),
+        )
+
+
+def read_of(trace: Trace) -> list[Token]:
+    """Return what the decoder read, padding left out."""
+    return [token for token in trace.target_tokens if not token.is_padding]

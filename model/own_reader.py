@@ -1,0 +1,109 @@
+"""What every reader of a Transformer of this project has: its tokens, and the stream of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from model.reader import Ability, Question
+from model.sequences import token_ids
+from model.stream import DecoderStream, stream_of
+from model.tokenizer import Tokenizer
+from model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token
+from model.trace import Run, RunEdits, Site, Trace
+from model.transformer import Transformer
+
+POST_NORM: Mapping[Ability, str] = {
+    "add up logits": "The logits of a post-norm model are no plain sum over its parts, as every "
+    "block ends with a norm of all before it. Choose a pre-norm model, such as a shipped one."
+}
+
+
+class OwnReader:
+    """A Transformer with its tokenizer, without what depends on whether it has an encoder."""
+
+    def __init__(
+        self, model: Transformer, tokenizer: Tokenizer, title: str, missing: Mapping[Ability, str]
+    ) -> None:
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.title = title
+        self.missing = {**missing, **(POST_NORM if model.config.norm == "post" else {})}
+        self.shape = model.config.shape
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; return the logits (B, T, V)."""
+        raise NotImplementedError
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens of a text the model can read; one position is a special token's."""
+        return self.model.config.max_positions - 1
+
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        """Return whether a text has more tokens than the model can read."""
+        return len(self.tokenizer.encode(text)) > self.max_tokens
+
+    def begin(self, text: str) -> list[Token]:
+        """Return the tokens that writing can be made to begin with.
+
+        Raises ValueError if the model has no token for some of the text.
+        """
+        tokens = self.tokenizer.encode(text)
+        unknown = [token.text for token in tokens if token.is_unknown]
+        if unknown:
+            raise ValueError(f"The model has no token for “{' '.join(unknown)}”.")
+        return tokens
+
+    def label(self, trace: Trace, question: Question, index: int) -> str:
+        """Return a token of the vocabulary."""
+        return self.tokenizer.append("", index)[1].text
+
+    def heads_to_stream(self, site: Site) -> Tensor:
+        """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        return self.model.attention_at(site).to_stream
+
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        """The ids of all tokens that stand for some text: no special ones, and no lone bytes."""
+        vocabulary = self.tokenizer.backend.get_vocab()
+        return sorted(i for name, i in vocabulary.items() if name not in (*SPECIAL_TOKENS, *BYTES))
+
+    @property
+    def unembedding(self) -> Tensor:
+        """The output layer (V, d_model), which follows the decoder's last norm."""
+        return self.model.output.weight.detach()
+
+    @torch.inference_mode()
+    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
+        """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.
+
+        Raises ValueError for a post-norm model.
+        """
+        if "add up logits" in self.missing:
+            raise ValueError(self.missing["add up logits"])
+        self.rerun(trace, Run(edits, recorded))
+        return stream_of(self.model, recorded)
+
+    def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
+        """Return tokens with padding appended until there are `length`."""
+        padding = self.tokenizer.special_token(PAD_ID, tokens[-1].end)
+        return tokens + [padding] * ((length or 0) - len(tokens))
+
+    def refuse_padding(self, pad_to: int | None) -> None:
+        """Raise ValueError for padding to more than the model's positions."""
+        if pad_to is not None and pad_to > self.model.config.max_positions:
+            raise ValueError(
+                f"Cannot pad to {pad_to} tokens: the model takes {self.model.config.max_positions}."
+            )
+
+    def refuse_many(self, ids: Sequence[int]) -> None:
+        """Raise ValueError for more ids than the model reads."""
+        if len(ids) > self.max_tokens:
+            raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
+
+    def ids(self, tokens: Sequence[Token]) -> Tensor:
+        """Tokens -> (1, T) ids on the model's device."""
+        return token_ids(tokens, self.model.device)
