@@ -87,11 +87,11 @@ class AttentionEdit:
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
     # In self-attention over a whole text, each token sees these, and itself alone as it is now.
     others: Others | None = None
-    patches: tuple[Patch, ...] = ()
+    patches: tuple[Patch, ...] | None = None
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
         """Return a part of what was computed, with what is put in its place."""
-        for patch in self.patches:
+        for patch in self.patches or ():
             own = patch.put_in(own) if patch.part == part else own
         return own
 

@@ -61,7 +61,7 @@ export function transport(root, film) {
   const controls = element("div", "transport");
   controls.append(first, back, play, forward, end, slider, counter, speed);
 
-  root.film = { count, place, go: move, speed: () => root.speed };
+  root.moves = { count, place, go: move, speed: () => root.speed };
 
   function move(to) {
     pause();

@@ -44,7 +44,7 @@ from bench.hostile.strangers import Stranger
 from bench.hostile.tally import Tally, table, try_all
 from bench.load import memory
 from model.archive import unpack_checkpoint
-from pages.shared.frame.talk import SHIPPED
+from pages.shared.frame.talk import TALKS
 from pages.shared.link.slides import read_talk
 
 FAULTS = (RuntimeError, TimeoutError, OSError)
@@ -89,7 +89,7 @@ async def send_messages(url: str, count: int, chance: random.Random) -> Tally:
 def talk_files(count: int, chance: random.Random) -> Iterator[bytes]:
     """Yield talk files: those that take time, and the ready one with something changed."""
     yield from (talks.many_parameters(22_000), talks.many_pictures(22_000))
-    good = SHIPPED.read_bytes()
+    good = (TALKS / "attention.json").read_bytes()
     for _ in range(count):
         yield damaged_text(good, chance)
 

@@ -68,7 +68,7 @@ def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
 
 def batch_size(edit: AttentionEdit) -> int:
     """Return how many rows of a batch an edit is for."""
-    sizes = [len(patch.where) for patch in edit.patches]
+    sizes = [len(patch.where) for patch in edit.patches or ()]
     if edit.gate is not None and edit.gate.dim() == 2:
         sizes.append(len(edit.gate))
     cells = (edit.block, edit.open, edit.weights)

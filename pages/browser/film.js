@@ -3,7 +3,7 @@ import { canvasOf, dataAddress, pngOf } from "./dots.js";
 import { toSvg } from "./to_svg.js";
 
 /**
- * What a picture that moves has on its element, as `film`.
+ * What a picture that moves has on its element, as `moves`.
  * @typedef {object} Steps
  * @property {() => number} count
  * @property {() => number} place which step is shown, from 0
@@ -51,8 +51,8 @@ export function filmRow({ picture, header, ask, download }) {
     said.textContent = "";
     try {
       const frames = framesOf(drawn, header, tell);
-      if (kind === "gif") ask(await inPieces(frames, drawn.film.speed()));
-      else download(await recorded(frames, VIDEOS[kind], drawn.film.speed()), `${header.name}.${kind}`);
+      if (kind === "gif") ask(await inPieces(frames, drawn.moves.speed()));
+      else download(await recorded(frames, VIDEOS[kind], drawn.moves.speed()), `${header.name}.${kind}`);
     } catch (error) {
       said.textContent = error.message;
     } finally {
@@ -62,19 +62,19 @@ export function filmRow({ picture, header, ask, download }) {
   }
 
   progress.hidden = true;
-  return { element: root, update: () => (root.hidden = !(picture()?.film?.count() > 1)) };
+  return { element: root, update: () => (root.hidden = !(picture()?.moves?.count() > 1)) };
 }
 
 /** The canvas of each step, all of one size; the picture goes back to where it was. */
 async function* framesOf(root, header, tell) {
   /** @type {Steps} */
-  const { count, place, go } = root.film;
+  const { count, place, go } = root.moves;
   const [steps, before] = [count(), place()];
   const shown = Math.min(steps, MOST_STEPS);
   const at = (frame) => Math.round((frame * (steps - 1)) / Math.max(shown - 1, 1));
   const drawn = async (step, scale) => {
     if (!root.isConnected) throw new Error("The picture is not on the page any more.");
-    root.film.go(step);
+    root.moves.go(step);
     return canvasOf(toSvg(root, header.what, header.caption), scale);
   };
   try {

@@ -27,7 +27,8 @@ HEADS = {"guess": "on", "sentence": SENTENCE, "roles": "on"}
 CAUSE = {"guess": "on", "sentence": SENTENCE, "guess_row": "2"}
 # With numbers of the model, and those that name a head to begin with.
 TELLING = {"heatmap", "lines", "grid", "map", "effects", "role-scores", "knockout"}
-TELLING |= {"wrote-heads", "wrote-keys"}
+TELLING |= {"wrote-heads", "wrote-keys", "patch-heads", "patch-tokens"}
+TELLING |= {"player", "certainty", "alignment", "forced", "tree"}
 
 
 def questions(app):
@@ -62,6 +63,8 @@ def measured_heads():
         ("heads", HEADS, "map"),
         ("cause", CAUSE, "knockout"),
         ("cause", {**CAUSE, "cause_tab": "wrote"}, "wrote-heads"),
+        ("cause", {**CAUSE, "cause_tab": "patching"}, "patch-heads"),
+        ("decoding", CAUSE, "player"),
     ],
 )
 def test_a_guess_brings_the_picture_and_words_and_before_it_nothing_tells(page, parameters, key):
@@ -266,3 +269,22 @@ def test_the_page_talk_has_a_slide_ask_first_or_not():
     assert slide.parameters == {**HEAD, "guess": "on"}
     edited(app.toggle, "slide-0-guess").set_value(False).run()
     assert app.session_state["talk"][0].parameters == HEAD
+
+
+def test_the_next_word_is_guessed_among_the_candidates_in_no_telling_order(shipped):
+    app = open_page("decoding", **{**CAUSE, "guess_row": "3"})
+    (question,) = asked(app)
+    writing = shipped.write(SENTENCE).writing
+    before, token = writing.target_tokens[:2], writing.target_tokens[2]
+    written = shipped.tokenizer.decode([one.id for one in before])
+    assert question["asks"] == f"After “{written}”, which token does the model find likeliest?"
+    texts = [option["text"] for option in question["options"]]
+    assert texts == sorted(texts)
+    assert token.text in texts
+    sent = json.dumps([header for header, _ in canvas_pictures(app)], ensure_ascii=False)
+    assert writing.text not in sent
+    assert writing.text not in " ".join(text.value for text in app.text)
+    guess(app, texts.index(token.text))
+    (answer,) = asked(app)
+    assert ": right, the likeliest is" in answer["said"]
+    assert "player" in drawn(app)

@@ -82,7 +82,8 @@ def models(make_bert_folder, transformers_folders):
     return {}, bert | {"masked": "2", "kind": "encoder"}, goes_on | {"kind": "decoder"}
 
 
-OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer"}  # see test_training.py
+# See test_training.py.
+OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer", "toy_lesion"}
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ export function draw(mount) {
     });
   });
   let last = steps.length - 1; // the last step that is drawn: less than all in a film
-  root.film = { count: () => steps.length, place: () => last, go, speed: () => PACE };
+  root.moves = { count: () => steps.length, place: () => last, go, speed: () => PACE };
   const shown = selected && steps[selected[0]]?.[selected[1]];
   if (shown) reading.textContent = describe(shown, selected[0]);
   const note = element("p", "note", "Numbers: the log-probability of the whole text so far, in nats; the nearer to 0, the likelier.");

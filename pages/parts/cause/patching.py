@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -14,12 +16,22 @@ from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patch
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, choose_guess, may_show, which_head
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
 from pages.shared.show.stage import is_staged
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
+from pages.shared.state.choices import (
+    GUESS,
+    HEAD,
+    KIND,
+    KINDS,
+    LAYER,
+    SUMMARIES,
+    chosen,
+    select_head,
+)
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture, head_effects, sum_bars
 from viz.numbers import DECIMALS, number_text
@@ -86,6 +98,7 @@ def draw(run: ModelRun) -> None:
     compared = choose_compared(run)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         part, backwards = choose(PART), choose(WAY) == "away"
+        choose_guess()
     if not compared:
         return
     giving, into = ("changed", "clean") if backwards else ("clean", "changed")
@@ -107,14 +120,11 @@ def draw(run: ModelRun) -> None:
     with left:
         st.text(f"Logit of “{compared.words[0]}” less that of “{compared.words[1]}”")
         checks(found, part, backwards)
+    what = WHAT["patch-heads"]
     with right:
-        show(
-            map_of(found.shares, (*site, head)),
-            "patch-heads",
-            open_head,
-            of=of,
-            what=WHAT["patch-heads"],
-        )
+        if not may_show("patch-heads", partial(brings_most, found.shares), of=of, what=what):
+            return
+        show(map_of(found.shares, (*site, head)), "patch-heads", open_head, of=of, what=what)
     with st.container(key=DETAIL):
         tokens_of_head(asked, compared.texts, found, site, head, of)
 
@@ -137,6 +147,7 @@ def measured(asked: Asked, texts: TwoTexts) -> Patched | None:
     def report(shares: Shares, done: float) -> None:
         if done < 1:
             bar.progress(done, "Patching one layer after the other")
+        if done < 1 and not chosen(GUESS):
             with place:
                 show(map_of(shares), f"patch-heads-{done}")
 
@@ -144,6 +155,14 @@ def measured(asked: Asked, texts: TwoTexts) -> Patched | None:
     bar.empty()
     place.empty()
     return found
+
+
+def brings_most(shares: Shares) -> Riddle:
+    """Ask which head brings most of the gap."""
+    asks = "Which head alone brings most of the way from one text’s answer to the other’s?"
+    percent = {kind: in_percent(those) for kind, those in shares.items()}
+    told = partial(number_text, signed=True)
+    return which_head(asks, "most is brought by", percent, lambda share: f"{told(share)} {UNIT}")
 
 
 def in_percent(shares: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from model.insight.scoring import most_likely_tokens
 from model.reader import Question
 from pages.parts.decoding.branches import CHOICES as OF_BRANCHES
 from pages.parts.decoding.branches import Branch, branches_of, show_branch
-from pages.parts.decoding.player import node_of, player, tree
+from pages.parts.decoding.player import likeliest_next, node_of, player, tree
 from pages.parts.decoding.request import Request, choose_request
 from pages.parts.decoding.strategies import CHOICES
 from pages.parts.decoding.words import DECODING_WORDS, stopped
@@ -21,9 +22,10 @@ from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, reading_its_own, written
 from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY, caption
+from pages.shared.show.guess import choose_guess, may_show
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About, about_run
-from pages.shared.state.choices import TARGET
+from pages.shared.state.choices import GUESS, GUESS_ROW, TARGET
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
@@ -100,12 +102,16 @@ def everything(run: ModelRun) -> None:
         return
     decoding = request.decode()
     made = decoding.writing
+    of = about_run(replace(request.run, target=made.text), place=request.words)
+    node = node_of(request)
+    choose_guess()
+    riddle = partial(likeliest_next, decoding, node)
+    if not may_show("player", riddle, of=replace(of, target=""), what=DECODING.title):
+        return
     st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
     if request.branch.forced:
         st.text(f"Forced: {made.text}\nFree run: {request.decode(Branch()).writing.text}")
     warn(run)
-    of = about_run(replace(request.run, target=made.text), place=request.words)
-    node = node_of(request)
     player(request, node, of)
     if request.strategy.strategy == "beam":
         tree(decoding, node, of)
@@ -127,7 +133,7 @@ DECODING = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *CHOICES, *OF_BRANCHES),
+    choices=(TARGET, GUESS, GUESS_ROW, *CHOICES, *OF_BRANCHES),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from model import Decoding
@@ -23,11 +24,14 @@ from pages.parts.decoding.words import DECODING_WORDS
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.glossary import caption
+from pages.shared.show.guess import Riddle, places_of_most, told_apart
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
-from pages.shared.state.choices import HEAD, KINDS, LAYER, Head, chosen, put
+from pages.shared.state.choices import GUESS, GUESS_ROW, HEAD, KINDS, LAYER, Head, chosen, put
 from pages.shared.state.slide import slide
+from pages.shared.widgets.choose import choose
 from viz import CanvasPicture
+from viz.numbers import number_text
 
 LIKELY = 2  # tokens that were not taken, of each step, whose branches a file has
 MOST_BRANCHES = 24
@@ -51,12 +55,36 @@ def choose_node(node: Node | None) -> None:
     put(STEP, node[0] if node else 0)
 
 
+def likeliest_next(decoding: Decoding, node: Node | None) -> Riddle:
+    """Draw the choice of a step; ask which token is the likeliest there."""
+    steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
+    places = range(len(steps))
+    step = steps[choose(GUESS_ROW, places, widget=st.selectbox, format_func=in_order, width=240)]
+    found = sorted(step.candidates(CANDIDATES), key=lambda one: one.token.text)
+    written = f"After “{step.text}”" if step.text else "At the beginning"
+    tokens = [one.token.text for one in found]
+    return Riddle(
+        f"{written}, which token does the model find likeliest?",
+        "the likeliest is",
+        tokens,
+        told_apart(tokens),
+        [f"{number_text(100 * one.probability, 1)} %" for one in found],
+        places_of_most(np.array([one.probability for one in found])),
+    )
+
+
+def in_order(place: int) -> str:
+    """Return what a token is called that is still to be guessed."""
+    return f"token {place + 1}"
+
+
 def player(request: Request, node: Node | None, of: About) -> None:
     """Draw the scrubber, over what was returned or over the text that was clicked in the tree."""
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
     layer, head = chosen(LAYER), chosen(HEAD)
-    picture = player_of(decoding, path, layer=layer, head=head, start=chosen(STEP))
+    start = chosen(STEP) or (chosen(GUESS_ROW) if chosen(GUESS) else 0)
+    picture = player_of(decoding, path, layer=layer, head=head, start=start)
     if slide():
         picture = picture.having(tells=False)  # where it is stepped on a slide is no one's choice
     place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")

@@ -6,8 +6,8 @@ pytestmark = pytest.mark.usefixtures("one_session")
 
 
 def test_a_model_is_asked_once_at_each_step_of_its_training(translator):
-    first = answered("a run", 10, "I love my cat.", translator)
+    first = answered("a run", 10, "I love my cat.", None, translator)
     assert first.text == translator.translate("I love my cat.").text
-    assert answered("a run", 10, "I love my cat.", translator) is first
+    assert answered("a run", 10, "I love my cat.", None, translator) is first
     for other in (("a run", 11), ("another run", 10)):
-        assert answered(*other, "I love my cat.", translator) is not first
+        assert answered(*other, "I love my cat.", None, translator) is not first
