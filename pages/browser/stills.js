@@ -15,8 +15,11 @@ import { CONTROLS, toSvg } from "./to_svg.js";
 
 const TWICE = 2; // the size of a picture on the page, or on its slide
 const SETTLED = 400; // milliseconds after which pictures have taken their size
+const ROUNDED = 2; // pixels of height that pictures may be more than they are told
+const HEARD = 200; // milliseconds after which charts have heard of their size
 const MOST_LOOKS = 40; // at a page that goes on changing
 const QUALITY = 0.92; // of WebP
+const CHARTS = ".stPlotlyChart, .stVegaLiteChart"; // of other libraries
 
 /**
  * Draw pictures as still images and answer with them, once they are there.
@@ -46,12 +49,14 @@ export function draw(mount) {
 async function fitted({ width, height, size }, isEnded) {
   const stage = document.querySelector(".st-key-stage");
   const { style } = document.documentElement;
+  const pictures = [...stage.querySelectorAll("[class*=st-key-on-]")];
   const zoomTo = (zoom) => {
     style.setProperty("--stage-width", `${width / zoom}px`);
-    style.setProperty("--slide-room", `${Math.floor(height / zoom)}px`);
+    style.setProperty("--stage-height", `${height / zoom}px`);
+    style.setProperty("--slide-room", `${Math.floor(height / zoom) - ROUNDED}px`);
+    return stage.querySelector(CHARTS) ? calm(pictures) : null;
   };
   withoutControls(stage);
-  const pictures = [...stage.querySelectorAll("[class*=st-key-on-]")];
   const zoom = size * (await largestZoom(zoomTo, () => areWhole(pictures, stage.parentElement), isEnded));
   zoomTo(zoom);
   await drawn();
@@ -73,7 +78,7 @@ async function calm(pictures) {
     const now = pictures.map(({ offsetWidth, offsetHeight }) => [offsetWidth, offsetHeight]).join();
     if (now === before) return;
     before = now;
-    await new Promise((done) => setTimeout(done, SETTLED));
+    await new Promise((done) => setTimeout(done, HEARD));
   }
 }
 

@@ -36,7 +36,7 @@ AROUND = 8  # pixels of paper that an image has around its picture, both ways to
 NOTE = 40  # pixels for a sentence on what is missing
 TWICE = 2  # dots of an image to a pixel
 LAYOUTS = 0, 5  # of the writer's own template: for words alone, and for a title above pictures
-DARK = RGBColor(0x0E, 0x11, 0x17)  # what pictures of the dark theme stand on
+DARK = RGBColor(0x17, 0x16, 0x14)  # what pictures of the dark theme stand on
 # Both what XML cannot hold, and what some readers of it stop at.
 FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MARKS = re.compile(r"\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*")  # as marked.js has
@@ -107,7 +107,8 @@ def darken(file: Presentation) -> None:
     """Write all slides light on dark."""
     master = file.slide_master
     colors = master.element.find(qn("p:clrMap"))
-    for name, other in (("bg1", "dk1"), ("tx1", "lt1"), ("bg2", "dk2"), ("tx2", "lt2")):
+    light = {name: "lt2" for name in ("tx2", "hlink", "folHlink")}
+    for name, other in {"bg1": "dk1", "tx1": "lt1", "bg2": "dk2", **light}.items():
         colors.set(name, other)
     fill = master.background.fill
     fill.solid()

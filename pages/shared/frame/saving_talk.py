@@ -28,7 +28,7 @@ from pages.shared.show.pictures import css_class, picked, show
 from pages.shared.show.stage import drawn, keeping, question_key
 from pages.shared.state import slide
 from pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
-from pages.shared.state.page import PAGES, Page
+from pages.shared.state.page import PAGES
 from viz.canvas import CanvasPicture, unpacked
 
 STYLE = Path(__file__).with_name("saving_talk.css")
@@ -170,18 +170,18 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         return replace(words, missing=presenter.MODEL_GONE)
     try:
         with keeping() if saving.kind == "html" else nullcontext({}) as kept:
-            presenter.draw_scene(page, scene.pictures)
+            presenter.draw_scene(page, scene)
     except Exception as error:  # whatever it is, the other slides are saved
         return replace(words, missing=FAILED.format(reason=str(error)))
-    coming = [key for key in scene.pictures if key in drawn() and key not in kept]
+    shown = presenter.on_stage(scene)
+    coming = [key for key in shown if key in drawn() and key not in kept]
     if coming and saving.stills is None:
         ask_for_stills(saving, number, coming)
         return None
-    return collected(page, scene, words, kept, saving.stills or {})
+    return collected(scene, words, kept, saving.stills or {})
 
 
 def collected(
-    page: Page,
     scene: Slide,
     words: DrawnSlide,
     kept: Mapping[str, Any],
@@ -189,17 +189,16 @@ def collected(
 ) -> DrawnSlide:
     """Return a slide with the pictures that were kept of it and the stills of the others."""
     pictures, missing = [], []
-    for key in scene.pictures:
-        what = page.pictures[key]
+    for key, what in presenter.on_stage(scene).items():
         if key in kept:
             answers = {name: for_a_file(one) for name, one in kept[key].answers.items()}
             question = kept.get(question_key(key))
             pictures.append(Drawn(what, for_a_file(kept[key].picture), answers, question))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key]))
-        elif key in stills:
+        elif key in stills or key == presenter.QR_CODE:
             missing.append(NO_STILL.format(what=what))
-    if not pictures and not missing:
+    if scene.pictures and drawn().keys().isdisjoint(scene.pictures):
         has_model = address.shape_for(scene.parameters) != address.ANY
         missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
     footer = presenter.footer(scene.pictures)
@@ -239,7 +238,7 @@ def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]
     earlier = (one.picture for made in saving.done for one in made.pictures)
     room = 2 * LARGEST - sum(len(one) for one in earlier if isinstance(one, str))
     found = {}
-    for key in saving.slides[len(saving.done)].pictures:
+    for key in presenter.on_stage(saving.slides[len(saving.done)]):
         if key in images:
             found[key] = image_or_none(images[key], min(room, LONGEST_STILL))
             room -= len(found[key] or "")

@@ -172,6 +172,6 @@ def test_what_is_missing_or_too_large_is_said_and_the_rest_is_there():
 
 def test_a_dark_talk_is_light_on_dark():
     master = read([SLIDE], dark=True)[0].slide_master
-    assert str(master.background.fill.fore_color.rgb) == "0E1117"
+    assert str(master.background.fill.fore_color.rgb) == "171614"
     assert 'tx1="lt1"' in master._element.xml
     assert 'tx1="dk1"' in read([SLIDE])[0].slide_master._element.xml
