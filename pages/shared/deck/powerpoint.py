@@ -107,7 +107,7 @@ def darken(file: Presentation) -> None:
     """Write all slides light on dark."""
     master = file.slide_master
     colors = master.element.find(qn("p:clrMap"))
-    light = {name: "lt2" for name in ("tx2", "hlink", "folHlink")}
+    light = dict.fromkeys(("tx2", "hlink", "folHlink"), "lt2")
     for name, other in {"bg1": "dk1", "tx1": "lt1", "bg2": "dk2", **light}.items():
         colors.set(name, other)
     fill = master.background.fill

@@ -242,3 +242,14 @@ def test_of_what_a_browser_sends_only_images_of_the_slide_are_taken():
     full = DrawnSlide("", pictures=[Drawn("", "A" * 2 * LARGEST)])
     saving = saving_talk.Saving((WORDS, GRID), "pptx", [full])
     assert saving_talk.taken(saving, {"grid": PNG}) == {"grid": None}
+
+
+def test_the_code_of_a_scene_is_in_both_files(monkeypatch):
+    monkeypatch.setattr(saving_talk.presenter, "link_of", lambda scene: "http://a.org")
+    app = talk_page(replace(GRID, qr_code=True))
+    (slide,) = slides_in(save(app).file)
+    assert [one["part"] for one in slide["pictures"]] == ["head_grid", "qr_code"]
+    saving = save_for_powerpoint(app, {"grid": PNG, saving_talk.presenter.QR_CODE: PNG})
+    (slide,) = Presentation(io.BytesIO(saving.file)).slides
+    names = [shape.name for shape in slide.shapes if shape.shape_type == 13]
+    assert names == ["all heads", "QR code of this scene"]

@@ -31,3 +31,10 @@ def test_a_scene_is_at_its_page_of_the_same_app(monkeypatch, url, page, link):
 def test_without_an_address_there_is_no_link(monkeypatch, url):
     monkeypatch.setattr(live.st, "context", SimpleNamespace(url=url))
     assert live.link_of(Slide("masks", SCENE)) == ""
+
+
+def test_an_address_of_this_machine_is_one_that_phones_cannot_reach():
+    for host in ("localhost:8501", "127.0.0.1", "[::1]:8501"):
+        assert live.is_of_this_machine(f"http://{host}/masks")
+    for link in ("http://192.168.0.2:8501/", "https://localhost.org", ""):
+        assert not live.is_of_this_machine(link)
