@@ -43,6 +43,14 @@ BLANK = """() => {
     .map((node) => node.className);
 }"""
 
+# Whether the pictures of a slide are as high as their room lets them be.
+FILLS = """number => {
+  const heightOf = (name) =>
+    document.querySelector(`#slide-${number} ${name}`).getBoundingClientRect().height;
+  const share = heightOf(".on") / heightOf(".middle");
+  return share > 0.8 && share < 1.01;
+}"""
+
 
 @pytest.fixture(scope="module")
 def saved(context, server, tmp_path_factory):
@@ -158,6 +166,14 @@ def test_a_head_is_switched_off(deck):
     expect(panel).to_be_hidden()
 
 
+def test_a_map_of_something_else_marks_the_head_that_was_clicked(deck):
+    frame = go(deck, NUMBERS["Where is the colour kept?"])
+    head = frame.get_by_role("button", name=re.compile("^Encoder, layer 2, head 3:"))
+    head.click()
+    expect(head).to_have_attribute("aria-pressed", "true")
+    expect(frame.locator(".panel")).to_be_hidden()
+
+
 def test_a_film_is_played_stepped_and_stops_when_its_slide_is_left(deck):
     frame = go(deck, PLAYER)
     counter = frame.locator(".transport .counter")
@@ -228,6 +244,7 @@ def test_a_picture_is_hidden_until_somebody_has_guessed(deck):
     expect(said).to_contain_text("You guessed")
     expect(picture).to_be_visible()
     assert deck.evaluate(BLANK) == []
+    deck.wait_for_function(FILLS, NUMBERS["Guess"])
     deck.keyboard.press("a")
     expect(picture).to_be_hidden()
     deck.keyboard.press("a")

@@ -141,7 +141,7 @@ export function show(parts, styles) {
     return true;
   }
   function click(selector) {
-    const control = all(selector, slides[at - 1].frame)[0];
+    const control = all(selector, slides[at - 1].frame).find((one) => one.checkVisibility());
     control?.click();
     return control !== undefined;
   }

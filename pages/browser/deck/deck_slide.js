@@ -42,7 +42,8 @@ const NOT_HERE =
 const ONE_ALONE = "The file holds what each head alone does. Choose a single head.";
 const SAME = "The model writes the same text.";
 const UNTRIED = "What is written without this head is not in the file: there was no time for it.";
-const OF_ALL_HEADS = ["switchboard", "head_effects", "head_scores"];
+const OF_ALL_HEADS = ["switchboard", "head_scores"];
+const SELECTING = ["beam_tree", "head_effects"]; // parts that mark what was clicked
 const SILENT = ["attention_lines"]; // parts that keep what is clicked to themselves
 const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
 
@@ -106,15 +107,16 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   }
   /** Show a picture once somebody has guessed what it shows, or asks for the answer. */
   function askFirst(host, { data, verdicts }) {
-    const asking = element("div");
-    host.before(asking);
+    const asking = element("div", "asking");
     const say = (guess) => {
-      const said = guess === null ? "" : verdicts[guess + 1];
-      mount(asking, "guess", having(bytesOf(data), { said }), (next) => {
+      const isOpen = guess === null;
+      const place = isOpen ? host : middle; // the answer stands above all pictures
+      if (asking.nextSibling !== place) place.before(asking);
+      host.hidden = isOpen;
+      mount(asking, "guess", having(bytesOf(data), { said: isOpen ? "" : verdicts[guess + 1] }), (next) => {
         say(next);
         fitted.fit();
       });
-      host.hidden = guess === null;
     };
     say(null);
   }
@@ -135,11 +137,17 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     else if (part === "head_grid") {
       put(host, part, having(bytes, { selected: value }), picture);
       showMap(value, bytes);
-    } else if (part === "beam_tree") put(host, part, having(bytes, { selected: value }), picture);
-    else if (OF_ALL_HEADS.includes(part) && slide.heads) showHeads(value);
+    } else if (OF_ALL_HEADS.includes(part) && slide.heads) showHeads(value);
+    else if (part === "head_effects" && isOfRemovals(bytes)) showHeads(value);
+    else if (SELECTING.includes(part)) put(host, part, having(bytes, { selected: value }), picture);
     else if (part !== "decoding_player" || value[1] !== null) tell(NOT_HERE);
   }
 
+  /** Whether a map of all heads shows what each one's removal does, as that of the file. */
+  function isOfRemovals(bytes) {
+    const measure = (from) => unpack(from).header.measure;
+    return slide.heads !== null && measure(bytes) === measure(bytesOf(slide.heads.board));
+  }
   /** Open the panel with a heading; returns where it is filled. */
   function open(heading, kind) {
     const body = element("div", "body");
