@@ -88,11 +88,11 @@ export function fitToScreen(root, slide) {
 /** The largest zoom at which pictures fit, found by trying; it ends early if nobody waits for it. */
 export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
   let [low, high] = [0, ZOOMS.length - 1];
-  zoomTo(ZOOMS[low]); // a picture whose width stays would not hear of another height
+  await zoomTo(ZOOMS[low]); // a picture whose width stays would not hear of another height
   await drawn();
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    zoomTo(ZOOMS[middle]);
+    await zoomTo(ZOOMS[middle]);
     await drawn();
     if (isEnded()) break;
     if (isFitting()) low = middle;

@@ -19,9 +19,9 @@ BROWSER_TEXT, CONTENTS, COPY_LINK, GUESS, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU
         "save_menu", "slide",
     )
 )  # fmt: skip
-LOCKS, QR_CODE, SLIDE_LIST, STILL_CHARTS, THUMBNAIL = (
+LOCKS, QR_CODE, SLIDE_LIST, STILLS, THUMBNAIL = (
     Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("locks", "qr_code", "slide_list", "still_charts", "thumbnail")
+    for name in ("locks", "qr_code", "slide_list", "stills", "thumbnail")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
 Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
@@ -257,13 +257,22 @@ def thumbnail(
     return CanvasPicture.pack(THUMBNAIL, header, height=0)
 
 
-def still_charts(charts: Mapping[str, str], number: int) -> CanvasPicture:
-    """Return what draws charts, CSS selectors by key, as images of twice their size, once drawn.
+def stills(
+    pictures: Mapping[str, str],
+    number: int,
+    *,
+    type: Literal["webp", "png"] = "webp",
+    room: tuple[float, float, float] | None = None,
+) -> CanvasPicture:
+    """Return what draws pictures, CSS selectors by key, as images of twice their size, once drawn.
 
-    It answers, for each `number` once, with that and the address of each image, which holds it, by
-    key; None for a chart that never came.
+    With a `room`, the width and height in pixels that a slide has for them, they are first laid out
+    as large as fits, times the third number. It answers, for each `number` once, with that and the
+    address of each image, which holds it, by key; None for a picture that never came.
     """
-    return CanvasPicture.pack(STILL_CHARTS, {"charts": dict(charts), "number": number}, height=0)
+    header = {"pictures": dict(pictures), "number": number, "type": type}
+    header["room"] = room and dict(zip(("width", "height", "size"), room, strict=True))
+    return CanvasPicture.pack(STILLS, header, height=0)
 
 
 def save_menu(

@@ -9,6 +9,7 @@ import { begin, element, fitCanvas, isStaged, onWidth, roomOf } from "../../viz/
 const QUIET = 4; // modules around it that stay white, which readers need
 const LARGEST = 420; // pixels on a page
 const LEAST = 160;
+const ADDRESS = 44; // of height on a slide, below the code
 
 /**
  * Draw an address as a QR code, dark on white in every theme, as large as there is room.
@@ -20,16 +21,24 @@ export function draw(mount) {
   root.replaceChildren(canvas, element("p", "address", header.address));
   return onWidth(root, (width) => {
     const { height } = roomOf(root);
-    const most = isStaged(root) ? height - 40 : LARGEST;
+    const most = isStaged(root) ? height - ADDRESS : LARGEST;
     const all = header.side + 2 * QUIET;
-    const module = Math.max(1, Math.floor(Math.max(LEAST, Math.min(width, most)) / all));
+    const wanted = Math.max(LEAST, Math.min(width, most)) / all;
+    const module = isStaged(root) ? wanted : Math.max(1, Math.floor(wanted));
     const context = fitCanvas(canvas, module * all, module * all);
     context.fillStyle = "#fff";
     context.fillRect(0, 0, module * all, module * all);
     context.fillStyle = "#000";
+    context.beginPath(); // one for all, so that no line shows between two of them at any scale
     array.forEach((dark, at) => {
+      if (!dark) return;
       const [row, column] = [Math.floor(at / header.side), at % header.side];
-      if (dark) context.fillRect(module * (QUIET + column), module * (QUIET + row), module, module);
+      const [left, top] = [module * (QUIET + column), module * (QUIET + row)];
+      context.moveTo(left, top);
+      context.lineTo(left + module, top);
+      context.lineTo(left + module, top + module);
+      context.lineTo(left, top + module);
     });
+    context.fill();
   });
 }

@@ -95,13 +95,13 @@ async function small(pictures) {
 }
 
 /** Fill a canvas with the colour that a picture stands on. */
-export function paper(context, picture) {
+function paper(context, picture) {
   context.fillStyle = getComputedStyle(picture).getPropertyValue("--paper") || "#fff";
   context.fillRect(0, 0, context.canvas.width, context.canvas.height);
 }
 
 /** An SVG element as an image. */
-export async function imageOf(svg) {
+async function imageOf(svg) {
   const text = new XMLSerializer().serializeToString(svg);
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   try {

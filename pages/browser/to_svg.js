@@ -5,15 +5,16 @@ import { listening } from "./canvas_recorder.js";
 import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
 // Not in files: what changes the picture, what says how, and what is read of it by pointing.
-const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
+export const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
 const SELECTED = ".small-map[aria-pressed=true]"; // of several maps, all of which are saved
 const MOST_TRIES = 12; // of a width that shows all
-const EDGE = 16; // pixels around the picture
+const EDGE = 16; // pixels around a picture with its caption
+const BARE_EDGE = 4; // and around one alone, whose outlines need them
 const FILLED = 0.8; // of the width by the lines of a caption: other fonts are wider
 const NARROWEST = 420; // pixels of a caption
 const LETTERS = /\S{1,48}/gu; // a word, or a part of one that no line would hold
 
-/** The picture that `root` holds, whole, as an SVG element under a caption that begins in bold. */
+/** The picture that `root` holds, whole, as an SVG element under a caption that begins in bold, if there is one. */
 export function toSvg(root, what, caption) {
   const restore = showWhole(root);
   try {
@@ -28,14 +29,15 @@ export function toSvg(root, what, caption) {
     for (const part of [root, ...root.querySelectorAll("*")]) part.redraw?.(listener);
     const box = root.getBoundingClientRect();
     const pen = { make, drawn, left: box.left, top: box.top };
-    const width = Math.ceil(Math.max(box.width, root.scrollWidth, NARROWEST));
+    const width = Math.ceil(Math.max(box.width, root.scrollWidth, caption ? NARROWEST : 0));
     const height = Math.ceil(Math.max(box.height, root.scrollHeight));
     const content = make("g");
     describe(root, content, pen, 1);
     const headline = headlineOf(what, caption, width, pen);
-    const top = headline.height + EDGE;
-    const size = { width: width + 2 * EDGE, height: top + height + 2 * EDGE };
-    const corner = { x: -EDGE, y: -top - EDGE };
+    const edge = caption ? EDGE : BARE_EDGE;
+    const top = caption ? headline.height + edge : 0;
+    const size = { width: width + 2 * edge, height: top + height + 2 * edge };
+    const corner = { x: -edge, y: -top - edge };
     const svg = make("svg", { ...size, viewBox: `${corner.x} ${corner.y} ${size.width} ${size.height}` });
     const paper = paintOf(getComputedStyle(page()).backgroundColor);
     svg.append(

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from pages.parts.pages import PAGES
-from pages.parts.talk import rows
+from pages.parts.talk import boxes, rows
 from pages.shared.frame import talk
 from pages.shared.frame.talk import TALKS, shipped
 from pages.shared.link import address, link
@@ -392,3 +392,15 @@ def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_it
         again = new_app(talk="7", ready_talk=name).run()
         (slide,) = (header for header, _ in canvas_pictures(again) if "coming" in header)
         assert (slide["number"], slide["count"]) == (7, count)
+
+
+@pytest.mark.parametrize("host", ["localhost", "192.168.0.2"])
+def test_a_code_is_switched_on_and_says_if_phones_cannot_reach_it(host, monkeypatch):
+    monkeypatch.setattr(boxes, "link_of", lambda slide: f"http://{host}:8501/")
+    app = new_app()
+    app.session_state["talk"] = TALK[3:5]
+    go_to(app, "talk")
+    assert not app.info
+    edited(app.toggle, "slide-0-qr_code").set_value(True).run()
+    assert [slide.qr_code for slide in app.session_state["talk"]] == [True, False]
+    assert ["make share" in one.value for one in app.info] == [True] * (host == "localhost")

@@ -8,6 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.shared.frame import talk
+from pages.shared.frame.classroom import ON_THIS_MACHINE
+from pages.shared.link.live import is_of_this_machine, link_of
 from pages.shared.link.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide
 from pages.shared.state.choices import GUESS
 from pages.shared.state.page import PAGES, Page
@@ -19,6 +21,7 @@ GUESS_HELP = (
     "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
     "the key a."
 )
+QR_HELP = "Phones open the scene of the slide in this app."
 NOT_DRAWN = (
     "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
     "open the scene, choose it there and press **Update slide**."
@@ -72,13 +75,16 @@ def guess_first(place: int, slide: Slide) -> None:
 
 
 def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
-    """Draw the choice of a slide's pictures, of their size, and whether they are guessed."""
+    """Draw the choice of a slide's pictures, their size, a QR code, and a guess before them."""
     page = PAGES[slide.page]
     names = offered(page, slide)
     box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
     lowest, highest = SIZES
     size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
     box(st.slider, "Size", "size", **size)
+    box(st.toggle, "QR code of the scene", "qr_code", help=QR_HELP)
+    if slide.qr_code and is_of_this_machine(link_of(slide)):
+        st.info(ON_THIS_MACHINE)
     if GUESS in page.linked:
         guess_first(place, slide)
     if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:

@@ -13,6 +13,7 @@ from pages.shared.state.page import Page
 from pages.shared.state.slide import turn_to
 from pages.shared.widgets.choose import choose
 
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 HOW = (
     "A talk is a list of scenes. On any page, choose what to show and press **Add to talk** in the "
     "sidebar; here a slide gets its words, its pictures and its place. Drag a slide to move it, or "
@@ -32,7 +33,15 @@ ONE_PAGE = (
     "One HTML file that needs neither a server nor a network: words, notes and keys as here, the "
     "pictures alive, and what the model writes without each head."
 )
-ALL_SAVED = "All slides are in it. It opens in any browser, without a network."
+POWERPOINT = (
+    "Titles, words and notes as text, the pictures as images, and a link from each slide to its "
+    "scene, for PowerPoint, Keynote, Google Slides and LibreOffice."
+)
+TYPES = {"html": ("HTML", "text/html"), "pptx": ("PowerPoint", PPTX)}
+ALL_SAVED = {
+    "html": "All slides are in it. It opens in any browser, without a network.",
+    "pptx": "All slides are in it. Its links need this app to be running.",
+}
 LEFT_OUT = "Something is left out of slides {slides}, where a sentence says what."
 TITLE = Slide(title="Title of the talk", words="Who speaks, where and when")
 CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
@@ -77,13 +86,16 @@ def tools() -> None:
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[ready])
         file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
-        st.button(
-            "Save as one HTML file", key="one-page", help=ONE_PAGE, on_click=saving_talk.start
-        )
+        for label, kind, words in (
+            ("Save as one HTML file", "html", ONE_PAGE),
+            ("Save for PowerPoint", "pptx", POWERPOINT),
+        ):
+            save = {"on_click": saving_talk.start, "args": [kind], "key": f"as-{kind}"}
+            st.button(label, help=words, **save)
         if slides:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
-    saved_page()
+    saved_file()
     how, file = st.columns(2)
     with how, st.expander("How a talk is made"):
         st.markdown(HOW)
@@ -94,19 +106,19 @@ def tools() -> None:
         st.text(note)
 
 
-def saved_page() -> None:
-    """Offer the talk as one HTML page, once it is saved as it is now."""
+def saved_file() -> None:
+    """Offer the file of the talk, once it is saved as it is now."""
     if not (found := saving_talk.saved()):
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="saved-page"):
-        file = found.file, "headlight-talk.html", "text/html"
-        size = f"{len(found.file) / 1e6:.1f} MB"
-        label = f"Download the HTML file ({size})"
+    with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
+        name, mime = TYPES[found.kind]
+        file = found.file, f"headlight-talk.{found.kind}", mime
+        label = f"Download the {name} file ({len(found.file) / 1e6:.1f} MB)"
         st.download_button(label, *file, on_click="ignore", type="primary")
         if left_out := found.left_out:
             st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
         else:
-            st.text(ALL_SAVED)
+            st.text(ALL_SAVED[found.kind])
 
 
 def make_talk() -> None:

@@ -64,7 +64,10 @@ class WithoutHeads:
 
 @dataclass(frozen=True)
 class DrawnSlide:
-    """A slide as it stands in the file; `missing` is a sentence on what of it does not."""
+    """A slide as it stands in the file; `missing` is a sentence on what of it does not.
+
+    The `link` leads to its scene in the running app; it is empty if there is none.
+    """
 
     title: str
     words: str = ""
@@ -74,6 +77,7 @@ class DrawnSlide:
     footer: str = ""
     missing: str = ""
     heads: WithoutHeads | None = None
+    link: str = ""
 
 
 @dataclass

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from pages.browser.parts import locks, qr_code
 from pages.shared.link import address
+from pages.shared.link.live import is_of_this_machine
 from pages.shared.show.pictures import show
 from pages.shared.state import lesson
 from pages.shared.state.lesson import BUTTONS, CLICKS, Lesson
 from pages.shared.state.page import PAGES, Page
 
-HERE = ("localhost", "127.0.0.1", "[::1]")
 ON_THIS_MACHINE = (
     "This address opens on this machine alone. To let a class in, start the app with `make share`, "
     "and open it here by the address that the terminal shows."
@@ -60,7 +60,7 @@ def ask(page: Page) -> None:
             show(qr_code(link), "qr-code")
         except ValueError as error:
             st.text(str(error))
-        if urlsplit(link).hostname in HERE:
+        if is_of_this_machine(link):
             st.info(ON_THIS_MACHINE)
     st.code(link, language=None, wrap_lines=True)
 

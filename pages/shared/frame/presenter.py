@@ -12,6 +12,7 @@ import streamlit as st
 from pages.browser import parts
 from pages.shared.frame import talk
 from pages.shared.link import address
+from pages.shared.link.live import link_of
 from pages.shared.link.slides import Slide
 from pages.shared.show.captions import names_site
 from pages.shared.show.pictures import picked, show
@@ -25,6 +26,8 @@ PARAMETER = "talk"  # which slide, in an address
 TURNS = "turns_asked"  # the key of the last one's number
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
 NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
+
+QR_CODE = "slide-qr-code"  # the key of the code of a slide's scene
 
 STYLE = Path(__file__).with_name("presenter.css")
 
@@ -83,7 +86,7 @@ def show_slide(number: int) -> None:
     st.html(STYLE)
     show(words_of(slides, number), "slide-words", turn)
     if page := PAGES.get(scene.page):
-        draw_scene(page, scene.pictures)
+        draw_scene(page, scene)
         if is_new:
             talk.note_drawn(number, drawn())
 
@@ -106,25 +109,46 @@ def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
         number=number,
         count=len(slides),
         asked=st.session_state.get(TURNS, 0),
-        alone=not scene.pictures,
+        alone=not on_stage(scene),
         size=min(scene.size, 1),
         notes=scene.notes,
         coming=coming,
     )
 
 
-def draw_scene(page: Page, pictures: Sequence[str]) -> None:
-    """Draw some pictures of a page, and below them what they are of."""
+def on_stage(scene: Slide) -> dict[str, str]:
+    """Return what a slide shows besides its words, in words by the key it is drawn with."""
+    page = PAGES.get(scene.page)
+    pictures = {key: page.pictures[key] for key in scene.pictures} if page else {}
+    return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
+
+
+def draw_scene(page: Page, scene: Slide) -> None:
+    """Draw what a slide shows of a page, and below that what it is of."""
+    pictures = scene.pictures
     if "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
     address.keep_to_the_model(page)
-    with staged(pictures):
+    with staged(tuple(on_stage(scene))):
         page.body()
+        if scene.qr_code:
+            draw_code(link_of(scene))
         if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):
             with place(NOTE):
                 st.info(NOT_DRAWN)
     with st.container(key="slide-footer"):
         st.text(footer(pictures))
+
+
+def draw_code(link: str) -> None:
+    """Draw the QR code of a scene, or say why there is none."""
+    try:
+        picture = parts.qr_code(link)
+    except ValueError as error:
+        with place(NOTE):
+            st.info(str(error))
+    else:
+        show(picture, QR_CODE)
 
 
 def footer(pictures: Sequence[str]) -> str:

@@ -1,29 +1,38 @@
-"""A talk saved as one file: its slides are drawn one after the other, and kept instead of shown."""
+"""A talk saved as one file: its slides are drawn one after the other, for HTML and PowerPoint.
+
+For HTML, pictures are kept instead of shown, and the browser draws only charts; for PowerPoint it
+draws all of them, as images.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
-from pages.browser.parts import still_charts
-from pages.shared.deck.file import Drawn, DrawnSlide, WithoutHeads, file_of
+from pages.browser.parts import stills
+from pages.shared.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
 from pages.shared.deck.heads import without_heads
+from pages.shared.deck.powerpoint import powerpoint_of, room_of
 from pages.shared.frame import presenter, talk
 from pages.shared.link import address
+from pages.shared.link.live import link_of
 from pages.shared.link.slides import Slide, write_talk
 from pages.shared.show.pictures import css_class, picked, show
 from pages.shared.show.stage import drawn, keeping, question_key
 from pages.shared.state import slide
-from pages.shared.state.choices import MODEL, SENTENCE, chosen
-from pages.shared.state.page import PAGES, Page
+from pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
+from pages.shared.state.page import PAGES
 from viz.canvas import CanvasPicture, unpacked
 
 STYLE = Path(__file__).with_name("saving_talk.css")
+ROOM = Path(__file__).with_name("saving_pictures.css")
 STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
 LONGEST_STILL = 4_000_000  # characters
 # What a picture asks the running app for, which a file has not.
@@ -33,7 +42,10 @@ NO_MODEL = (
     "The model of this slide was not in memory when the file was saved. Load it on the page "
     "Models, and save the file again."
 )
-NO_STILL = "The chart “{what}” could not be drawn when the file was saved."
+NO_STILL = (
+    "The picture “{what}” could not be drawn when the file was saved, or is too large for it."
+)
+Kind = Literal["html", "pptx"]
 
 
 @dataclass
@@ -41,16 +53,17 @@ class Saving:
     """A talk on its way into a file, and in the end the file."""
 
     slides: tuple[Slide, ...]
+    kind: Kind = "html"
     done: list[DrawnSlide] = field(default_factory=list)
-    stills: Mapping[str, str | None] | None = None  # of the charts of the slide that is drawn
+    stills: Mapping[str, str | None] | None = None  # of the slide that is drawn
     heads: dict[tuple[str, str], WithoutHeads | None] = field(default_factory=dict)
     file: bytes = b""
     left_out: list[int] = field(default_factory=list)  # slides, from 1, that are not whole in it
 
 
-def start() -> None:
+def start(kind: Kind) -> None:
     """Begin to save the talk in force; a callback."""
-    st.session_state.saving_talk = Saving(talk.in_force())
+    st.session_state.saving_talk = Saving(talk.in_force(), kind)
     slide.turn_to(1)
 
 
@@ -100,7 +113,7 @@ def draw_next(number: int) -> None:
         bar = st.progress((number - 1) / count, words)
         st.button("Stop", key="stop-saving", on_click=stop)
     made = drawn_slide(saving, number)
-    if made is None:  # the browser draws its charts
+    if made is None:  # the browser draws pictures of it
         return
     words = f"Slide {number} of {count}: removing one head after the other …"
 
@@ -112,10 +125,17 @@ def draw_next(number: int) -> None:
     if number < count:
         slide.turn(number + 1)
     else:
-        saving.file, saving.left_out = file_of(saving.done, write_talk(saving.slides))
+        saving.file, saving.left_out = written(saving)
         saving.done.clear()
         slide.turn_to(None)
     st.rerun()
+
+
+def written(saving: Saving) -> tuple[bytes, list[int]]:
+    """Return the file, and which slides, from 1, are not whole in it."""
+    if saving.kind == "html":
+        return file_of(saving.done, write_talk(saving.slides))
+    return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
 
 
 def heads_of(
@@ -123,9 +143,9 @@ def heads_of(
 ) -> WithoutHeads | None:
     """Return what the model of a slide writes without its heads, if the slide is of its text."""
     sentence = chosen(SENTENCE)
-    if not made.pictures or all(
-        of.sentence != sentence for of, _ in filter(None, drawn().values())
-    ):
+    if saving.kind != "html" or not made.pictures:
+        return None
+    if all(of.sentence != sentence for of, _ in filter(None, drawn().values())):
         return None
     key = chosen(MODEL), sentence
     if key not in saving.heads:
@@ -137,48 +157,48 @@ def heads_of(
 
 
 def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
-    """Return a slide as the file holds it; None while charts of it are drawn."""
+    """Return a slide as the file holds it; None while the browser draws pictures of it."""
     scene = saving.slides[number - 1]
-    words = DrawnSlide(scene.title, scene.words, scene.notes, scene.size)
+    words = DrawnSlide(scene.title, scene.words, scene.notes, scene.size, link=link_of(scene))
     presenter.put_in_force(saving.slides, number)
+    if saving.kind == "pptx":
+        put(GUESS, GUESS.default)  # nothing can be clicked in an image
     if scene.page not in PAGES:
         return words
     page = PAGES[scene.page]
     if "model" in st.session_state.get("refused_parameters", ()):
         return replace(words, missing=presenter.MODEL_GONE)
     try:
-        with keeping() as kept:
-            presenter.draw_scene(page, scene.pictures)
+        with keeping() if saving.kind == "html" else nullcontext({}) as kept:
+            presenter.draw_scene(page, scene)
     except Exception as error:  # whatever it is, the other slides are saved
         return replace(words, missing=FAILED.format(reason=str(error)))
-    charts = [key for key in scene.pictures if key in drawn() and key not in kept]
-    if charts and saving.stills is None:
-        selectors = {key: css_class(f"chart-{key}") for key in charts}
-        show(still_charts(selectors, number), "still-charts", take_stills)
+    shown = presenter.on_stage(scene)
+    coming = [key for key in shown if key in drawn() and key not in kept]
+    if coming and saving.stills is None:
+        ask_for_stills(saving, number, coming)
         return None
-    return collected(page, scene, words, kept, saving.stills or {})
+    return collected(scene, words, kept, saving.stills or {})
 
 
 def collected(
-    page: Page,
     scene: Slide,
     words: DrawnSlide,
     kept: Mapping[str, Any],
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
-    """Return a slide with the pictures that were kept of it and the stills of its charts."""
+    """Return a slide with the pictures that were kept of it and the stills of the others."""
     pictures, missing = [], []
-    for key in scene.pictures:
-        what = page.pictures[key]
+    for key, what in presenter.on_stage(scene).items():
         if key in kept:
             answers = {name: for_a_file(one) for name, one in kept[key].answers.items()}
             question = kept.get(question_key(key))
             pictures.append(Drawn(what, for_a_file(kept[key].picture), answers, question))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key]))
-        elif key in stills:
+        elif key in stills or key == presenter.QR_CODE:
             missing.append(NO_STILL.format(what=what))
-    if not pictures and not missing:
+    if scene.pictures and drawn().keys().isdisjoint(scene.pictures):
         has_model = address.shape_for(scene.parameters) != address.ANY
         missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
     footer = presenter.footer(scene.pictures)
@@ -192,16 +212,41 @@ def for_a_file(picture: CanvasPicture) -> CanvasPicture:
     return replace(picture.having(**changes), numbers={})
 
 
-def take_stills() -> None:
-    """Take the charts that the browser has drawn; a callback."""
-    match picked("still-charts"):
+def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
+    """Have the browser draw pictures of a slide as images; those of PowerPoint as on its slide."""
+    selectors = {key: css_class(f"on-{key}") for key in coming}
+    asked = stills(selectors, number)
+    if saving.kind == "pptx":
+        st.html(ROOM)
+        scene = saving.slides[number - 1]
+        room = room_of(scene.title, scene.words, len(coming))
+        asked = stills(selectors, number, type="png", room=(*room, scene.size))
+    key = f"stills-{number}"  # its own: what was drawn for other slides does not come again
+    show(asked, key, partial(take_stills, key))
+
+
+def take_stills(key: str) -> None:
+    """Take the images that the browser has drawn; a callback."""
+    match picked(key):
         case {"number": int(number), "images": dict(images)} if is_under_way():
             if number == len(now().done) + 1:
-                now().stills = {key: image_or_none(image) for key, image in images.items()}
+                now().stills = taken(now(), images)
 
 
-def image_or_none(address: object) -> str | None:
-    """Return the address of an image if it holds one, of a size that a file has room for."""
-    if not isinstance(address, str) or len(address) > LONGEST_STILL:
+def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:
+    """Return the images of a slide's pictures by key; None for what is none or has no room."""
+    earlier = (one.picture for made in saving.done for one in made.pictures)
+    room = 2 * LARGEST - sum(len(one) for one in earlier if isinstance(one, str))
+    found = {}
+    for key in presenter.on_stage(saving.slides[len(saving.done)]):
+        if key in images:
+            found[key] = image_or_none(images[key], min(room, LONGEST_STILL))
+            room -= len(found[key] or "")
+    return found
+
+
+def image_or_none(address: object, longest: int = LONGEST_STILL) -> str | None:
+    """Return the address of an image if it holds one, of at most so many characters."""
+    if not isinstance(address, str) or len(address) > longest:
         return None
     return address if STILL.fullmatch(address) else None

@@ -60,6 +60,7 @@ class Slide:
     size: float = 1.0
     drawn: tuple[str, ...] = ()
     notes: str = ""
+    qr_code: bool = False  # of the scene in the running app, beside the pictures
     name: str = field(default_factory=token_hex, compare=False, repr=False)
 
 
@@ -106,6 +107,7 @@ class Entry(BaseModel):
     size: Annotated[float, Field(gt=0, le=LARGEST_SIZE)] = Slide.size
     drawn: list[Text] = []
     notes: Annotated[Text, Field(max_length=LONGEST_NOTES)] = ""
+    qr_code: bool = False
 
 
 class File(BaseModel):
@@ -210,5 +212,6 @@ def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
         min(max(entry.size, SIZES[0]), SIZES[1]),
         tuple(key for key in page.pictures if key in entry.drawn),
         entry.notes,
+        entry.qr_code,
     )
     return slide, [*refused, *missing]

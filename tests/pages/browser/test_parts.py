@@ -14,7 +14,7 @@ from pages.browser.parts import (
     save_menu,
     slide,
     slide_list,
-    still_charts,
+    stills,
     thumbnail,
 )
 from tests.viz.unpacking import unpack
@@ -127,6 +127,9 @@ def test_a_small_picture_is_asked_for_by_where_the_pictures_are():
     assert unpack(asked)[0] == header | {"slides": ["key", "other"], "number": 7}
 
 
-def test_still_charts_are_asked_for_by_where_they_are():
-    asked = still_charts({"curves": ".st-key-chart-curves"}, 7)
-    assert unpack(asked)[0] == {"charts": {"curves": ".st-key-chart-curves"}, "number": 7}
+def test_stills_are_asked_for_by_where_they_are():
+    asked = stills({"curves": ".st-key-on-curves"}, 7)
+    header = {"pictures": {"curves": ".st-key-on-curves"}, "number": 7}
+    assert unpack(asked)[0] == header | {"type": "webp", "room": None}
+    asked = stills({}, 7, type="png", room=(1200, 500, 0.5))
+    assert unpack(asked)[0]["room"] == {"width": 1200, "height": 500, "size": 0.5}

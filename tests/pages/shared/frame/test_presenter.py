@@ -452,3 +452,26 @@ def test_leaving_that_the_next_click_cuts_short_goes_back_all_the_same(asked, mo
         asked(app, 0)
         assert not app.exception
         assert address(app) == {"v": "2", "head": "2", "sentence": "We eat."}, after
+
+
+@pytest.mark.parametrize("pictures", [("grid",), ()])
+def test_a_slide_shows_the_code_of_its_scene(pictures, monkeypatch):
+    monkeypatch.setattr(presenter, "link_of", lambda scene: f"http://a.org/{scene.page}")
+    scene = Slide("attention", {"sentence": "We sing."}, "Try it", "", pictures, qr_code=True)
+    app = with_talk(scene, talk="1")
+    assert on_stage(app) == [*pictures, presenter.QR_CODE]
+    (code,) = (header for header, _ in canvas_pictures(app) if "address" in header)
+    assert code["address"] == "http://a.org/attention"
+    (words,) = (header for header, _ in canvas_pictures(app) if "count" in header)
+    assert not words["alone"]
+    assert presenter.QR_CODE not in on_stage(with_talk(replace(scene, qr_code=False), talk="1"))
+
+
+def test_a_scene_that_is_too_long_for_a_code_says_so(monkeypatch):
+    monkeypatch.setattr(presenter, "link_of", lambda scene: "http://a.org/" + "x" * 3000)
+    app = with_talk(replace(OWN_TALK[1], qr_code=True), talk="1")
+    assert on_stage(app)[:2] == ["grid", "source"]
+    assert presenter.QR_CODE not in app.session_state["pictures_drawn"]
+    assert [one.value for one in app.info] == [
+        "This address is too long for a QR code: shorten the text."
+    ]

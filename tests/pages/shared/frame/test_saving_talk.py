@@ -1,13 +1,16 @@
 """Saving a talk as one file, in a session: what is drawn for it, and what comes back."""
 
 import base64
+import io
 import json
 import re
 from dataclasses import replace
 
 import pytest
+from PIL import Image
+from pptx import Presentation
 
-from pages.shared.deck.file import talk_in
+from pages.shared.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
 from pages.shared.frame import saving_talk
 from pages.shared.frame.talk import shipped
 from pages.shared.link.slides import Slide, read_talk
@@ -19,6 +22,10 @@ TALK = shipped()
 MOST = 10_000_000  # bytes of the ready talk
 WORDS = Slide(title="<b>Title", words="Words", notes="Notes")
 GRID = Slide("attention", {"sentence": "We sing.", "layer": "3", "head": "5"}, pictures=("grid",))
+DOTS = io.BytesIO()
+Image.new("RGB", (40, 20)).save(DOTS, "PNG")
+IMAGE = DOTS.getvalue()
+PNG = "data:image/png;base64," + base64.b64encode(IMAGE).decode()
 
 
 def talk_page(*slides):
@@ -181,3 +188,68 @@ def test_charts_wait_for_the_browser_and_a_stop_leaves_the_talk(monkeypatch):
 def test_a_still_is_an_image_or_nothing(still):
     assert saving_talk.image_or_none(still) is None
     assert saving_talk.image_or_none("data:image/webp;base64,AAAA") == "data:image/webp;base64,AAAA"
+
+
+def save_for_powerpoint(app, *stills):
+    """Save the talk in force, with these images for the slides that ask the browser for some."""
+    button(app, "Save for PowerPoint").click().run(timeout=300)
+    saving = app.session_state["saving_talk"]
+    for one in stills:
+        assert saving.file == b""
+        saving.stills = one
+        app.run()
+    assert not app.exception
+    return saving
+
+
+def test_powerpoint_waits_for_images_of_all_pictures_and_keeps_none_of_them():
+    app = talk_page(WORDS, replace(GRID, notes="Say this."), replace(GRID, title="Twice"))
+    saving = save_for_powerpoint(app, {"grid": PNG}, {"grid": None})
+    words, grid, lost = Presentation(io.BytesIO(saving.file)).slides
+    assert saving.left_out == [3]
+    assert words.shapes.title.text == "<b>Title"
+    assert grid.notes_slide.notes_text_frame.text == "Say this."
+    assert [shape.image.blob for shape in grid.shapes if shape.shape_type == 13] == [IMAGE]
+    assert "could not be drawn" in lost.shapes[1].text
+    assert (saving.done, saving.stills) == ([], None)
+    labels = [one.label for one in app.get("download_button")]
+    assert labels[-1].startswith("Download the PowerPoint file")
+
+
+def test_powerpoint_tells_of_a_model_that_is_gone_and_has_the_rest():
+    gone = replace(GRID, parameters={"model": "own-1"})
+    saving = save_for_powerpoint(talk_page(gone, GRID), {"grid": PNG})
+    first, second = Presentation(io.BytesIO(saving.file)).slides
+    assert saving.left_out == [1]
+    assert "no longer available" in first.shapes[1].text
+    assert any(shape.shape_type == 13 for shape in second.shapes)
+
+
+def test_a_slide_that_asks_first_shows_its_picture_in_powerpoint():
+    asked = replace(GRID, parameters=GRID.parameters | {"guess": "1"}, pictures=("heatmap",))
+    app = talk_page(asked)
+    button(app, "Save for PowerPoint").click().run(timeout=300)
+    assert "question-heatmap" not in app.session_state["pictures_drawn"]
+
+
+def test_of_what_a_browser_sends_only_images_of_the_slide_are_taken():
+    saving = saving_talk.Saving((GRID,), "pptx")
+    assert saving_talk.taken(saving, {"grid": PNG, "other": PNG}) == {"grid": PNG}
+    assert saving_talk.taken(saving, {"grid": ["x"]}) == {"grid": None}
+    assert saving_talk.taken(saving, {}) == {}
+    long = PNG + "A" * saving_talk.LONGEST_STILL
+    assert saving_talk.taken(saving, {"grid": long}) == {"grid": None}
+    full = DrawnSlide("", pictures=[Drawn("", "A" * 2 * LARGEST)])
+    saving = saving_talk.Saving((WORDS, GRID), "pptx", [full])
+    assert saving_talk.taken(saving, {"grid": PNG}) == {"grid": None}
+
+
+def test_the_code_of_a_scene_is_in_both_files(monkeypatch):
+    monkeypatch.setattr(saving_talk.presenter, "link_of", lambda scene: "http://a.org")
+    app = talk_page(replace(GRID, qr_code=True))
+    (slide,) = slides_in(save(app).file)
+    assert [one["part"] for one in slide["pictures"]] == ["head_grid", "qr_code"]
+    saving = save_for_powerpoint(app, {"grid": PNG, saving_talk.presenter.QR_CODE: PNG})
+    (slide,) = Presentation(io.BytesIO(saving.file)).slides
+    names = [shape.name for shape in slide.shapes if shape.shape_type == 13]
+    assert names == ["all heads", "QR code of this scene"]

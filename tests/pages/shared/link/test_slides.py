@@ -224,6 +224,7 @@ ENTRIES = st.fixed_dictionaries(
         "title": st.text() | JSON,
         "words": st.text() | JSON,
         "pictures": st.lists(st.sampled_from(["grid", "tree"]) | st.text(), max_size=3) | JSON,
+        "qr_code": st.booleans() | JSON,
         "size": st.floats() | JSON,
         "drawn": st.lists(st.sampled_from(["grid", "tree"]) | st.text(), max_size=3) | JSON,
     },
@@ -236,3 +237,12 @@ def test_whatever_a_file_holds_it_is_a_talk_or_a_value_error(data):
     with contextlib.suppress(ValueError):
         slides, _ = read_talk(data)
         assert read_talk(write_talk(slides).encode()) == (slides, ())
+
+
+def test_a_slide_keeps_its_code_and_an_older_file_has_none():
+    slide = Slide("attention", pictures=("grid",), drawn=("grid",), qr_code=True)
+    assert read_talk(write_talk([slide]).encode()) == ((slide,), ())
+    entry = {"page": "attention", "pictures": ["grid"]}
+    assert not read_talk(file_of(entry))[0][0].qr_code
+    with pytest.raises(ValueError, match="Slide 1, qr_code"):
+        read_talk(file_of(entry | {"qr_code": 1}))

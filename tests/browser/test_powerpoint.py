@@ -1,0 +1,138 @@
+"""A talk saved for PowerPoint through the app, read back, and opened by LibreOffice if there."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from playwright.sync_api import expect
+from pptx import Presentation
+
+import pages.parts.pages  # noqa: F401, what slides are of
+from pages.shared.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
+from pages.shared.link.slides import Slide
+from tests.browser.talks import with_talk
+
+HOSTILE = "<img src=x onerror=alert(1)>\x01</a:t>"
+CLEAN = "<img src=x onerror=alert(1)></a:t>"
+SENTENCE = {"sentence": "We sing."}
+ASKED = {"v": "2", "sentence": "We sing.", "guess": "1"}
+TALK = (
+    Slide(title=HOSTILE, words="Words\nalone", notes="Notes"),
+    Slide("attention", SENTENCE, "Maps", "Two **pictures**", ("grid", "heatmap"), notes=HOSTILE),
+    Slide("attention", ASKED, "Guess", pictures=("heatmap",), size=0.5),
+    Slide("positions", {"positions_tab": "sinusoids"}, "Charts", pictures=("curves", "table")),
+    Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
+)
+SHOWN = [len(slide.pictures) if slide.title != "Gone" else 0 for slide in TALK]
+# Of every image that is made: its dots, and how wide the stage and its pictures are just then.
+WATCH = """
+window.made = [];
+const all = (root) => [...root.querySelectorAll("*")]
+  .flatMap((node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
+const original = HTMLCanvasElement.prototype.toDataURL;
+HTMLCanvasElement.prototype.toDataURL = function (...type) {
+  const stage = document.querySelector(".st-key-stage");
+  if (stage && type[0] === "image/png") {
+    const drawn = ".picture:not(.save-menu), .svg-container, .vega-embed";
+    const pictures = [...stage.querySelectorAll("[class*=st-key-on-]")]
+      .map((holder) => all(holder).find((node) => node.matches(drawn)));
+    const sizes = pictures.filter(Boolean).map((node) => [node.offsetWidth, node.offsetHeight]);
+    made.push({ dots: [this.width, this.height], stage: stage.offsetWidth, sizes });
+  }
+  return original.apply(this, type);
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def saved(context, server, tmp_path_factory):
+    """The file that the page Talk saves, and what its images were made of."""
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    with_talk(page, server, TALK, "talk")
+    page.get_by_role("button", name="Save for PowerPoint").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    button = page.get_by_role("button", name="Download the PowerPoint file")
+    button.wait_for(timeout=240_000)
+    expect(page.get_by_text("left out of slides 5,")).to_be_visible()
+    with page.expect_download() as download:
+        button.click()
+    path = tmp_path_factory.mktemp("powerpoint") / download.value.suggested_filename
+    download.value.save_as(path)
+    made = page.evaluate("made")
+    page.evaluate("localStorage.clear()")
+    page.close()
+    return path, made
+
+
+@pytest.fixture(scope="module")
+def slides(saved):
+    return list(Presentation(saved[0]).slides)
+
+
+def pictures(slide):
+    return [shape for shape in slide.shapes if shape.shape_type == 13]
+
+
+def texts(slide):
+    return [shape.text_frame.text for shape in slide.shapes if shape.has_text_frame]
+
+
+def test_every_slide_has_its_words_notes_pictures_and_link(slides, server, saved):
+    assert saved[0].suffix == ".pptx"
+    assert [len(pictures(slide)) for slide in slides] == SHOWN
+    assert [slide.shapes.title.text for slide in slides] == [CLEAN, *(s.title for s in TALK[1:])]
+    assert slides[0].notes_slide.notes_text_frame.text == "Notes"
+    assert slides[1].notes_slide.notes_text_frame.text == CLEAN
+    assert texts(slides[1])[1:3] == ["Two pictures", texts(slides[1])[2]]
+    assert texts(slides[1])[2].startswith("“We sing.” · ")
+    assert "no longer available" in texts(slides[4])[1]
+    (link,) = (shape for shape in slides[1].shapes if shape.has_text_frame and shape.text == LIVE)
+    address = link.text_frame.paragraphs[0].runs[0].hyperlink.address
+    assert address == f"{server}/?sentence=We+sing."
+    descriptions = [one._element.nvPicPr.cNvPr.get("descr") for one in pictures(slides[1])]
+    assert descriptions[0].startswith("all heads. “We sing.” · ")
+
+
+def test_the_link_opens_the_scene(slides, page):
+    links = [shape.text_frame.paragraphs[0].runs[0].hyperlink for shape in slides[3].shapes
+             if shape.has_text_frame and shape.text_frame.text == LIVE]  # fmt: skip
+    page.goto(links[0].address)
+    expect(page.get_by_role("heading", name="Positions")).to_be_visible()
+
+
+def test_each_image_has_two_dots_for_a_pixel_of_its_slide(slides, saved):
+    kept = [list(shape.image.size) for slide in slides for shape in pictures(slide)]
+    made = iter([image for image in saved[1] if image["dots"] in kept])  # others are parts of them
+    for slide, scene in zip(slides, TALK, strict=True):
+        shapes = pictures(slide)
+        for at, shape in enumerate(shapes):
+            image = next(made)
+            room, _ = room_of(scene.title, scene.words, len(shapes))
+            zoom = room / image["stage"]
+            drawn = [zoom * (side + AROUND) for side in image["sizes"][at]]
+            assert list(shape.image.size) == image["dots"]
+            assert image["dots"] == pytest.approx([2 * side for side in drawn], rel=0.01, abs=4)
+            placed = [shape.width / PIXEL, shape.height / PIXEL]
+            assert placed == pytest.approx(drawn, rel=0.08)
+            assert placed[0] * image["dots"][1] == pytest.approx(
+                placed[1] * image["dots"][0], rel=0.01
+            )
+    assert next(made, None) is None
+
+
+def test_pictures_are_as_large_as_fits(slides):
+    for slide in (slides[1], slides[3]):
+        sides = [(one.width / PIXEL, one.height / PIXEL) for one in pictures(slide)]
+        assert sum(width for width, _ in sides) > 0.8 * WIDTH or max(h for _, h in sides) > 400
+
+
+@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
+def test_libreoffice_opens_it(saved, tmp_path):
+    profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
+    to_pdf = ["--convert-to", "pdf", "--outdir", str(tmp_path), str(saved[0])]
+    command = ["soffice", "--headless", profile, *to_pdf]
+    subprocess.run(command, check=True, timeout=240, capture_output=True)
+    (pdf,) = tmp_path.glob("*.pdf")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) == len(TALK)

@@ -1,0 +1,105 @@
+"""The QR code of a slide's scene: large on the stage, and in the files that a talk is saved as."""
+
+import io
+
+import pytest
+import segno
+from PIL import Image
+from playwright.sync_api import expect
+from pptx import Presentation
+
+import pages.parts.pages  # noqa: F401, what slides are of
+from pages.shared.frame.presenter import QR_CODE
+from pages.shared.link.slides import Slide
+from pages.shared.show.pictures import css_class
+from tests.browser.talks import expect_fitted, see_title, with_talk
+
+SCENE = {"v": "2", "sentence": "We left."}
+TALK = (
+    Slide("attention", SCENE, "Beside", pictures=("heatmap",), qr_code=True),
+    Slide("attention", SCENE, "Alone", qr_code=True),
+)
+QUIET = 4  # modules around the code
+LEAST = 300  # pixels of a code beside a picture, of the 720 of a screen
+SAVED = {"Save as one HTML file": "HTML", "Save for PowerPoint": "PowerPoint"}
+
+
+def matrix_of(link):
+    """The modules of the code of a link: rows of 0, 1."""
+    return [list(row) for row in segno.make(link, micro=False, error="m", boost_error=False).matrix]
+
+
+def modules_of(canvas, side):
+    """Which modules are dark on a canvas that has so many in a row: rows of 0, 1."""
+    return canvas.evaluate(
+        """(canvas, [side, quiet]) => {
+            const module = canvas.width / (side + 2 * quiet);
+            const context = canvas.getContext("2d");
+            const dark = (row, column) => {
+              const at = [column, row].map((place) => Math.floor(module * (quiet + place + 0.5)));
+              return Number(context.getImageData(...at, 1, 1).data[0] < 128);
+            };
+            const places = Array.from({ length: side }, (_, place) => place);
+            return places.map((row) => places.map((column) => dark(row, column)));
+        }""",
+        [side, QUIET],
+    )
+
+
+def saved(page, server, name, folder):
+    with_talk(page, server, TALK, "talk")
+    page.get_by_role("button", name=name).click()
+    button = page.get_by_role("button", name=f"Download the {SAVED[name]} file")
+    button.wait_for(timeout=240_000)
+    expect(page.get_by_text("All slides are in it.")).to_be_visible()
+    with page.expect_download() as download:
+        button.click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, number):
+    with_talk(page, server, TALK, f"?talk={number}")
+    see_title(page, TALK[number - 1].title)
+    expect_fitted(page, [*TALK[number - 1].pictures, QR_CODE])
+    canvas = page.locator(css_class(QR_CODE)).locator("canvas")
+    assert canvas.bounding_box()["width"] >= LEAST
+    link = page.locator(".qr-code .address").text_content()
+    assert link == f"{server}/?v=2&sentence=We+left."
+    matrix = matrix_of(link)
+    assert modules_of(canvas, len(matrix)) == matrix
+    page.goto(link)
+    expect(page.get_by_label("English sentence")).to_have_value("We left.")
+
+
+def test_one_file_holds_the_code(page, server, tmp_path):
+    path = saved(page, server, "Save as one HTML file", tmp_path)
+    page.goto(path.as_uri())
+    slide = page.locator("#slide-1.now:not(.waiting)")
+    link = slide.locator(".qr-code .address").text_content()
+    assert link.startswith(f"{server}/?")
+    matrix = matrix_of(link)
+    assert modules_of(slide.locator(".qr-code canvas"), len(matrix)) == matrix
+
+
+def test_powerpoint_holds_the_code(page, server, tmp_path):
+    path = saved(page, server, "Save for PowerPoint", tmp_path)
+    beside, alone = Presentation(path).slides
+    assert [shape.name for shape in beside.shapes if shape.shape_type == 13][1:] == [
+        "QR code of this scene"
+    ]
+    (picture,) = (shape for shape in alone.shapes if shape.shape_type == 13)
+    dots = Image.open(io.BytesIO(picture.image.blob)).convert("L").point(lambda dot: dot < 128)
+    top = dots.getbbox()[1] + 2  # below what is neither light nor dark
+    left = next(x for x in range(dots.width) if dots.getpixel((x, top)))  # the address is wider
+    matrix = matrix_of(f"{server}/?v=2&sentence=We+left.")
+    # The three corners are dark lines of seven modules.
+    corner = next(x for x in range(left, dots.width) if not dots.getpixel((x, top))) - left
+    module = corner / 7
+    for row, line in enumerate(matrix):
+        for column, dark in enumerate(line):
+            at = [int(start + module * (place + 0.5)) for start, place in
+                  ((left, column), (top, row))]  # fmt: skip
+            assert bool(dots.getpixel(tuple(at))) == bool(dark)
