@@ -67,14 +67,14 @@ export function filmRow({ picture, header, ask, download }) {
 
 /** The canvas of each step, all of one size; the picture goes back to where it was. */
 async function* framesOf(root, header, tell) {
-  /** @type {Steps} */
-  const { count, place, go } = root.moves;
-  const [steps, before] = [count(), place()];
+  /** @type {() => Steps} */
+  const moves = () => root.moves; // a new one each time that the picture is drawn
+  const [steps, before] = [moves().count(), moves().place()];
   const shown = Math.min(steps, MOST_STEPS);
   const at = (frame) => Math.round((frame * (steps - 1)) / Math.max(shown - 1, 1));
   const drawn = async (step, scale) => {
     if (!root.isConnected) throw new Error("The picture is not on the page any more.");
-    root.moves.go(step);
+    moves().go(step);
     return canvasOf(toSvg(root, header.what, header.caption), scale);
   };
   try {
@@ -93,7 +93,7 @@ async function* framesOf(root, header, tell) {
       yield canvas;
     }
   } finally {
-    if (root.isConnected) go(before);
+    if (root.isConnected) moves().go(before);
   }
 }
 

@@ -25,7 +25,7 @@ PAGES = {
     "models": "Your models",
     "talk": "Present",
     "?talk=8": "who looks at whom",
-    "decoding?talk=13": "One token at a time",
+    "decoding?talk=16": "One token at a time",
     "model": "How it learned",
 }
 

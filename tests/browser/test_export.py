@@ -42,7 +42,7 @@ def open_picture(page, server, key):
 
 def save(page, menu, form):
     """The bytes and the name of a file that the menu saves."""
-    if not menu.get_by_role("group", name="Save as").is_visible():
+    if not menu.get_by_role("group", name="Save as", exact=True).is_visible():
         menu.get_by_role("button", name=re.compile("^Save: ")).click()
     with page.expect_download() as saved:
         menu.get_by_role("button", name=form.upper(), exact=True).click()

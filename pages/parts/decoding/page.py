@@ -22,7 +22,7 @@ from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, reading_its_own, written
 from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY, caption
-from pages.shared.show.guess import choose_guess, may_show
+from pages.shared.show.guess import may_show
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About, about_run
 from pages.shared.state.choices import GUESS, GUESS_ROW, TARGET
@@ -104,7 +104,6 @@ def everything(run: ModelRun) -> None:
     made = decoding.writing
     of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
-    choose_guess()
     riddle = partial(likeliest_next, decoding, node)
     if not may_show("player", riddle, of=replace(of, target=""), what=DECODING.title):
         return

@@ -18,6 +18,7 @@ from pages.parts.decoding.strategies import (
 from pages.shared.controls.opening import set_aside
 from pages.shared.link import address
 from pages.shared.runs.run import ModelRun, decoded
+from pages.shared.show.guess import choose_guess
 from pages.shared.show.stage import NOTE, place
 from pages.shared.state import edit_history
 from pages.shared.state.choices import chosen
@@ -68,6 +69,7 @@ def choose_request(run: ModelRun) -> Request | None:
         set_aside()
         choose_layer("decoder")
         choose_head("decoder")
+        choose_guess()
     try:
         strategy, longest = chosen_strategy()
         request = replace(plain, strategy=strategy, longest=longest)
