@@ -33,6 +33,8 @@ export async function imageOf(svg) {
   }
 }
 
+const fontFiles = new Map(); // what was loaded, by its address: films have many images
+
 /** The fonts of the page that an SVG names, written out: an image loads nothing. */
 async function fontFaces(svg) {
   const named = svg.outerHTML;
@@ -49,8 +51,9 @@ async function fontFaces(svg) {
       const [whole, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
       if (!address) return "";
       try {
-        const file = await fetch(new URL(address, rule.parentStyleSheet.href ?? document.baseURI));
-        return rule.cssText.replace(whole, `url(${await dataAddress(await file.blob())})`);
+        const { href } = new URL(address, rule.parentStyleSheet.href ?? document.baseURI);
+        if (!fontFiles.has(href)) fontFiles.set(href, await dataAddress(await (await fetch(href)).blob()));
+        return rule.cssText.replace(whole, `url(${fontFiles.get(href)})`);
       } catch {
         return ""; // the browser's own letters do
       }

@@ -130,6 +130,16 @@ def test_every_slide_is_drawn_and_fits_its_room(deck):
     at(deck, 1)
 
 
+def test_on_a_phone_pictures_stand_above_the_footer(deck):
+    deck.set_viewport_size({"width": 390, "height": 844})
+    for number, slide in enumerate(TALK, start=1):
+        if len(slide.pictures) > 1 and slide.title != "Gone":
+            frame = go(deck, number)
+            lowest = frame.locator(".on").last.bounding_box()
+            footer = frame.locator(".footer").bounding_box()
+            assert lowest["y"] + lowest["height"] <= footer["y"] + 1
+
+
 def test_a_click_in_a_picture_leaves_the_keys_to_the_talk(deck):
     frame = go(deck, GRID)
     frame.get_by_role("button", name=re.compile("^layer 2, head 3: ")).click()

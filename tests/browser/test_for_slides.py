@@ -141,6 +141,26 @@ def test_the_address_shows_one_picture_alone_as_alive_as_on_its_page(page, serve
     assert page.errors == []
 
 
+def test_a_click_in_a_picture_alone_leads_to_no_other_page(page, server):
+    page.goto(f"{server}/?{SCENE}&embed=true&alone=heatmap")
+    picture = page.locator(".heatmap")
+    picture.locator("canvas.map").wait_for()
+    expect(picture.get_by_text("Click a cell")).to_have_count(0)
+    assert read_a_cell(page, picture)[:2] == ("J' → aime", "I")
+    picture.locator("canvas.map").click()
+    page.reload()
+    picture.locator("canvas.map").wait_for()
+    assert "alone=heatmap" in page.url
+    assert "/inside" not in page.url
+
+
+@pytest.mark.parametrize("path", ["training?alone=toy_rates", "positions?alone=dot+products"])
+def test_a_chart_stands_alone(page, server, path):
+    page.goto(f"{server}/{path}&embed=true")
+    charts = page.locator(".svg-container, .vega-embed")
+    expect(charts.filter(visible=True)).to_have_count(1)
+
+
 def test_the_live_picture_gives_a_deck_of_another_host_its_keys(page, start_server, reveal):
     deck = bytearray()
     with listening(deck) as (host, _), start_server(HEADLIGHT_EMBED=host) as app:

@@ -33,7 +33,7 @@ from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
 from pages.shared.show.stage import NOTE, is_staged, place
 from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
-from pages.shared.state.slide import slide
+from pages.shared.state.slide import is_in_slides
 from viz import effect_points, head_effects
 from viz.numbers import number_text
 
@@ -223,7 +223,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: Head, of: About) -> None:
         if (at := picked("estimate-cells")) < len(found.cells):  # else of a text that is gone
             open_inside(*head, *found.cells[at], target=run.target)
 
-    opens = None if slide() else if_taken_apart(run, lambda query, key: None)
+    opens = None if is_in_slides() else if_taken_apart(run, lambda query, key: None)
     picture = effect_points(
         found.true,
         found.estimated,

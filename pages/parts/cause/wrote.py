@@ -31,7 +31,7 @@ from pages.shared.state.choices import (
     chosen,
     select_head,
 )
-from pages.shared.state.slide import slide
+from pages.shared.state.slide import is_in_slides
 from viz import head_effects, sum_bars
 from viz.numbers import number_text
 
@@ -153,7 +153,7 @@ def keys_of_head(
     def open_key(key: int) -> None:
         open_inside(*site, head, pair.step.row, key, target=run.target)
 
-    opens = None if slide() else if_taken_apart(run, lambda _, key: open_key(key))
+    opens = None if is_in_slides() else if_taken_apart(run, lambda _, key: open_key(key))
     picture = sum_bars(
         keys,
         names,

@@ -13,7 +13,7 @@ from pages.shared.link import address
 from pages.shared.show import stage
 from pages.shared.show.pictures import css_class, load_library
 from pages.shared.state.lesson import lesson
-from pages.shared.state.page import PAGES, Page, enter
+from pages.shared.state.page import PAGES, Page, alone, enter
 
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = Path(__file__).with_name("frame.css")
@@ -46,8 +46,8 @@ def open_page(page: Page) -> None:
     saving_talk.stop_if_left()
     address.restore(page)
     classroom.keep_in(page)
-    if alone := address.alone(page):
-        show_alone(page, alone)
+    if picture := alone(page):
+        show_alone(page, picture)
         return
     sidebar(page)
     header = st.container(horizontal=True, vertical_alignment="center", gap="small", key="header")
@@ -66,7 +66,9 @@ def open_page(page: Page) -> None:
 
 def show_alone(page: Page, picture: str) -> None:
     """Draw a page of which one picture is seen, by its key: in a frame of somebody's slides."""
-    st.html(ALONE.replace("PICTURE", css_class(picture)))
+    # Of a chart of Altair's, Streamlit gives the key to nothing.
+    selectors = f"{css_class(picture)}, {css_class(f'chart-{picture}')}"
+    st.html(ALONE.replace("PICTURE", f":is({selectors})"))
     classroom.lock()
     page.body()
     address.publish()

@@ -26,7 +26,7 @@ from pages.shared.state.choices import (
     chosen,
     put,
 )
-from pages.shared.state.page import Page, enter, shown
+from pages.shared.state.page import ALONE, Page, alone, enter, shown
 from pages.shared.state.slide import slide
 
 TOO_MANY_WORDS = (
@@ -47,7 +47,7 @@ def restore(page: Page) -> None:
     enter(page)
     asked = gone_to()
     if asked is not None:
-        st.session_state[link.ALONE] = asked.get(link.ALONE, "")
+        st.session_state[ALONE] = asked.get(ALONE, "")
         apply(asked, page)
         know(asked)
         try:
@@ -156,15 +156,9 @@ def publish() -> None:
     """Write the page's choices into its address; a slide's address names the slide alone."""
     if slide() is None:
         # An empty address is that of a click on another page, which keeps the choices.
-        kept = {link.ALONE: alone(shown()), lesson.PARAMETER: lesson.write(lesson.lesson())}
+        kept = {ALONE: alone(shown()), lesson.PARAMETER: lesson.write(lesson.lesson())}
         named = {name: text for name, text in kept.items() if text}
         write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
-
-
-def alone(page: Page) -> str:
-    """Return the key of the one picture of a page that its address asked for; none is the page."""
-    key = st.session_state.get(link.ALONE, "")
-    return key if key in page.pictures else ""
 
 
 def write(parameters: dict[str, str]) -> None:
@@ -193,10 +187,10 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
         body(*args)
         publish()
 
-    alone = st.fragment(published, run_every=every)
+    apart = st.fragment(published, run_every=every)
 
     @wraps(body)
     def drawn(*args: object) -> None:
-        (alone if slide() is None else published)(*args)
+        (apart if slide() is None else published)(*args)
 
     return drawn

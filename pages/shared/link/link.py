@@ -8,11 +8,11 @@ from typing import Any
 from model.shape import Shape
 from pages.shared.state import lesson
 from pages.shared.state.choice import Choice
+from pages.shared.state.page import ALONE
 
 VERSION = "2"  # of what links mean; those without one are of version 1, which can be read too
 VERSION_KEY = "v"
 GONE = "changed"  # a switch of one page for what every page does now
-ALONE = "alone"  # the key of the one picture to show of a page
 ELSEWHERE = (GONE, ALONE, lesson.PARAMETER)  # parameters that are no choices
 
 Values = Mapping[str, Any]  # what was chosen, by the key of the choice

@@ -23,7 +23,7 @@ from pages.shared.state.choices import (
     select_head,
 )
 from pages.shared.state.page import PAGES, shown
-from pages.shared.state.slide import slide
+from pages.shared.state.slide import is_in_slides
 from viz import CanvasPicture
 
 WEIGHT_BAR = "weight-bar"  # the key of what says a weight on the page Inside a head
@@ -42,10 +42,10 @@ def attention_map(
 ) -> None:
     """Draw a heatmap; for `of` and `what` see `show`.
 
-    A click on a cell calls `open_cell`, which may lead to another page, if there is one. On a slide
-    it reads the cell.
+    A click on a cell calls `open_cell`, which may lead to another page, if there is one. On
+    slides it reads the cell.
     """
-    if slide():
+    if is_in_slides():
         show(picture.having(clickable=False), key, of=of, what=what)
         return
 
@@ -86,9 +86,9 @@ def open_inside(
     """Open the page Inside a head at one cell of one run; everything counts from 0. A callback.
 
     `summed_up` names the mean or maximum that was clicked, of which this is the largest weight. On
-    a slide it does nothing: no click leaves a talk.
+    slides it does nothing.
     """
-    if slide():
+    if is_in_slides():
         return
     select_head(kind, layer, head)
     run = {INSIDE_OF: chosen(SENTENCE), INSIDE_TARGET: target, INSIDE_PAD_TO: pad_to}

@@ -13,7 +13,7 @@ from pages.shared.show.cells import follow, lead_to
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import LAYER, MASK_KIND, SENTENCE, TARGET, chosen, put
 from pages.shared.state.page import PAGES, shown
-from pages.shared.state.slide import slide
+from pages.shared.state.slide import is_in_slides, slide
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def close_edge(
 ) -> None:
     """Close cells in all heads of some layers, or of all, and open the page Masks; a callback.
 
-    `words` say there what was closed. On a slide it does nothing: no click leaves a talk.
+    `words` say there what was closed. On slides it does nothing.
     """
-    if slide():
+    if is_in_slides():
         return
     cells = tuple(
         CellEdit(kind, query, key, opened=False, layer=layer)

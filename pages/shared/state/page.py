@@ -49,12 +49,19 @@ class Page:
         return (*COMMON, *self.choices)
 
 
+ALONE = "alone"  # the key of the one picture to show of a page, in an address
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
 
 
 def shown() -> Page | None:
     """Return the page that is shown, or whose pictures a slide shows."""
     return st.session_state.get("page")
+
+
+def alone(page: Page) -> str:
+    """Return the key of the one picture of a page that its address asked for; none is the page."""
+    key = st.session_state.get(ALONE, "")
+    return key if key in page.pictures else ""
 
 
 def enter(page: Page) -> None:

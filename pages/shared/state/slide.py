@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared.state import edit_history
-from pages.shared.state.page import PAGES, Page, shown
+from pages.shared.state.page import PAGES, Page, alone, shown
 
 MADE = ("branches", "node")  # on the page Decoding: texts that begin with forced tokens
 
@@ -35,6 +35,15 @@ def turn_to(number: int | None) -> None:
     and what was clicked on a slide would then be chosen on the page that the talk was left for.
     """
     st.session_state.turning = number
+
+
+def is_in_slides() -> bool:
+    """Return whether what is drawn stands on a slide, of a talk here or in a frame elsewhere.
+
+    No click leads to another page there: there would be no way back.
+    """
+    page = shown()
+    return slide() is not None or (page is not None and alone(page) != "")
 
 
 def is_leaving() -> bool:
