@@ -15,6 +15,7 @@ const WORDS = {
 const COPIED = "Copied: paste it into the HTML of a slide.";
 const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
 const ROOM = 90; // pixels of a frame for the caption
+const TALLEST = 560; // pixels of a frame, so that a slide has room for it under its title
 
 /**
  * Buttons that copy a picture for other people's slides: their element, and `give`, which is told
@@ -53,9 +54,24 @@ export function slideCopies(names, copy) {
 /** A frame of some height that holds a page, in which the deck's keys go to the deck. */
 export function frameOf(page, title, height) {
   const frame = element("iframe", "", "", { title, loading: "lazy", style: "border:0;width:100%" });
-  frame.setAttribute("height", String(Math.ceil(height) + ROOM));
-  frame.setAttribute("srcdoc", `${page}<script>(${passKeysOn})(${JSON.stringify(DECK_KEYS)})</script>`);
+  frame.setAttribute("height", String(Math.min(Math.ceil(height) + ROOM, TALLEST)));
+  const script = `(${passKeysOn})(${JSON.stringify(DECK_KEYS)});(${fitInFrame})()`;
+  frame.setAttribute("srcdoc", `${page}<script>${script}</script>`);
   return frame.outerHTML;
+}
+
+/** Keep a picture as small as its frame; written as one function, since the frame gets its text. */
+function fitInFrame() {
+  const edge = 24; // pixels
+  function fit() {
+    /** @type {HTMLElement | null} */
+    const picture = document.querySelector("#picture, body > svg");
+    const { top, height } = picture.getBoundingClientRect();
+    const room = (innerHeight - edge - top) / height;
+    if (height && room < 1) picture.style.zoom = String(room * (Number(picture.style.zoom) || 1));
+  }
+  new ResizeObserver(fit).observe(document.documentElement);
+  for (const wait of [100, 400]) setTimeout(fit, wait); // a picture finds its own size first
 }
 
 /** The address at which this app shows a picture alone. */

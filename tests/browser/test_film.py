@@ -55,7 +55,7 @@ def test_a_decoding_is_recorded_step_by_step_and_stays_where_it_was(page, decodi
     expect(decoding.locator(".counter")).to_have_text(f"step 2 of {steps}")
     page.goto("about:blank")  # a page without the app's policy
     seconds, width, height = page.evaluate(LENGTH, base64.b64encode(data).decode())
-    assert seconds >= steps / 8  # busy cores draw later, never sooner
+    assert seconds >= (steps - 1) / 8  # from the first to the last; busy cores draw later
     assert 700 <= width <= 1280
     assert height % 2 == 0
     assert not wrong(page)

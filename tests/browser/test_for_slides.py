@@ -197,3 +197,21 @@ def test_a_chart_can_be_copied_as_it_looks(page, server):
     expect(menu.get_by_text("Copied: paste it")).to_be_visible()
     page.set_content(page.evaluate("() => navigator.clipboard.readText()"))
     expect(page.frame_locator("iframe").locator("svg").first).to_be_visible()
+
+
+def test_a_tall_picture_is_as_small_as_its_frame(page, server, deck):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+    page.goto(f"{server}/decoding?{SCENE}")
+    menu = page.locator(".st-key-player .save-menu")
+    menu.get_by_role("button", name=re.compile("^Save: ")).focus()
+    page.keyboard.press("Enter")
+    menu.get_by_role("button", name="Frame", exact=True).click()
+    expect(menu.get_by_text("Copied: paste it")).to_be_visible()
+    deck(page.evaluate("() => navigator.clipboard.readText()"))
+    page.wait_for_function(
+        """() => {
+            const { contentDocument, clientHeight } = document.querySelector("iframe");
+            const picture = contentDocument?.querySelector("#picture canvas, #picture .transport");
+            return picture && contentDocument.documentElement.scrollHeight <= clientHeight + 1;
+        }"""
+    )

@@ -37,7 +37,7 @@ class Lesson:
 def read(text: str) -> Lesson:
     """Read what is open: pages, and behind a colon controls, both with commas between them.
 
-    Raises ValueError for a text that makes no sense, or a page that there is not.
+    Raises ValueError for a text that makes no sense, or a page or control that there is not.
     """
     pages, _, controls = text[:LONGEST].partition(":")
     for names in filter(None, (pages, controls)):
@@ -46,6 +46,9 @@ def read(text: str) -> Lesson:
     lesson = Lesson(*(tuple(filter(None, names.split(","))) for names in (pages, controls)))
     if unknown := [page for page in lesson.pages if page not in PAGES]:
         raise ValueError(f"There is no page {unknown[0]}.")
+    known = {choice.key for page in PAGES.values() for choice in page.linked} | {CLICKS, BUTTONS}
+    if unknown := set(lesson.controls) - known:
+        raise ValueError(f"There is no control {min(unknown)}.")
     return lesson
 
 

@@ -30,9 +30,11 @@ def test_what_is_not_named_is_closed_and_nothing_named_is_all_open():
     assert Lesson().allows(BUTTONS)
 
 
-@pytest.mark.parametrize("text", ["<b>", "heads,", "heads:a b", "nothing", "Heads", "é", ":,"])
+@pytest.mark.parametrize(
+    "text", ["<b>", "heads,", "heads:a b", "nothing", "heads:nothing", "Heads", "é", ":,"]
+)
 def test_what_makes_no_sense_is_refused(text):
-    with pytest.raises(ValueError, match=r"no page|no list"):
+    with pytest.raises(ValueError, match=r"no page|no list|no control"):
         read(text)
 
 
