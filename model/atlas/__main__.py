@@ -15,7 +15,7 @@ from tqdm import tqdm
 from model.atlas.corpus import digest, windows
 from model.atlas.counting import Count, count_window, merge
 from model.atlas.looking import search
-from model.atlas.results import SAVED_EVERY, finish
+from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
 from model.library.loading import load_model
 from model.reader import Reader
@@ -59,7 +59,11 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="TOKEN",
         help="tell where heads look from a token, in the sentences kept",
     )
-    return parser  # fmt: skip
+    parser.add_argument("--window", type=int, default=WINDOW, metavar="LINES", help="at once")
+    parser.add_argument(
+        "--save-every", type=float, default=10, metavar="SECONDS", help="to go on from there"
+    )
+    return parser
 
 
 def main() -> None:
@@ -70,6 +74,7 @@ def main() -> None:
         if options.search:
             print_search(reader, load_count(options.output), options.search)
             return
+        damage = None
         if options.merge:
             count = reduce(merge, map(load_count, options.merge))
             check_about(count, {"weights": digest_of(reader)}, options.merge[0])
@@ -77,24 +82,40 @@ def main() -> None:
         elif options.text is None:
             raise ValueError("Name a file to count with --text, or folders with --merge.")
         else:
-            count = counted(reader, options)
+            count, damage = counted(reader, options)
         if options.part == "1/1":
             finish(reader, count, options.output, options.effects)
         tell(count)
+        sys.exit(damage)
     except OSError as error:
-        sys.exit(f"{error.filename or options.output}: {error.strerror or error}. What was kept "
-                 "before is whole; set right what is wrong, and run this again.")  # fmt: skip
+        sys.exit(unwritten(error, options.output))
     except ValueError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit("\nStopped. What was counted is kept; the same command goes on.")
 
 
-def counted(reader: Reader, options: argparse.Namespace) -> Count:
+def unwritten(error: OSError, folder: Path) -> str:
+    """Return what to do where the system says no; what has no number says so itself."""
+    if error.errno is None:
+        return str(error)
+    return (
+        f"{error.filename or folder}: {error.strerror}. What was kept before is whole: set this "
+        "right, and the same command goes on."
+    )
+
+
+def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | None]:
     """Return the count of a text, or of a part of it, gone on with where one was begun.
 
-    Raises ValueError for a text with nothing to count, or a folder with another count.
+    Beside it is what is wrong with the file further on, if anything. Raises ValueError for a text
+    with nothing to count, or a folder with another count, and OSError if nothing can be written.
     """
+    if not options.text.is_file():
+        raise ValueError(f"{options.text} is no file: name one with lines of text.")
+    if options.window < 1:
+        raise ValueError("A window has at least one line.")
+    options.output.mkdir(parents=True, exist_ok=True)
     part, parts = part_of(options.part)
     about = {
         "model": str(options.model),
@@ -102,14 +123,14 @@ def counted(reader: Reader, options: argparse.Namespace) -> Count:
         "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},
         "text": options.text.name,
         "bytes": digest(options.text),
-        "window": WINDOW,
+        "window": options.window,
     }
     count = Count(about)
     if (options.output / COUNT).exists():
         count = load_count(options.output)
         check_about(count, about, options.output)
     done = {*count.windows}
-    left = windows(options.text, WINDOW, lambda n: n not in done and n % parts == part - 1)
+    left = windows(options.text, options.window, lambda n: n not in done and n % parts == part - 1)
     saved, bar, damage = time.monotonic(), None, None
     try:
         for window in left:
@@ -118,21 +139,19 @@ def counted(reader: Reader, options: argparse.Namespace) -> Count:
                 sizes = {"total": options.text.stat().st_size, "initial": window.at}
                 bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
             bar.update(window.at - bar.n)
-            if time.monotonic() - saved > SAVED_EVERY:
+            if time.monotonic() - saved > options.save_every:
                 save_count(options.output, count)
                 saved = time.monotonic()
     except ValueError as error:  # of a file that is damaged further on
-        damage = error
+        damage = str(error)
     finally:
         if bar is not None:
             bar.close()
         if {*count.windows} - done:
             save_count(options.output, count)
-    if damage is not None:
-        raise damage
     if not count.sentences and parts == 1:
-        raise ValueError(nothing_in(options.text, count))
-    return count
+        raise ValueError(damage or nothing_in(options.text, count))
+    return count, damage
 
 
 def part_of(text: str) -> tuple[int, int]:

@@ -32,6 +32,7 @@ from model.trace import AttentionRecord, Run, Site, Trace
 from model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
+CUT = "longer than the model reads, counted as far as it does"
 COMPARED_ALL = 1_000  # lines in which heads are compared with each other, then every tenth
 COMPARED_EVERY = 10
 
@@ -122,7 +123,7 @@ def tokenized(
         try:
             trace = read(reader, line, target)
             if longest(trace) >= reader.shape.max_positions and is_cut(reader, line):
-                became["counted as far as the model reads"] += 1
+                became[CUT] += 1
             found.append((line, trace))
         except ValueError:
             became["nothing that the model reads"] += 1

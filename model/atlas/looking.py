@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.atlas.corpus import Line
-from model.atlas.counting import Count, read, rows_of
+from model.atlas.counting import Count, is_punctuation, read, rows_of
 from model.atlas.examples import NOBODY
 from model.atlas.figures import clearest_pattern, kinds_of
 from model.insight.rows import Rows
@@ -119,7 +119,7 @@ def search(reader: Reader, count: Count, word: str) -> tuple[list[Looked], list[
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
     """Return where a token stands that is no part of a longer word, capitals or not."""
-    pieces = as_pieces(tokens)
+    pieces, sign = as_pieces(tokens), is_punctuation(wanted)
     words: dict[int, str] = {}
     for piece in pieces:
         words[piece.word] = words.get(piece.word, "") + piece.text
@@ -127,7 +127,7 @@ def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
         place
         for place, piece in enumerate(pieces)
         if piece.text.casefold() == wanted
-        and not any(sign.isalnum() for sign in words[piece.word].replace(piece.text, "", 1))
+        and (sign or not any(map(str.isalnum, words[piece.word].replace(piece.text, "", 1))))
     ]
 
 
