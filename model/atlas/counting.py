@@ -33,10 +33,13 @@ from model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
 CUT = "longer than the model reads, counted as far as it does"
+REFUSED = "nothing that the model reads"
+LARGEST_DIFFERENCE = 1e-4  # of weights; float32 leaves some 1e-6
 COMPARED_ALL = 1_000  # lines in which heads are compared with each other, then every tenth
 COMPARED_EVERY = 10
 
 Text = tuple[str, str | None]
+Sentence = tuple[Line, Trace]
 
 
 @dataclass
@@ -96,27 +99,58 @@ class Weights(Trace):
 def count_window(reader: Reader, window: Window, about: dict[str, object]) -> Count:
     """Return the count of one window of a corpus."""
     count = Count(about, [window.number], Counter(window.became))
-    for batch in batches(reader, tokenized(reader, window.lines, count.lines)):
-        lines, traces = [line for line, _ in batch], [trace for _, trace in batch]
-        numbers = np.array([line.number for line in lines])
-        short = np.array([longest(trace) <= MOST for trace in traces])
-        compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
-        for rows in rows_of(reader, traces):
-            sums, scores = sums_of(rows, compared.to(rows.weights.device))
-            count.sums = add(count.sums, sums)
-            for name in BADGES.keys() & scores.keys():
-                found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, short)
-                count.best = merge_best(count.best, found)
-        count.lines["counted"] += len(lines)
+    sentences = tokenized(reader, window.lines, count.lines)
+    for batch in batches(reader, sentences, padded=takes_padding(reader, sentences)):
+        try:
+            count_batch(reader, batch, count)
+        except ValueError:  # of a model whose own code cannot do it for one of them
+            for one in batch:
+                try:
+                    count_batch(reader, [one], count)
+                except ValueError:
+                    count.lines[REFUSED] += 1
     texts = {line.number: (line.text, line.second) for line in window.lines}
     count.texts = {number: texts[number] for number in sorted(lines_of(count.best))}
     count.sample = sampled(window.lines)
     return count
 
 
-def tokenized(
-    reader: Reader, lines: Sequence[Line], became: Counter[str]
-) -> list[tuple[Line, Trace]]:
+def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None:
+    """Count sentences side by side; raises ValueError, with none counted, if the model cannot."""
+    numbers = np.array([line.number for line, _ in batch])
+    short = np.array([longest(trace) <= MOST for _, trace in batch])
+    compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
+    for rows in rows_of(reader, [trace for _, trace in batch]):
+        sums, scores = sums_of(rows, compared.to(rows.weights.device))
+        count.sums = add(count.sums, sums)
+        for name in BADGES.keys() & scores.keys():
+            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, short)
+            count.best = merge_best(count.best, found)
+    count.lines["counted"] += len(batch)
+
+
+def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
+    """Return whether the weights of the shortest sentence stay the same beside the longest.
+
+    Other people's code may let padding be seen, or refuse it.
+    """
+    if not sentences:
+        return True
+    traces = sorted((trace for _, trace in sentences), key=lengths)
+    try:
+        for alone, beside in zip(
+            rows_of(reader, traces[:1]), rows_of(reader, [traces[0], traces[-1]]), strict=True
+        ):
+            queries, keys = alone.weights.shape[-2:]
+            apart = beside.weights[:, :1, :, :queries, :keys] - alone.weights
+            if not apart.abs().max() <= LARGEST_DIFFERENCE:
+                return False
+    except ValueError:
+        return False
+    return True
+
+
+def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> list[Sentence]:
     """Return what the model reads of each line, and count what it cannot read, or not whole."""
     found = []
     for line, target in zip(lines, targets(reader, lines), strict=True):
@@ -126,7 +160,7 @@ def tokenized(
                 became[CUT] += 1
             found.append((line, trace))
         except ValueError:
-            became["nothing that the model reads"] += 1
+            became[REFUSED] += 1
     return found
 
 
@@ -173,12 +207,17 @@ def longest(trace: Trace) -> int:
 
 
 def batches(
-    reader: Reader, read: Sequence[tuple[Line, Trace]]
-) -> Iterator[list[tuple[Line, Trace]]]:
-    """Yield sentences of like length together, as many as memory is meant for."""
-    batch: list[tuple[Line, Trace]] = []
-    for one in sorted(read, key=lambda one: lengths(one[1])):
-        if batch and numbers_of(reader, [*batch, one]) > NUMBERS_AT_ONCE:
+    reader: Reader, sentences: Sequence[Sentence], *, padded: bool = True
+) -> Iterator[list[Sentence]]:
+    """Yield sentences of like length together, or of the same if they are not to be padded.
+
+    They are as many as memory is meant for.
+    """
+    batch: list[Sentence] = []
+    for one in sorted(sentences, key=lambda one: lengths(one[1])):
+        unlike = batch and lengths(batch[-1][1]) != lengths(one[1])
+        full = batch and numbers_of(reader, len(batch) + 1, one) > NUMBERS_AT_ONCE
+        if full or (unlike and not padded):
             yield batch
             batch = []
         batch.append(one)
@@ -191,11 +230,11 @@ def lengths(trace: Trace) -> tuple[int, int, int]:
     return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
 
 
-def numbers_of(reader: Reader, batch: Sequence[tuple[Line, Trace]]) -> int:
-    """Return how many weights a batch has, the last sentence of which is the longest."""
-    size = longest(batch[-1][1])
+def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
+    """Return how many weights so many sentences have, the last of which is the longest."""
+    size = longest(last[1])
     heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
-    return len(batch) * heads * size * size
+    return sentences * heads * size * size
 
 
 @torch.inference_mode()

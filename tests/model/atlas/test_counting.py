@@ -1,5 +1,7 @@
 """Counting a corpus: figures that can be said otherwise, in any order, in parts."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,10 @@ from model.atlas.corpus import Line, Window
 from model.atlas.counting import (
     CUT,
     NUMBERS_AT_ONCE,
+    REFUSED,
     batches,
     count_window,
+    lengths,
     merge,
     numbers_of,
     read,
@@ -134,8 +138,39 @@ def test_batches_stay_within_memory_and_lose_nobody(shipped):
     ]
     found = list(batches(shipped, read_lines))
     assert sorted(line.number for batch in found for line, _ in batch) == list(range(300))
-    assert all(len(b) == 1 or numbers_of(shipped, b) <= NUMBERS_AT_ONCE for b in found)
+    assert all(len(b) == 1 or numbers_of(shipped, len(b), b[-1]) <= NUMBERS_AT_ONCE for b in found)
     assert max(map(len, found)) > 1
+
+
+def test_a_model_that_sees_padding_reads_only_what_is_as_long(shipped, lines, whole, monkeypatch):
+    together = shipped.read_together
+
+    def careless(traces, run):
+        together(traces, run)
+        if len({lengths(trace) for trace in traces}) > 1:
+            for weights in run.trace.looks.values():
+                weights.fill_(0.5)
+
+    monkeypatch.setattr(shipped, "read_together", careless)
+    assert_same(counted(shipped, lines), whole)
+
+
+def test_a_sentence_that_a_model_refuses_leaves_the_others(shipped, lines, monkeypatch):
+    together = shipped.read_together
+    unwanted = read(shipped, lines[3])
+
+    def choosy(traces, run):
+        if unwanted in traces:
+            raise ValueError("Not this one.")
+        together(traces, run)
+
+    monkeypatch.setattr(shipped, "read_together", choosy)
+    found = counted(shipped, lines)
+    monkeypatch.undo()
+    expected = counted(shipped, [line for line in lines if line.number != 3])
+    assert found.lines == expected.lines + Counter({REFUSED: 1})
+    found.lines = expected.lines
+    assert_same(found, expected)
 
 
 def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(shipped, lines, whole):
