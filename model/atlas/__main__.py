@@ -21,6 +21,7 @@ from model.library.loading import load_model
 from model.reader import Reader
 
 WINDOW = 1_024  # lines
+VERSION = 1  # of what is summed up; counts of another one do not merge
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -118,6 +119,7 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
     options.output.mkdir(parents=True, exist_ok=True)
     part, parts = part_of(options.part)
     about = {
+        "version": VERSION,
         "model": str(options.model),
         "weights": digest_of(reader),
         "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},

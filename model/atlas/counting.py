@@ -35,7 +35,7 @@ NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copi
 CUT = "longer than the model reads, counted as far as it does"
 REFUSED = "nothing that the model reads"
 LARGEST_DIFFERENCE = 1e-4  # of weights; float32 leaves some 1e-6
-COMPARED_ALL = 1_000  # lines in which heads are compared with each other, then every tenth
+COMPARED_ALL = 200  # lines in which heads are compared with each other, then every tenth
 COMPARED_EVERY = 10
 
 Text = tuple[str, str | None]

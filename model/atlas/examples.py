@@ -38,9 +38,10 @@ def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, short: n
 
 def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the KEPT highest scores (..., N) with their lines; of equal ones the earlier lines."""
-    missing = [(0, 0)] * (scores.ndim - 1) + [(0, max(0, KEPT - scores.shape[-1]))]
-    scores = np.pad(scores, missing, constant_values=-np.inf)
-    lines = np.pad(lines, missing, constant_values=NOBODY)
+    if (few := KEPT - scores.shape[-1]) > 0:
+        missing = [(0, 0)] * (scores.ndim - 1) + [(0, few)]
+        scores = np.pad(scores, missing, constant_values=-np.inf)
+        lines = np.pad(lines, missing, constant_values=NOBODY)
     order = np.lexsort((lines, -scores), axis=-1)[..., :KEPT]
     return np.take_along_axis(scores, order, -1), np.take_along_axis(lines, order, -1)
 

@@ -90,7 +90,7 @@ MADE_OF_SUMS = (
               "part of twice their sum (the source has mean absolute deviations, which do not "
               "merge)", "share", KINDS, VIG),
     Statistic("distance to other heads", "the Jensen-Shannon divergence of the rows of two heads, "
-              "in the mean over rows: over the first 1,000 lines, and every tenth thereafter",
+              "in the mean over rows: over the first 200 lines, and every tenth thereafter",
               "nats", KINDS, f"{CLARK}, 6"),
 )  # fmt: skip
 ALL = (*STATISTICS, *MADE_OF_SUMS)
