@@ -66,6 +66,22 @@ class Continuer(OwnReader):
         `pad_to` pads it if it is shorter. Raises ValueError if there is nothing to read, or a
         `second` text, or words to mask.
         """
+        trace = self.tokenized(text, target, second=second, masked=masked, pad_to=pad_to)
+        trace.full = sites
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
+    def tokenized(
+        self,
+        text: str,
+        target: str | Writing | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Trace:
+        """Return a trace of what the decoder reads; see `Reader.tokenized`."""
         if (second and second.strip()) or masked:
             raise ValueError(MISSING["mask words" if masked else "read a pair"])
         self.refuse_padding(pad_to)
@@ -74,9 +90,13 @@ class Continuer(OwnReader):
         else:
             more = self.tokenizer.encode(target) if target else []
         read = [*self.read(text), *more][: self.model.config.max_positions]
-        trace = Trace(target_tokens=self.pad(read, pad_to), full=sites)
-        self.rerun(trace, Run(edits or {}, trace))
-        return trace
+        return Trace(target_tokens=self.pad(read, pad_to))
+
+    @torch.inference_mode()
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        """Run the decoder over a batch, without logits; see `Reader.read_together`."""
+        ids = self.padded_ids([trace.target_tokens for trace in traces])
+        self.model.decoder(ids, None, self.model.target_mask(ids), None, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, T, V)."""

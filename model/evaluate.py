@@ -14,6 +14,7 @@ from tqdm import tqdm
 from model.decoding.search import Decoded, decode
 from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
+from model.trace import RunEdits
 from model.training.data import group_references, read_pairs
 from model.transformer import Transformer
 
@@ -37,8 +38,9 @@ def decode_all(
     sentences: Sequence[str],
     batch_size: int = 128,
     progress: bool = False,
+    edits: RunEdits | None = None,
 ) -> list[Decoded]:
-    """Decode many sentences greedily, sentences of like length together."""
+    """Decode many sentences greedily, sentences of like length together, under edits if any."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
@@ -49,14 +51,14 @@ def decode_all(
         source_ids = pad([source_sequence(encoded[row]) for row in rows]).to(device)
         longest = min(limit, 2 * source_ids.size(1) + 10)
         for row, decoded in zip(
-            rows, decode(model, source_ids, max_new_tokens=longest), strict=True
+            rows, decode(model, source_ids, max_new_tokens=longest, edits=edits), strict=True
         ):
             found[row] = decoded
     return found
 
 
 def translate_all(
-    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], **options: int
+    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], **options: object
 ) -> list[str]:
     """Return greedy translations of many sentences; for `options` see `decode_all`."""
     decoded = decode_all(model, tokenizer, sentences, **options)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from model.reader import Ability, Question
-from model.sequences import token_ids
+from model.sequences import pad, token_ids
 from model.stream import DecoderStream, stream_of
 from model.tokenizer import Tokenizer
 from model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token
@@ -107,3 +107,7 @@ class OwnReader:
     def ids(self, tokens: Sequence[Token]) -> Tensor:
         """Tokens -> (1, T) ids on the model's device."""
         return token_ids(tokens, self.model.device)
+
+    def padded_ids(self, lines: Sequence[Sequence[Token]]) -> Tensor:
+        """Tokens of several texts -> (B, T) ids on the model's device."""
+        return pad([[token.id for token in tokens] for tokens in lines]).to(self.model.device)

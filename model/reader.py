@@ -90,6 +90,28 @@ class Reader(Protocol):
         Raises ValueError if there is nothing to read, or something that this model cannot read.
         """
 
+    def tokenized(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Trace:
+        """Return a trace of the tokens that a run over a text reads, with nothing recorded yet.
+
+        The arguments and errors are those of `trace`; `edits` matter to a target that the model
+        writes itself.
+        """
+
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        """Run over the tokens of several traces side by side, and say nothing.
+
+        Each is padded on the right to the longest; `run.trace` records them as a batch.
+        """
+
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
 

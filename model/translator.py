@@ -146,6 +146,24 @@ class Translator(OwnReader):
         weights. Raises ValueError if there is nothing to read, or a `second` text, or words to
         mask.
         """
+        trace = self.tokenized(
+            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
+        )
+        trace.full = sites
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
+    def tokenized(
+        self,
+        text: str,
+        target: str | Translation | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Trace:
+        """Return a trace of what both sides read; see `Reader.tokenized`."""
         if (second and second.strip()) or masked:
             raise ValueError(MISSING["mask words" if masked else "read a pair"])
         if target is None:
@@ -155,13 +173,16 @@ class Translator(OwnReader):
         else:
             written = self.tokenizer.encode(target)[: self.max_tokens]
         target_tokens = [self.tokenizer.special_token(START_ID), *written]
-        trace = Trace(
-            source_tokens=self.read(text, pad_to),
-            target_tokens=self.pad(target_tokens, pad_to),
-            full=sites,
-        )
-        self.rerun(trace, Run(edits or {}, trace))
-        return trace
+        return Trace(self.read(text, pad_to), self.pad(target_tokens, pad_to))
+
+    @torch.inference_mode()
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        """Run both sides over a batch, without logits; see `Reader.read_together`."""
+        source_ids = self.padded_ids([trace.source_tokens for trace in traces])
+        target_ids = self.padded_ids([trace.target_tokens for trace in traces])
+        memory = self.model.encode(source_ids, run)
+        masks = self.model.target_mask(target_ids), self.model.source_mask(source_ids)
+        self.model.decoder(target_ids, memory, *masks, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, T, V)."""

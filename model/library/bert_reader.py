@@ -149,12 +149,33 @@ class BertReader(Answering):
         The tokens of the trace are Pieces, and all its sites the encoder's. The rows of its logits
         are those of the masked tokens, one of classes, or the beginning and the end of an answer.
         """
-        if target is not None:
-            raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
-        pieces = self.read(text, second, masked=masked, pad_to=pad_to)
-        trace = Trace(source_tokens=pieces, full=sites)
+        trace = self.tokenized(text, target, second=second, masked=masked, pad_to=pad_to)
+        trace.full = sites
         self.rerun(trace, Run(edits or {}, trace))
         return trace
+
+    def tokenized(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Trace:
+        """Return a trace of the pieces that are read; see `Reader.tokenized`."""
+        if target is not None:
+            raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
+        return Trace(source_tokens=self.read(text, second, masked=masked, pad_to=pad_to))
+
+    @torch.inference_mode()
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        """Run over a batch, without logits; see `Reader.read_together`."""
+        longest = max(len(trace.source_tokens) for trace in traces)
+        lines = [self.tokenizer.pad(trace.source_tokens, longest) for trace in traces]
+        ids, segments = zip(*map(self.model.inputs, lines), strict=True)
+        self.model(torch.cat(ids), torch.cat(segments), run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.

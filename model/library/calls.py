@@ -11,7 +11,6 @@ from torch import Tensor
 from model.library.attachment import Attachment
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
-from model.sequences import token_ids
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
@@ -33,30 +32,44 @@ class Calls:
 
     def __call__(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
         """Call the model on the tokens of a trace, as often as there are edits in a batch."""
-        edits = attention_edits(run.edits)
-        rows = max((batch_size(edit) for edit in edits.values()), default=1)
+        rows = max((batch_size(edit) for edit in attention_edits(run.edits).values()), default=1)
+        return self.together([trace] * rows, run, **options)
+
+    def together(self, traces: Sequence[Trace], run: Run, **options: bool) -> Mapping[str, Tensor]:
+        """Call the model on the tokens of several traces side by side, each padded on the right."""
         kinds = self.attached.kinds
         if "encoder" in kinds:
-            inputs = self.inputs(trace.source_tokens, rows)
+            inputs = self.inputs([trace.source_tokens for trace in traces])
             if "decoder" in kinds:
-                decoder = self.inputs(trace.target_tokens, rows)
+                decoder = self.inputs([trace.target_tokens for trace in traces])
                 inputs |= {f"decoder_{name}": part for name, part in decoder.items()}
         else:
-            inputs = self.inputs(trace.target_tokens, rows)
+            inputs = self.inputs([trace.target_tokens for trace in traces])
         if "decoder" in kinds:
             options["use_cache"] = False
-        with self.attached.watching(Run(edits, run.trace)):
+        with self.attached.watching(Run(attention_edits(run.edits), run.trace)):
             return self.model(**inputs, **options)
 
-    def inputs(self, pieces: Sequence[Piece], rows: int) -> dict[str, Tensor]:
-        """Return what the model is called with for pieces, so many times: each (rows, T)."""
-        device = self.model.device
-        inputs = {"input_ids": token_ids(pieces, device)}
+    def inputs(self, lines: Sequence[Sequence[Piece]]) -> dict[str, Tensor]:
+        """Return what the model is called with for the pieces of each row: each (rows, T).
+
+        What fills a line up is hidden from the rest, so any token does for it.
+        """
+        counts = torch.tensor([[self.tokens.unpadded(pieces)] for pieces in lines])
+        longest, filling = max(map(len, lines)), self.tokens.tokenizer.pad_token_id or 0
+        ids = [[piece.id for piece in pieces] for pieces in lines]
+        inputs = {"input_ids": filled(ids, longest, filling)}
         if self.takes_segments:
-            inputs["token_type_ids"] = torch.tensor([[p.segment for p in pieces]], device=device)
-        if (count := self.tokens.unpadded(pieces)) < len(pieces):
-            inputs["attention_mask"] = (torch.arange(len(pieces), device=device) < count)[None]
-        return {name: part.expand(rows, -1) for name, part in inputs.items()}
+            segments = [[piece.segment for piece in pieces] for pieces in lines]
+            inputs["token_type_ids"] = filled(segments, longest, 0)
+        if counts.min() < longest:
+            inputs["attention_mask"] = torch.arange(longest) < counts
+        return {name: part.to(self.model.device) for name, part in inputs.items()}
+
+
+def filled(rows: Sequence[list[int]], length: int, filling: int) -> Tensor:
+    """Return rows of numbers (rows, length), each filled up on the right."""
+    return torch.tensor([row + [filling] * (length - len(row)) for row in rows])
 
 
 def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:

@@ -116,21 +116,43 @@ class TransformersReader(Answering):
         The tokens are Pieces. The trace has logits of every token that a decoder reads, of the
         masked tokens, of the classes in one row, or of an answer's first and last place in two.
         """
+        trace = self.tokenized(
+            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
+        )
+        trace.full = sites
+        outputs = self.calls(trace, Run(edits or {}, trace), output_hidden_states=True)
+        trace.logits = self.answers.rows(trace, outputs)
+        trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
+        return trace
+
+    @torch.inference_mode()
+    def tokenized(
+        self,
+        text: str,
+        target: str | Writing | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Trace:
+        """Return a trace of what both sides read; see `Reader.tokenized`."""
         if target is not None and not self.reads_target:
             raise ValueError(
                 "This model has no decoder that could read a second text: give it one."
             )
-        read, trace = self.read(text, second, masked), Trace(full=sites)
-        run = Run(edits or {}, trace)
+        read, trace = self.read(text, second, masked), Trace()
         if self.reads_source:
             trace.source_tokens = self.tokens.pad(read, pad_to)
         if self.reads_target:
-            written = self.target(trace, text, target, run.edits)
+            written = self.target(trace, text, target, edits or {})
             trace.target_tokens = self.tokens.pad(written, pad_to)
-        outputs = self.calls(trace, run, output_hidden_states=True)
-        trace.logits = self.answers.rows(trace, outputs)
-        trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
         return trace
+
+    @torch.inference_mode()
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        """Run over a batch; see `Reader.read_together`."""
+        self.calls.together(traces, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; see `Reader.rerun`.

@@ -1,0 +1,89 @@
+"""python -m bench.atlas: the heads of the shipped model over a corpus.
+
+- `atlas`: sentences a second, against a plain loop of traced passes alone over
+  the same sentences, one at a time and with no statistics.
+- `atlas memory`: the most memory of this process at the end of the corpus, against its first third.
+
+The sentences are words of the model's own vocabulary, as many as in everyday sentences, unless a
+file of pairs is named.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from bench.performance import meaning, page_options, publish
+from bench.report import Case
+from model import load
+from model.atlas.corpus import windows
+from model.atlas.counting import Count, count_window, merge
+from model.tokenizer import SPACE
+from model.translator import Translator
+
+WINDOW = 1_024
+WINDOWS = 6
+ONE_BY_ONE = 64  # sentences of each window that the plain loop takes
+
+
+def made_of(translator: Translator, path: Path) -> None:
+    """Write pairs of 3 to 24 words each into a file."""
+    shuffler = random.Random(0)
+    vocabulary = translator.tokenizer.backend.get_vocab()
+    words = sorted(
+        piece.removeprefix(SPACE)
+        for piece in vocabulary
+        if piece.startswith(SPACE) and piece.removeprefix(SPACE).isalpha()
+    )
+
+    def pair() -> str:
+        count = min(24, max(3, round(shuffler.lognormvariate(1.82, 0.4))))
+        counts = count, count + shuffler.randint(-1, 2)
+        return "\t".join(" ".join(shuffler.choices(words, k=k)) + "." for k in counts)
+
+    lines = (f"{pair()}\n" for _ in range(WINDOW * WINDOWS))
+    path.write_text("".join(lines), "utf-8")
+
+
+def cases(translator: Translator, path: Path) -> list[Case]:
+    """Count a file window by window, in turns with the plain loop."""
+    ours, peer, most = [], [], []
+    count = Count({})
+    for window in windows(path, WINDOW):
+        begin = time.perf_counter()
+        count = merge(count, count_window(translator, window, {}))
+        ours.append(len(window.lines) / (time.perf_counter() - begin))
+        chosen = window.lines[:: max(1, len(window.lines) // ONE_BY_ONE)]
+        begin = time.perf_counter()
+        for line in chosen:
+            translator.trace(line.text, line.second)
+        peer.append(len(chosen) / (time.perf_counter() - begin))
+        most.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    rates = median(ours[1:] or ours), median(peer[1:] or peer)  # the first warms up
+    early, late = most[len(most) // 3 - 1], most[-1]
+    return [
+        Case("atlas", *rates, "1/s", rates[0] / rates[1], f"{count.sentences} sentences"),
+        Case("atlas memory", late, early, "MB", late / early),
+    ]
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = page_options()
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="count this file instead")
+    options = parser.parse_args()
+    translator = load("en-fr")
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.pairs or Path(folder) / "pairs.tsv"
+        if options.pairs is None:
+            made_of(translator, path)
+        found = cases(translator, path)
+    publish(found, options, "Heads over a corpus", meaning(__doc__))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Count what every head does over a text: python -m model.atlas --text FILE --output FOLDER."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from functools import reduce
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from model.atlas.corpus import digest, windows
+from model.atlas.counting import Count, count_window, merge
+from model.atlas.looking import search
+from model.atlas.results import finish
+from model.atlas.saving import COUNT, load_count, save_count
+from model.library.loading import load_model
+from model.reader import Reader
+
+WINDOW = 1_024  # lines
+VERSION = 1  # of what is summed up; counts of another one do not merge
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(prog="python -m model.atlas", description=__doc__)
+    parser.add_argument("--model", default="en-fr", help="a shipped name, a folder or a hub's name")
+    parser.add_argument(
+        "--text",
+        type=Path,
+        metavar="FILE",
+        help="lines, or pairs with a tab between them, gzipped or not",
+    )
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument(
+        "--part",
+        default="1/1",
+        metavar="I/N",
+        help="count one of N parts, each into a folder of its own",
+    )
+    parser.add_argument(
+        "--merge",
+        type=Path,
+        nargs="+",
+        metavar="FOLDER",
+        help="make one count of those of the parts",
+    )
+    parser.add_argument(
+        "--effects",
+        type=int,
+        default=100,
+        metavar="SENTENCES",
+        help="sentences on which heads are removed (0: none)",
+    )
+    parser.add_argument(
+        "--search",
+        metavar="TOKEN",
+        help="tell where heads look from a token, in the sentences kept",
+    )
+    parser.add_argument("--window", type=int, default=WINDOW, metavar="LINES", help="at once")
+    parser.add_argument(
+        "--save-every", type=float, default=10, metavar="SECONDS", help="to go on from there"
+    )
+    return parser
+
+
+def main() -> None:
+    """Count, or go on; merge; or search."""
+    options = make_parser().parse_args()
+    try:
+        reader = load_model(options.model)
+        if options.search:
+            print_search(reader, load_count(options.output), options.search)
+            return
+        damage = None
+        if options.merge:
+            count = reduce(merge, map(load_count, options.merge))
+            check_about(count, {"weights": digest_of(reader)}, options.merge[0])
+            save_count(options.output, count)
+        elif options.text is None:
+            raise ValueError("Name a file to count with --text, or folders with --merge.")
+        else:
+            count, damage = counted(reader, options)
+        if options.part == "1/1":
+            finish(reader, count, options.output, options.effects)
+        tell(count)
+        sys.exit(damage)
+    except OSError as error:
+        sys.exit(unwritten(error, options.output))
+    except ValueError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("\nStopped. What was counted is kept; the same command goes on.")
+
+
+def unwritten(error: OSError, folder: Path) -> str:
+    """Return what to do where the system says no; what has no number says so itself."""
+    if error.errno is None:
+        return str(error)
+    return (
+        f"{error.filename or folder}: {error.strerror}. What was kept before is whole: set this "
+        "right, and the same command goes on."
+    )
+
+
+def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | None]:
+    """Return the count of a text, or of a part of it, gone on with where one was begun.
+
+    Beside it is what is wrong with the file further on, if anything. Raises ValueError for a text
+    with nothing to count, or a folder with another count, and OSError if nothing can be written.
+    """
+    if not options.text.is_file():
+        raise ValueError(f"{options.text} is no file: name one with lines of text.")
+    if options.window < 1:
+        raise ValueError("A window has at least one line.")
+    options.output.mkdir(parents=True, exist_ok=True)
+    part, parts = part_of(options.part)
+    about = {
+        "version": VERSION,
+        "model": str(options.model),
+        "weights": digest_of(reader),
+        "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},
+        "text": options.text.name,
+        "bytes": digest(options.text),
+        "window": options.window,
+    }
+    count = Count(about)
+    if (options.output / COUNT).exists():
+        count = load_count(options.output)
+        check_about(count, about, options.output)
+    done = {*count.windows}
+    left = windows(options.text, options.window, lambda n: n not in done and n % parts == part - 1)
+    saved, bar, damage = time.monotonic(), None, None
+    try:
+        for window in left:
+            count = merge(count, count_window(reader, window, about))
+            if bar is None:  # what was done before is no part of the speed
+                sizes = {"total": options.text.stat().st_size, "initial": window.at}
+                bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
+            bar.update(window.at - bar.n)
+            if time.monotonic() - saved > options.save_every:
+                save_count(options.output, count)
+                saved = time.monotonic()
+    except ValueError as error:  # of a file that is damaged further on
+        damage = str(error)
+    finally:
+        if bar is not None:
+            bar.close()
+        if {*count.windows} - done:
+            save_count(options.output, count)
+    if not count.sentences and parts == 1:
+        raise ValueError(damage or nothing_in(options.text, count))
+    return count, damage
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """Return which part of how many is meant by "2/4"; raises ValueError for anything else."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise ValueError(f"A part is written like 2/4, not {text}.")
+    return int(part), int(parts)
+
+
+def nothing_in(path: Path, count: Count) -> str:
+    """Return why there is nothing to count in a file."""
+    became = "; ".join(f"{lines} lines: {what}" for what, lines in count.lines.items() if lines)
+    return f"{path} has no line of text to count{f' ({became})' if became else ', as it is empty'}."
+
+
+def digest_of(reader: Reader) -> str:
+    """Return what tells a model's weights from others."""
+    found = sha256()
+    for name, tensor in sorted(reader.model.state_dict().items()):
+        found.update(name.encode())
+        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return found.hexdigest()
+
+
+def check_about(count: Count, about: dict[str, object], folder: Path) -> None:
+    """Raise ValueError if a folder's count is of another model or text."""
+    if other := [name for name in about if count.about.get(name) != about[name]]:
+        raise ValueError(
+            f"{folder} holds a count that differs in {' and '.join(other)}. Choose another "
+            "--output, or delete it."
+        )
+
+
+def tell(count: Count) -> None:
+    """Print how many sentences were counted, and what became of other lines."""
+    print(f"{count.sentences} sentences counted")
+    for what, lines in sorted(count.lines.items()):
+        if what != "counted" and lines:
+            print(f"  {lines} lines: {what}")
+
+
+def print_search(reader: Reader, count: Count, word: str) -> None:
+    """Print where heads look from a token."""
+    looked, lines = search(reader, count, word)
+    print(f"From “{word}” in {len(lines)} sentences, the largest weight in the mean:")
+    for one in looked[:20]:
+        keys = ", ".join(f"“{key}” {share:.0%}" for key, share in one.keys)
+        place = f"{one.kind} {one.layer + 1}.{one.head + 1}"
+        print(f"  {place:<13} {one.weight:.2f} at {one.places} places, on {keys}")
+
+
+if __name__ == "__main__":
+    main()

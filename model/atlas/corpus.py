@@ -1,0 +1,108 @@
+"""Lines of a text file of any length: texts, or pairs with a tab between them, gzipped or not."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+GZIP = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST = 2**16  # bytes of a line; a longer one is no sentence
+
+
+class Line(NamedTuple):
+    """A line of a corpus; lines count from 0."""
+
+    number: int
+    text: str
+    second: str | None = None  # after a tab
+
+
+@dataclass
+class Window:
+    """So many lines of a file, in order: the unit that is counted, kept and shared out."""
+
+    number: int
+    lines: list[Line] = field(default_factory=list)
+    became: Counter[str] = field(default_factory=Counter)  # of lines that are not among them
+    at: int = 0  # bytes of the file up to its end
+
+    @property
+    def read(self) -> int:
+        """How many lines of the file it stands for."""
+        return len(self.lines) + self.became.total()
+
+
+def digest(path: Path) -> str:
+    """Return what tells a file's bytes from others."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def windows(
+    path: Path, size: int, wanted: Callable[[int], bool] = lambda number: True
+) -> Iterator[Window]:
+    """Yield the windows of `size` lines that are wanted, by number; memory holds one at a time.
+
+    Empty lines, lines that are no text in UTF-8 and lines over 64 KB are left out and counted.
+    Raises ValueError behind the last whole line if a gzip file is cut or damaged.
+    """
+    with path.open("rb") as file:
+        zipped = file.read(len(GZIP)) == GZIP
+        file.seek(0)
+        source = gzip.GzipFile(fileobj=file) if zipped else file
+        number, window, damaged = 0, Window(0), None
+        while damaged is None:
+            try:
+                raw = next_line(source)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                damaged, raw = error, b""
+            if raw:
+                if wanted(window.number):
+                    take(window, number, raw)
+                number += 1
+            if not raw or number % size == 0:
+                window.at = file.tell()
+                if window.read:
+                    yield window
+                window = Window(number // size)
+            if not raw:
+                break
+    if damaged is not None:
+        raise ValueError(
+            f"{path.name} is cut or damaged after line {number}: what stands before was counted."
+        ) from damaged
+
+
+def next_line(source: BinaryIO | gzip.GzipFile) -> bytes:
+    """Return the next line, or its first LONGEST + 1 bytes if it has more; b"" at the end."""
+    raw = part = source.readline(LONGEST + 1)
+    while part and not part.endswith(b"\n"):
+        part = source.readline(LONGEST + 1)
+    return raw
+
+
+def take(window: Window, number: int, raw: bytes) -> None:
+    """Put a line into a window, or count why it cannot be."""
+    if len(raw) > LONGEST:
+        window.became["over 64 KB"] += 1
+        return
+    try:
+        text = (raw.removeprefix(BYTE_ORDER_MARK) if number == 0 else raw).decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        window.became["not text in UTF-8"] += 1
+        return
+    first, *more = text.rstrip("\r\n").split("\t")
+    if not first.strip():
+        window.became["empty"] += 1
+        return
+    second = more[0] if more and more[0].strip() else None
+    window.lines.append(Line(number, first, second))

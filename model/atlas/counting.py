@@ -1,0 +1,288 @@
+"""The heads of a model over windows of a corpus, in batches of like length."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.atlas.corpus import Line, Window
+from model.atlas.examples import (
+    MOST,
+    Best,
+    Sample,
+    best_of,
+    lines_of,
+    merge_best,
+    merge_samples,
+    sampled,
+)
+from model.atlas.statistics import BADGES, Sums, add, sums_of
+from model.evaluate import decode_all
+from model.insight.rows import Rows
+from model.reader import Reader
+from model.tokens import START_ID, Token
+from model.trace import AttentionRecord, Run, Site, Trace
+from model.translator import Translator
+
+NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
+CUT = "longer than the model reads, counted as far as it does"
+REFUSED = "nothing that the model reads"
+LARGEST_DIFFERENCE = 1e-4  # of weights; float32 leaves some 1e-6
+COMPARED_ALL = 200  # lines in which heads are compared with each other, then every tenth
+COMPARED_EVERY = 10
+
+Text = tuple[str, str | None]
+Sentence = tuple[Line, Trace]
+
+
+@dataclass
+class Count:
+    """What was counted of a corpus, as plain data; `merge` makes one of two.
+
+    `about` is what has to be the same for both: the model, the text and the size of windows.
+    """
+
+    about: dict[str, object]
+    windows: list[int] = field(default_factory=list)
+    lines: Counter[str] = field(default_factory=Counter)  # what became of them
+    sums: Sums = field(default_factory=dict)
+    best: Best = field(default_factory=dict)
+    texts: dict[int, Text] = field(default_factory=dict)  # of the examples, by line
+    sample: Sample = field(default_factory=list)
+
+    @property
+    def sentences(self) -> int:
+        """How many were counted."""
+        return self.lines["counted"]
+
+
+def merge(a: Count, b: Count) -> Count:
+    """Return the count of both; raises ValueError if they do not go together."""
+    if a.about != b.about:
+        differing = sorted(name for name in a.about if a.about[name] != b.about.get(name))
+        raise ValueError(f"These counts differ in their {', '.join(differing)}.")
+    if twice := {*a.windows} & {*b.windows}:
+        raise ValueError(f"Window {min(twice) + 1} of the text is in both counts.")
+    best = merge_best(a.best, b.best)
+    texts, kept = a.texts | b.texts, lines_of(best)
+    return Count(
+        a.about,
+        sorted(a.windows + b.windows),
+        a.lines + b.lines,
+        add(a.sums, b.sums),
+        best,
+        {number: texts[number] for number in sorted(kept)},
+        merge_samples(a.sample, b.sample),
+    )
+
+
+@dataclass
+class Weights(Trace):
+    """The weights of a batch alone, and which cells are visible."""
+
+    looks: dict[Site, Tensor] = field(default_factory=dict)  # (B, H, Q, K)
+    seen: dict[Site, Tensor] = field(default_factory=dict)  # (B, 1, Q, K)
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Keep the weights of a site."""
+        self.looks[site] = record.weights
+        self.seen[site] = ~record.masked_scores[:, :1].isneginf()
+
+
+def count_window(reader: Reader, window: Window, about: dict[str, object]) -> Count:
+    """Return the count of one window of a corpus."""
+    count = Count(about, [window.number], Counter(window.became))
+    sentences = tokenized(reader, window.lines, count.lines)
+    for batch in batches(reader, sentences, padded=takes_padding(reader, sentences)):
+        try:
+            count_batch(reader, batch, count)
+        except ValueError:  # of a model whose own code cannot do it for one of them
+            for one in batch:
+                try:
+                    count_batch(reader, [one], count)
+                except ValueError:
+                    count.lines[REFUSED] += 1
+    texts = {line.number: (line.text, line.second) for line in window.lines}
+    count.texts = {number: texts[number] for number in sorted(lines_of(count.best))}
+    count.sample = sampled(window.lines)
+    return count
+
+
+def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None:
+    """Count sentences side by side; raises ValueError, with none counted, if the model cannot."""
+    numbers = np.array([line.number for line, _ in batch])
+    short = np.array([longest(trace) <= MOST for _, trace in batch])
+    compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
+    for rows in rows_of(reader, [trace for _, trace in batch]):
+        sums, scores = sums_of(rows, compared.to(rows.weights.device))
+        count.sums = add(count.sums, sums)
+        for name in BADGES.keys() & scores.keys():
+            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, short)
+            count.best = merge_best(count.best, found)
+    count.lines["counted"] += len(batch)
+
+
+def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
+    """Return whether the weights of the shortest sentence stay the same beside the longest.
+
+    Other people's code may let padding be seen, or refuse it.
+    """
+    if not sentences:
+        return True
+    traces = sorted((trace for _, trace in sentences), key=lengths)
+    try:
+        for alone, beside in zip(
+            rows_of(reader, traces[:1]), rows_of(reader, [traces[0], traces[-1]]), strict=True
+        ):
+            queries, keys = alone.weights.shape[-2:]
+            apart = beside.weights[:, :1, :, :queries, :keys] - alone.weights
+            if not apart.abs().max() <= LARGEST_DIFFERENCE:
+                return False
+    except ValueError:
+        return False
+    return True
+
+
+def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> list[Sentence]:
+    """Return what the model reads of each line, and count what it cannot read, or not whole."""
+    found = []
+    for line, target in zip(lines, targets(reader, lines), strict=True):
+        try:
+            trace = read(reader, line, target)
+            if longest(trace) >= reader.shape.max_positions and is_cut(reader, line):
+                became[CUT] += 1
+            found.append((line, trace))
+        except ValueError:
+            became[REFUSED] += 1
+    return found
+
+
+def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> Trace:
+    """Return the tokens that a model reads of a line; raises ValueError as `Reader.tokenized`.
+
+    The second text of a pair is the target of a decoder beside an encoder, and read beside the
+    first where a model can do so. A decoder alone reads the first.
+    """
+    if target is not None:
+        return Trace(reader.read(line.text), target)
+    if reader.shape.layers("cross"):
+        return reader.tokenized(line.text, line.second)
+    pair = line.second if "read a pair" not in reader.missing else None
+    return reader.tokenized(line.text, second=pair)
+
+
+def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:
+    """Return what a decoder of this project reads where a line has no target: what it writes.
+
+    It is None for others. All are written together, which takes a tenth of the time.
+    """
+    found: list[list[Token] | None] = [None] * len(lines)
+    if not isinstance(reader, Translator):
+        return found
+    places = [place for place, line in enumerate(lines) if line.second is None]
+    start = reader.tokenizer.special_token(START_ID)
+    decoded = decode_all(reader.model, reader.tokenizer, [lines[place].text for place in places])
+    for place, written in zip(places, decoded, strict=True):
+        found[place] = [start, *reader.tokenizer.decode_tokens(written.ids)[1]]
+    return found
+
+
+def is_cut(reader: Reader, line: Line) -> bool:
+    """Return whether a line has more text than the model reads, on one side or the other."""
+    if reader.shape.layers("cross"):
+        return reader.is_cut(line.text) or bool(line.second and reader.is_cut(line.second))
+    return reader.is_cut(line.text, line.second if "read a pair" not in reader.missing else None)
+
+
+def longest(trace: Trace) -> int:
+    """Return the tokens of the longer side."""
+    return max(len(trace.source_tokens), len(trace.target_tokens))
+
+
+def batches(
+    reader: Reader, sentences: Sequence[Sentence], *, padded: bool = True
+) -> Iterator[list[Sentence]]:
+    """Yield sentences of like length together, or of the same if they are not to be padded.
+
+    They are as many as memory is meant for.
+    """
+    batch: list[Sentence] = []
+    for one in sorted(sentences, key=lambda one: lengths(one[1])):
+        unlike = batch and lengths(batch[-1][1]) != lengths(one[1])
+        full = batch and numbers_of(reader, len(batch) + 1, one) > NUMBERS_AT_ONCE
+        if full or (unlike and not padded):
+            yield batch
+            batch = []
+        batch.append(one)
+    if batch:
+        yield batch
+
+
+def lengths(trace: Trace) -> tuple[int, int, int]:
+    """Return what sentences are sorted by: the tokens of both sides."""
+    return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
+
+
+def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
+    """Return how many weights so many sentences have, the last of which is the longest."""
+    size = longest(last[1])
+    heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
+    return sentences * heads * size * size
+
+
+@torch.inference_mode()
+def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
+    """Yield the rows (L, B, H, Q, K) of each kind of attention, over several texts side by side."""
+    kept = Weights()
+    reader.read_together(traces, Run(trace=kept))
+    flags = {
+        side: flags_of([getattr(trace, side) for trace in traces])
+        for side in ("source_tokens", "target_tokens")
+    }
+    for kind in reader.shape.kinds:
+        sites = sorted(site for site in kept.looks if site.kind == kind)
+        weights = torch.stack([kept.looks.pop(site) for site in sites])
+        visible = torch.stack([kept.seen.pop(site) for site in sites])
+        device = weights.device
+        queries = flags["source_tokens" if kind == "encoder" else "target_tokens"]
+        keys = flags["target_tokens" if kind == "decoder" else "source_tokens"]
+        keys = {name: flag.to(device) for name, flag in keys.items()}
+        there = keys.pop("there")
+        yield Rows(kind, weights.float(), visible, queries["there"].to(device), there, keys)
+
+
+def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
+    """Return which tokens of each text are of what sort, each (B, 1, T); none are in the padding.
+
+    The end is the last token, if it is a special one.
+    """
+    size = max(map(len, lines))
+    flags = {
+        name: np.zeros((len(lines), 1, size), dtype=bool)
+        for name in ("there", "first", "end", "special", "punctuation")
+    }
+    for row, tokens in enumerate(lines):
+        if not tokens:
+            continue
+        flags["there"][row, 0, : len(tokens)] = True
+        flags["first"][row, 0, 0] = True
+        flags["special"][row, 0, : len(tokens)] = [token.is_special for token in tokens]
+        flags["punctuation"][row, 0, : len(tokens)] = [
+            not token.is_special and is_punctuation(token.text) for token in tokens
+        ]
+        flags["end"][row, 0, len(tokens) - 1] = tokens[-1].is_special and len(tokens) > 1
+    return {name: torch.from_numpy(flag) for name, flag in flags.items()}
+
+
+@lru_cache(maxsize=65_536)
+def is_punctuation(text: str) -> bool:
+    """Return whether a token is signs alone, such as a comma or quotes."""
+    signs = text.strip()
+    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)

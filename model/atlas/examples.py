@@ -1,0 +1,83 @@
+"""What is kept of a corpus while it is counted: the clearest sentences, and a sample of all."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+from torch import Tensor
+
+from model.atlas.corpus import Line
+
+KEPT = 3  # sentences a head, pattern and side
+FEWEST = 4  # rows of an example; fewer say little
+MOST = 48  # tokens of an example on either side; more cannot be seen at once
+SAMPLE = 2_000  # lines
+NOBODY = -1  # in place of a line
+DIGITS = 6  # of a score that decide; rounding differs from batch to batch
+
+Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
+Sample = list[tuple[int, int, str, str | None]]  # rank, line, text, second
+
+
+def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, short: np.ndarray) -> Best:
+    """Return where a score is highest, and where lowest, of sums and counts (L, B, H) of sentences.
+
+    `lines` (B,) are the numbers of the sentences' lines, and `short` (B,) those that can be seen.
+    """
+    mean = (total / count.clamp(min=1)).cpu().numpy().round(DIGITS)
+    usable = (count.cpu().numpy() >= FEWEST) & short[:, None]
+    numbers = np.broadcast_to(lines[:, None], mean.shape).swapaxes(1, 2)
+    found: Best = {}
+    for side, sign in (("clearest", 1), ("least", -1)):
+        scores = np.where(usable, sign * mean, -np.inf).swapaxes(1, 2)  # (L, H, B)
+        kept = best(scores, np.where(np.isfinite(scores), numbers, NOBODY))
+        found |= {f"{name}/{side}/scores": kept[0], f"{name}/{side}/lines": kept[1]}
+    return found
+
+
+def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the KEPT highest scores (..., N) with their lines; of equal ones the earlier lines."""
+    if (few := KEPT - scores.shape[-1]) > 0:
+        missing = [(0, 0)] * (scores.ndim - 1) + [(0, few)]
+        scores = np.pad(scores, missing, constant_values=-np.inf)
+        lines = np.pad(lines, missing, constant_values=NOBODY)
+    order = np.lexsort((lines, -scores), axis=-1)[..., :KEPT]
+    return np.take_along_axis(scores, order, -1), np.take_along_axis(lines, order, -1)
+
+
+def merge_best(a: Best, b: Best) -> Best:
+    """Return the best of both."""
+    merged = {}
+    for key in sorted({*a, *b}):
+        name, _, part = key.rpartition("/")
+        if part == "lines":
+            continue
+        both = [found for found in (a, b) if key in found]
+        scores, lines = (
+            np.concatenate([found[f"{name}/{part}"] for found in both], axis=-1)
+            for part in ("scores", "lines")
+        )
+        merged[f"{name}/scores"], merged[f"{name}/lines"] = best(scores, lines)
+    return merged
+
+
+def rank(number: int) -> int:
+    """Return where a line stands in an order that has nothing to do with the corpus'."""
+    return int.from_bytes(blake2b(b"%d" % number, digest_size=6).digest(), "big")
+
+
+def sampled(lines: list[Line]) -> Sample:
+    """Return the sample of some lines: those that come first in the order of `rank`."""
+    return merge_samples([(rank(line.number), *line) for line in lines], [])
+
+
+def merge_samples(a: Sample, b: Sample) -> Sample:
+    """Return the sample of the lines of both."""
+    return sorted((*a, *b), key=lambda entry: entry[:2])[:SAMPLE]
+
+
+def lines_of(best: Best) -> set[int]:
+    """Return the numbers of all lines that are kept as examples."""
+    found = {int(n) for name in best if name.endswith("lines") for n in np.unique(best[name])}
+    return found - {NOBODY}

@@ -1,0 +1,149 @@
+"""What comes of the sums: the figures of every head, with what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.atlas.counting import Count
+from model.atlas.statistics import (
+    ALL,
+    BADGES,
+    OFFSETS,
+    POSITIONAL,
+    STATISTICS,
+    Statistic,
+    Sums,
+)
+from model.trace import KINDS, Kind
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One statistic of all heads of a kind, each (L, H); NaN where it is not defined.
+
+    `mean` is over all rows. The others are over sentences, of the mean over the rows of each, and
+    there for statistics that have one number a row: `bins` (L, H, 20) run from low to high.
+    """
+
+    mean: np.ndarray
+    of_sentences: np.ndarray | None = None
+    deviation: np.ndarray | None = None
+    bins: np.ndarray | None = None
+
+
+def kinds_of(count: Count) -> list[Kind]:
+    """Return the kinds of attention that were counted."""
+    return [kind for kind in KINDS if f"{kind}/entropy/sum" in count.sums]
+
+
+def figures(count: Count, kind: Kind) -> dict[str, Figure]:
+    """Return all figures of the heads of a kind, by the names of their statistics."""
+    found = {
+        statistic.name: figure(count.sums, f"{kind}/{statistic.name}")
+        for statistic in STATISTICS
+        if kind in statistic.kinds
+    }
+    if "distance" in found:
+        variance = found["squared distance"].mean - found["distance"].mean ** 2
+        found["spread of distance"] = Figure(np.sqrt(np.maximum(variance, 0)))
+        found["positional"] = Figure(np.nanmax(offset_shares(count, kind), axis=-1))
+    found["variability"] = Figure(variability(count.sums, kind))
+    apart = divergences(count, kind)
+    others = max(len(apart) - 1, 1)
+    shape = found["entropy"].mean.shape
+    found["distance to other heads"] = Figure((apart.sum(axis=1) / others).reshape(shape))
+    return found
+
+
+def figure(sums: Sums, name: str) -> Figure:
+    """Return what the sums of one statistic say."""
+    total, rows, means, squares, sentences, bins = (
+        sums[f"{name}/{part}"] for part in ("sum", "rows", "means", "squares", "sentences", "bins")
+    )
+    mean = ratio(means, sentences)
+    variance = ratio(squares, sentences) - mean**2
+    return Figure(ratio(total, rows), mean, np.sqrt(np.maximum(variance, 0)), bins)
+
+
+def offset_shares(count: Count, kind: Kind) -> np.ndarray:
+    """Return how often the largest weight is at each of OFFSETS from the query: (L, H, offsets)."""
+    name = f"{kind}/positional"
+    shares = ratio(count.sums[f"{name}/sum"], count.sums[f"{name}/rows"])
+    return np.nan_to_num(shares, nan=0.0)
+
+
+def positional(count: Count, kind: Kind) -> np.ndarray:
+    """Return at which distance each head is positional (L, H); NaN for those that are not."""
+    shares = offset_shares(count, kind)
+    return np.where(shares.max(axis=-1) >= POSITIONAL, np.take(OFFSETS, shares.argmax(-1)), np.nan)
+
+
+def variability(sums: Sums, kind: Kind) -> np.ndarray:
+    """Return how much weights of the first tokens differ over sentences: (L, H)."""
+    name = f"{kind}/variability"
+    sentences = sums[f"{name}/sentences"]
+    mean = ratio(sums[f"{name}/sum"], sentences)  # (L, H, N, N)
+    variance = ratio(sums[f"{name}/squares"], sentences) - mean**2
+    deviation = np.sqrt(np.maximum(variance, 0)).sum(axis=(-2, -1))
+    return ratio(deviation, 2 * mean.sum(axis=(-2, -1)))
+
+
+def divergences(count: Count, kind: Kind) -> np.ndarray:
+    """Return the mean Jensen-Shannon divergence of all heads of a kind: (L * H, L * H)."""
+    name = f"{kind}/distance to other heads"
+    return ratio(count.sums[f"{name}/sum"], count.sums[f"{name}/rows"])
+
+
+def clearest_pattern(count: Count, kind: Kind) -> list[list[str]]:
+    """Return by which pattern each head is best known: its score by what a badge takes."""
+    names = [name for name, pattern in BADGES.items() if kind in pattern.kinds]
+    shares = [figure(count.sums, f"{kind}/{name}").mean / BADGES[name].threshold for name in names]
+    return np.take(names, np.nan_to_num(np.stack(shares)).argmax(axis=0)).tolist()
+
+
+def ratio(total: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return sums divided by counts; NaN where there is nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(count > 0, np.divide(total, count), np.nan)
+
+
+def defined(statistics: tuple[Statistic, ...] = ALL) -> list[dict]:
+    """Return what each statistic means, as plain data for a file or a page."""
+    return [
+        {name: getattr(one, name) for name in ("name", "words", "unit", "kinds", "source")}
+        for one in statistics
+    ]
+
+
+def as_data(count: Count) -> dict:
+    """Return a count's figures as plain data for JSON, NaN as None."""
+    return {
+        "about": count.about,
+        "lines": dict(count.lines),
+        "statistics": defined(),
+        "kinds": {
+            kind: {
+                "figures": {
+                    name: {
+                        part: listed(array) for part, array in vars(found).items()
+                        if array is not None
+                    }
+                    for name, found in figures(count, kind).items()
+                },
+                "offsets": {"from": list(OFFSETS), "shares": listed(offset_shares(count, kind))}
+                if f"{kind}/positional/sum" in count.sums else None,
+                "distances": listed(divergences(count, kind)),
+                "clearest pattern": clearest_pattern(count, kind),
+            }
+            for kind in kinds_of(count)
+        },
+    }  # fmt: skip
+
+
+def listed(array: np.ndarray) -> list:
+    """Return an array as lists of numbers of seven digits, NaN as None."""
+    if array.ndim > 1:
+        return [listed(part) for part in array]
+    return [float(f"{number:.7g}") if np.isfinite(number) else None for number in array.tolist()]

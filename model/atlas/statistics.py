@@ -1,0 +1,196 @@
+"""What is summed up over a corpus for every head: definitions, units and sources, and the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.insight.head_patterns import PATTERNS
+from model.insight.rows import (
+    Rows,
+    Score,
+    confidence,
+    distance,
+    entropy,
+    squared_distance,
+    top_beside,
+    weight_on,
+)
+from model.trace import KINDS, Kind
+
+SELF: tuple[Kind, ...] = ("encoder", "decoder")
+BINS = 20
+OFFSETS = tuple(range(-3, 4))
+POSITIONAL = 0.9
+FIRST = 10  # tokens whose cells are compared over sentences
+CLARK = "Clark et al. 2019, What Does BERT Look At?"
+VOITA = "Voita et al. 2019, Analyzing Multi-Head Self-Attention"
+MICHEL = "Michel et al. 2019, Are Sixteen Heads Really Better than One?"
+VIG = "Vig and Belinkov 2019, Analyzing the Structure of Attention in a Transformer Language Model"
+HERE = "this project"
+
+Sums = dict[str, np.ndarray]  # "encoder/entropy/rows" and the like; all of them add up
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A figure of every head: what it says, in which unit, and who defined it so.
+
+    `score` gives one number a row, and the figure is its mean over all rows of the corpus that it
+    is defined for. Without one the figure is made of other sums.
+    """
+
+    name: str
+    words: str
+    unit: str
+    kinds: tuple[Kind, ...]
+    source: str
+    score: Score | None = None
+    low: float = 0.0  # of the bins that sentences are counted in
+    high: float = 1.0
+
+
+BADGES = {pattern.name: pattern for pattern in PATTERNS}
+SOURCES = {
+    "previous token": f"{CLARK}, 3.1", "next token": f"{CLARK}, 3.1",
+    "same token": f"{CLARK}, 3.1", "first token": f"{CLARK}, 3.2", "end token": f"{CLARK}, 3.2",
+    "broad": f"{CLARK}, 3.3, as a share", "diagonal": "Lin 1989, concordance",
+}  # fmt: skip
+STATISTICS = (
+    Statistic("entropy", "the mean entropy of the rows", "nats", KINDS, f"{CLARK}, 3.3", entropy,
+              high=6.0),
+    Statistic("confidence", "the mean largest weight of the rows, the end token left out, be it "
+              "looked from or at", "share", KINDS, f"{VOITA}, 4", confidence),
+    *(
+        Statistic(name, pattern.definition, "share", pattern.kinds, SOURCES[name], pattern.score,
+                  low=-1.0 if name == "diagonal" else 0.0)
+        for name, pattern in BADGES.items()
+    ),
+    Statistic("special tokens", "the mean weight on start, end and separating tokens", "share",
+              KINDS, f"{CLARK}, 3.2", weight_on("special")),
+    Statistic("punctuation", "the mean weight on tokens that are signs alone", "share", KINDS,
+              f"{CLARK}, 3.2", weight_on("punctuation")),
+    Statistic("distance", "how far away the keys looked at stand, in the mean", "tokens", SELF,
+              VIG, distance, high=20.0),
+    Statistic("squared distance", "the mean square of how far away they stand", "tokens squared",
+              SELF, HERE, squared_distance, high=400.0),
+)  # fmt: skip
+MADE_OF_SUMS = (
+    Statistic("spread of distance", "the standard deviation of how far away the keys looked at "
+              "stand, over all rows and keys by weight", "tokens", SELF, HERE),
+    Statistic("positional", f"the largest share of rows whose largest weight is at one distance "
+              f"from the query, of {OFFSETS[0]} to {OFFSETS[-1]}; from {POSITIONAL} on the head "
+              "is called positional", "share", SELF, f"{VOITA}, 5.1"),
+    Statistic("variability", f"how much the weights of the first {FIRST} tokens on each other "
+              f"differ over sentences of {FIRST} tokens or more: their standard deviations, as a "
+              "part of twice their sum (the source has mean absolute deviations, which do not "
+              "merge)", "share", KINDS, VIG),
+    Statistic("distance to other heads", "the Jensen-Shannon divergence of the rows of two heads, "
+              "in the mean over rows: over the first 200 lines, and every tenth thereafter",
+              "nats", KINDS, f"{CLARK}, 6"),
+)  # fmt: skip
+ALL = (*STATISTICS, *MADE_OF_SUMS)
+
+
+def per_sentence(statistic: Statistic, rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return the sum over rows, and how many rows there are, of rows (L, B, H, Q, K): (L, B, H)."""
+    values, chosen = statistic.score(rows)
+    total = torch.where(chosen, values, 0).sum(dim=-1, dtype=torch.float64)
+    return total, chosen.sum(dim=-1).expand_as(total)
+
+
+def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[str, Tensor]:
+    """Return what adds up over sentences, of the sums and counts (L, B, H) of each.
+
+    "sum" and "rows" are over rows; "means", "squares", "sentences" and "bins" over sentences, of
+    the mean over the rows of each.
+    """
+    there = count > 0
+    mean = total / count.clamp(min=1)
+    scaled = (mean - statistic.low) / (statistic.high - statistic.low) * BINS
+    heads = torch.arange(mean[:, 0].numel(), device=mean.device).view(len(mean), 1, -1)
+    binned = heads * BINS + scaled.long().clamp(0, BINS - 1)
+    bins = torch.bincount(binned[there], minlength=heads.numel() * BINS)
+    return {
+        "sum": total.sum(dim=1),
+        "rows": count.sum(dim=1).double(),
+        "means": mean.sum(dim=1),  # 0 where there are no rows
+        "squares": mean.square().sum(dim=1),
+        "sentences": there.sum(dim=1).double(),
+        "bins": bins.view(*heads.shape[::2], BINS).double(),
+    }
+
+
+def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
+    """Return how often the largest weight of a row is at each of OFFSETS: each (L, H, offsets)."""
+    found = [top_beside(offset)(rows) for offset in OFFSETS]
+    hits = [(hit * chosen).sum(dim=-1, dtype=torch.float64).sum(dim=1) for hit, chosen in found]
+    counts = [chosen.sum(dim=-1).sum(dim=1).expand_as(hits[0]) for _, chosen in found]
+    return {"sum": torch.stack(hits, dim=-1), "rows": torch.stack(counts, dim=-1).double()}
+
+
+def sums_of_first_cells(rows: Rows) -> dict[str, Tensor]:
+    """Return the weights of the first tokens on each other, and their squares, (L, H, N, N)."""
+    long = (rows.queries.sum(dim=-1) >= FIRST) & (rows.present.sum(dim=-1) >= FIRST)  # (B, 1)
+    cells = rows.weights[:, long[:, 0], :, :FIRST, :FIRST].double()
+    if not cells.size(1):
+        cells = cells.new_zeros(len(cells), 0, cells.size(2), FIRST, FIRST)
+    return {
+        "sum": cells.sum(dim=1),
+        "squares": cells.square().sum(dim=1),
+        "sentences": long.sum().double(),
+    }
+
+
+def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
+    """Return the Jensen-Shannon divergences of all heads, summed over rows: (L * H, L * H).
+
+    `chosen` (B,) are the sentences that are taken. A divergence of two rows is the entropy of their
+    mean less the mean of their entropies.
+    """
+    taken = (rows.choice.any(dim=(0, 2)) & chosen[:, None]).nonzero(as_tuple=True)  # of (B, Q)
+    weights = rows.weights.permute(0, 2, 1, 3, 4)[:, :, taken[0], taken[1]]
+    weights = weights.flatten(0, 1)  # (L * H, rows, K)
+    entropies = torch.special.entr(weights).sum(dim=(1, 2), dtype=torch.float64)
+    apart = entropies.new_zeros(len(weights), len(weights))
+    for head in range(len(weights) - 1):
+        middle = (weights[head] + weights[head + 1 :]) / 2
+        mixed = torch.special.entr(middle).sum(dim=(1, 2), dtype=torch.float64)
+        apart[head, head + 1 :] = mixed - (entropies[head] + entropies[head + 1 :]) / 2
+    return {"sum": apart + apart.T, "rows": torch.tensor(float(len(taken[0])))}
+
+
+def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tensor, Tensor]]]:
+    """Return all that adds up of a batch of rows (L, B, H, Q, K), and the sentences' own sums.
+
+    Heads are compared with each other in the sentences `compared` (B,).
+    """
+    scored = {
+        statistic.name: (statistic, *per_sentence(statistic, rows))
+        for statistic in STATISTICS
+        if rows.kind in statistic.kinds
+    }
+    parts = {name: sums_of_scores(*found) for name, found in scored.items()}
+    if rows.kind in SELF:
+        parts["positional"] = sums_of_offsets(rows)
+    parts["variability"] = sums_of_first_cells(rows)
+    parts["distance to other heads"] = sums_of_divergences(rows, compared)
+    sums = {
+        f"{rows.kind}/{name}/{part}": tensor.cpu().numpy()
+        for name, found in parts.items()
+        for part, tensor in found.items()
+    }
+    return sums, {name: (total, count) for name, (_, total, count) in scored.items()}
+
+
+def add(sums: Sums, more: Sums) -> Sums:
+    """Return the sums of both; what one of them lacks is 0 there."""
+    return {
+        name: sums[name] + more[name] if name in sums and name in more else
+        (sums if name in sums else more)[name]
+        for name in sorted({*sums, *more})
+    }  # fmt: skip

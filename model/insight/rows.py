@@ -1,0 +1,167 @@
+"""What rows of attention weights say, one number a row: the definitions behind badges and atlas.
+
+A score takes rows and returns a number for each of them, with those that it is defined for. Leading
+dimensions are of any number: layers, sentences, heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.trace import Kind
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Weights with what they look from and at; all parts broadcast against the weights.
+
+    `keys` says which keys are of what sort: "first", "end", and others where tokens are known.
+    """
+
+    kind: Kind
+    weights: Tensor  # (..., Q, K)
+    visible: Tensor  # (..., Q, K) bool
+    queries: Tensor  # (..., Q) bool: those that are no padding
+    present: Tensor  # (..., K) bool: keys that are none
+    keys: Mapping[str, Tensor]  # (..., K) bool each
+
+    @cached_property
+    def choice(self) -> Tensor:
+        """Which queries may look at more than one key (..., Q); others say nothing of a head."""
+        return (self.visible.sum(dim=-1) > 1) & self.queries
+
+    @cached_property
+    def entropy(self) -> Tensor:
+        """The entropy of each row (..., Q), in nats."""
+        return torch.special.entr(self.weights).sum(dim=-1)
+
+    @cached_property
+    def top(self) -> Tensor:
+        """The key with the largest weight of each row (..., Q)."""
+        return self.weights.argmax(dim=-1)
+
+    @cached_property
+    def offsets(self) -> Tensor:
+        """How far each key stands after each query (Q, K)."""
+        queries, keys = (
+            torch.arange(size, device=self.weights.device) for size in self.weights.shape[-2:]
+        )
+        return keys - queries[:, None]
+
+    def beside(self, offset: int) -> Tensor:
+        """Return which queries have a key so many places after them (..., Q)."""
+        keys = self.weights.size(-1)
+        places = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
+        inside = (places >= 0) & (places < keys)
+        return inside & self.present[..., places.clamp(0, keys - 1)] & self.choice
+
+
+# The value of each row, and which rows it is defined for: both broadcast to (..., Q).
+Score = Callable[[Rows], tuple[Tensor, Tensor]]
+
+
+def entropy(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return the entropy, in nats."""
+    return rows.entropy, rows.choice
+
+
+def evenness(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return the entropy as a part of what the visible keys allow."""
+    return rows.entropy / rows.visible.sum(dim=-1).clamp(min=2).log(), rows.choice
+
+
+def confidence(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return the largest weight, with the end token left out, be it looked from or at."""
+    end = rows.keys["end"]
+    chosen = rows.choice if rows.kind == "cross" else rows.choice & ~end
+    return rows.weights.masked_fill(end[..., None, :], 0.0).amax(dim=-1), chosen
+
+
+def weight_beside(offset: int) -> Score:
+    """Return the weight on the key `offset` places after the query, where it has one."""
+
+    def score(rows: Rows) -> tuple[Tensor, Tensor]:
+        first, count = max(0, -offset), rows.weights.size(-2)
+        beside = rows.weights.diagonal(offset, dim1=-2, dim2=-1)
+        after = count - first - beside.size(-1)
+        return F.pad(beside, (first, after)), rows.beside(offset)
+
+    return score
+
+
+def weight_on(sort: str, *, of_others: bool = False) -> Score:
+    """Return the weight on keys of a sort, maybe of other tokens than these alone."""
+
+    def score(rows: Rows) -> tuple[Tensor, Tensor]:
+        sorted_keys = rows.keys[sort]
+        leaves_out = of_others and rows.kind != "cross"
+        chosen = rows.choice & ~sorted_keys if leaves_out else rows.choice
+        # Without any such key there is no place to look at, and nothing to say.
+        there = sorted_keys.any(dim=-1, keepdim=True)
+        weights = sorted_keys.to(rows.weights)[..., None]  # (..., K, 1)
+        return (rows.weights @ weights)[..., 0], chosen & there
+
+    return score
+
+
+def distance(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return how far away the keys looked at stand, in tokens."""
+    return (rows.weights * rows.offsets.abs()).sum(dim=-1), rows.choice
+
+
+def squared_distance(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return the square of how far away they stand, in tokens squared."""
+    return (rows.weights * rows.offsets.square()).sum(dim=-1), rows.choice
+
+
+def top_beside(offset: int) -> Score:
+    """Return 1 where the largest weight is `offset` places after the query, else 0."""
+
+    def score(rows: Rows) -> tuple[Tensor, Tensor]:
+        places = torch.arange(rows.weights.size(-2), device=rows.weights.device) + offset
+        return (rows.top == places).to(rows.weights), rows.beside(offset)
+
+    return score
+
+
+def alignment(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return Lin's concordance of a query's own place with the mean place it looks at: (..., 1).
+
+    Places run from 0 at the first token to 1 at the last. Unlike a correlation, the concordance is
+    low for a head that looks at much the same place from everywhere. Rows that see nothing count,
+    as they look nowhere. Source: Lin 1989, "A Concordance Correlation Coefficient to Evaluate
+    Reproducibility".
+    """
+    there = rows.queries.to(rows.weights)
+    count = there.sum(dim=-1, keepdim=True)  # (..., 1)
+    own = places_of(there)
+    seen = (rows.weights @ places_of(rows.present.to(rows.weights))[..., None])[..., 0]  # (..., Q)
+
+    def mean(values: Tensor) -> Tensor:
+        return (values * there).sum(dim=-1, keepdim=True) / count
+
+    own_apart, seen_apart = own - mean(own), seen - mean(seen)
+    shared = mean(own_apart * seen_apart)
+    apart = mean(own_apart.square()) + mean(seen_apart.square()) + (mean(own) - mean(seen)) ** 2
+    return 2 * shared / apart.clamp(min=1e-12), count > 1
+
+
+def places_of(there: Tensor) -> Tensor:
+    """Return where each token stands (..., T), from 0 at the first to 1 at the last that is there.
+
+    `there` (..., T) is 1 for the first tokens, and 0 for padding after them.
+    """
+    numbers = torch.arange(there.size(-1), device=there.device)
+    return numbers / (there.sum(dim=-1, keepdim=True) - 1).clamp(min=1)
+
+
+def mean_where(values: Tensor, chosen: Tensor) -> Tensor:
+    """Return the mean over the last axis of the chosen values; 0 if there are none."""
+    chosen = chosen.to(values)
+    return (values * chosen).sum(dim=-1) / chosen.sum(dim=-1).clamp(min=1)
