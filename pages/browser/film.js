@@ -13,6 +13,7 @@ import { toSvg } from "./to_svg.js";
 
 const WIDEST = 1280; // dots of a film
 const RATE = 25; // times a second that a recorder looks
+const SLOWEST_START = 2000; // milliseconds until a recorder is waited for no longer
 const LAST = 2; // steps for which the last one stays
 const MOST_STEPS = 240; // of longer ones, so many are taken
 const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
@@ -100,19 +101,22 @@ async function* framesOf(root, header, tell) {
 /** What the browser's own recorder makes of some canvases, shown so many a second. */
 async function recorded(frames, type, speed) {
   const screen = element("canvas", "");
-  let recorder;
+  let recorder, begun;
   const parts = [];
   let due = 0;
   for await (const frame of frames) {
     await until(due);
-    if (!recorder) [screen.width, screen.height] = [frame.width, frame.height];
-    screen.getContext("2d").drawImage(frame, 0, 0);
-    due = performance.now() + 1000 / speed;
     if (!recorder) {
+      [screen.width, screen.height] = [frame.width, frame.height];
+      screen.getContext("2d"); // a canvas without one has no stream
       recorder = new MediaRecorder(screen.captureStream(RATE), { mimeType: type, videoBitsPerSecond: 4e6 });
       recorder.ondataavailable = ({ data }) => parts.push(data);
-      recorder.start();
+      begun = new Promise((started) => (recorder.onstart = started));
+      recorder.start(); // before the first step is drawn, which would not be in the film
     }
+    screen.getContext("2d").drawImage(frame, 0, 0);
+    await Promise.race([begun, until(performance.now() + SLOWEST_START)]);
+    due = performance.now() + 1000 / speed;
   }
   await until(due + ((LAST - 1) * 1000) / speed);
   screen.getContext("2d").drawImage(screen, 0, 0); // so that the last step lasts until now

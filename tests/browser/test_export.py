@@ -185,11 +185,11 @@ def test_saving_leaves_the_picture_as_it_was(page, server):
     picture, menu = open_picture(page, server, "lines")
     token = picture.locator(".query").nth(1)
     token.click()
-    before = picture.bounding_box()
+    before = box_at_rest(picture)
     save(page, menu, "svg")
     save(page, menu, "csv")
     expect(token).to_have_attribute("aria-pressed", "true")
-    after = picture.bounding_box()
+    after = box_at_rest(picture)
     assert (after["width"], after["height"]) == (before["width"], before["height"])
     assert page.errors == []
 

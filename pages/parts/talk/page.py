@@ -84,6 +84,10 @@ def tools() -> None:
         else:
             ready = talk.in_force()
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[ready])
+        if slides:
+            st.button("Remove all slides", on_click=remove_all)
+        st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
+    with st.container(horizontal=True):
         file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
@@ -92,9 +96,6 @@ def tools() -> None:
         ):
             save = {"on_click": saving_talk.start, "args": [kind], "key": f"as-{kind}"}
             st.button(label, help=words, **save)
-        if slides:
-            st.button("Remove all slides", on_click=remove_all)
-        st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
     saved_file()
     how, file = st.columns(2)
     with how, st.expander("How a talk is made"):
