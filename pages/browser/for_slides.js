@@ -32,7 +32,11 @@ export function slideCopies(names, copy) {
       button.onclick = () => {
         said.textContent = "…";
         box.hidden = true;
-        copy(name);
+        try {
+          copy(name);
+        } catch (error) {
+          said.textContent = error.message;
+        }
       };
       return button;
     }),

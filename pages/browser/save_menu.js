@@ -69,7 +69,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
   const formats = element("div", "formats");
   const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
-  const copies = slideCopies(header.copies, (name) => attempt(() => copy(name)));
+  const copies = slideCopies(header.copies, copy);
   const film = filmRow({ picture, header, ask: (asked) => root.ask(asked), download });
   choices.append(formats, film.element, copies.element, element("p", "caption", header.caption), said);
   formats.append(

@@ -190,6 +190,7 @@ def test_what_cannot_be_copied_is_shown_to_be_copied_by_hand(page, server):
 def test_a_chart_can_be_copied_as_it_looks(page, server):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
     page.goto(f"{server}/positions")
+    page.locator("[class*=st-key-chart-]").first.locator(".svg-container, .vega-embed").wait_for()
     menu = page.locator("[class*=st-key-save-]").first
     menu.get_by_role("button", name=re.compile("^Save: ")).focus()
     page.keyboard.press("Enter")
