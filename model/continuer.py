@@ -49,28 +49,6 @@ class Continuer(OwnReader):
             raise ValueError("There is nothing to read: type a text.")
         return [self.tokenizer.special_token(START_ID), *tokens]
 
-    @torch.inference_mode()
-    def trace(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-        sites: Collection[Site] | None = None,
-    ) -> Trace:
-        """Record a run over a prompt, and over what follows it, if that is given.
-
-        `pad_to` pads it if it is shorter. Raises ValueError if there is nothing to read, or a
-        `second` text, or words to mask.
-        """
-        trace = self.tokenized(text, target, second=second, masked=masked, pad_to=pad_to)
-        trace.full = sites
-        self.rerun(trace, Run(edits or {}, trace))
-        return trace
-
     def tokenized(
         self,
         text: str,
@@ -81,7 +59,11 @@ class Continuer(OwnReader):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of what the decoder reads; see `Reader.tokenized`."""
+        """Return a trace of a prompt, and of what follows it, if that is given.
+
+        `pad_to` pads it if it is shorter. Raises ValueError if there is nothing to read, or a
+        `second` text, or words to mask. See `Reader.tokenized`.
+        """
         if (second and second.strip()) or masked:
             raise ValueError(MISSING["mask words" if masked else "read a pair"])
         self.refuse_padding(pad_to)
@@ -143,9 +125,6 @@ class Continuer(OwnReader):
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
         writing = Writing("", written, [], tokens, *how)
         return Decoding(writing, strategy, record, begun=begun, ends={END_ID}, append=self._append)
-
-    def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
-        return self.tokenizer.append(text, index)
 
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return what comes next."""

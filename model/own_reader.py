@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
+from model.decoding.steps import Writing
 from model.reader import Ability, Question
 from model.sequences import pad, token_ids
 from model.stream import DecoderStream, stream_of
@@ -33,6 +34,42 @@ class OwnReader:
         self.missing = {**missing, **(POST_NORM if model.config.norm == "post" else {})}
         self.shape = model.config.shape
 
+    def tokenized(
+        self,
+        text: str,
+        target: str | Writing | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Trace:
+        """Return a trace of what is read; see `Reader.tokenized`."""
+        raise NotImplementedError
+
+    @torch.inference_mode()
+    def trace(
+        self,
+        text: str,
+        target: str | Writing | None = None,
+        *,
+        second: str | None = None,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+        sites: Collection[Site] | None = None,
+    ) -> Trace:
+        """Record every attention block while a text and a target are read; see `tokenized`.
+
+        Sites that are not among `sites` keep only their weights.
+        """
+        trace = self.tokenized(
+            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
+        )
+        trace.full = sites
+        self.rerun(trace, Run(edits or {}, trace))
+        return trace
+
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, T, V)."""
         raise NotImplementedError
@@ -56,6 +93,9 @@ class OwnReader:
         if unknown:
             raise ValueError(f"The model has no token for “{' '.join(unknown)}”.")
         return tokens
+
+    def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
+        return self.tokenizer.append(text, index)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
         """Return a token of the vocabulary."""

@@ -123,36 +123,6 @@ class Translator(OwnReader):
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
         return Translation(source, text, tokens, target_tokens, *how)
 
-    def _append(self, text: str, _: Sequence[Token], index: int) -> tuple[str, Token]:
-        return self.tokenizer.append(text, index)
-
-    @torch.inference_mode()
-    def trace(
-        self,
-        text: str,
-        target: str | Translation | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-        sites: Collection[Site] | None = None,
-    ) -> Trace:
-        """Record every attention block while the decoder reads `target`.
-
-        `target` is a text, a translation made before, or None for the model's own translation.
-        The decoder reads the start token and then the target, so its last row predicts the end.
-        `pad_to` pads both sides that are shorter. Sites that are not among `sites` keep only their
-        weights. Raises ValueError if there is nothing to read, or a `second` text, or words to
-        mask.
-        """
-        trace = self.tokenized(
-            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
-        )
-        trace.full = sites
-        self.rerun(trace, Run(edits or {}, trace))
-        return trace
-
     def tokenized(
         self,
         text: str,
@@ -163,7 +133,13 @@ class Translator(OwnReader):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of what both sides read; see `Reader.tokenized`."""
+        """Return a trace of what both sides read; see `Reader.tokenized`.
+
+        `target` is a text, a translation made before, or None for the model's own translation.
+        The decoder reads the start token and then the target, so its last row predicts the end.
+        `pad_to` pads both sides that are shorter. Raises ValueError if there is nothing to read, or
+        a `second` text, or words to mask.
+        """
         if (second and second.strip()) or masked:
             raise ValueError(MISSING["mask words" if masked else "read a pair"])
         if target is None:
