@@ -60,5 +60,5 @@ def test_a_folder_is_opened_gzipped_or_not(tmp_path, reader, count, packed):
 
 def test_a_damaged_folder_is_refused_by_name(tmp_path):
     (tmp_path / "atlas.json.gz").write_bytes(gzip.compress(b"{}")[:12])
-    with pytest.raises(ValueError, match="holds no atlas.json that can be read"):
+    with pytest.raises(ValueError, match=r"holds no atlas\.json that can be read"):
         open_atlas(tmp_path)
