@@ -50,7 +50,7 @@ def test_nonsense_leads_to_the_limits_of_the_model(page, server):
 
 def test_a_term_tells_its_meaning_when_pointed_at_and_when_focused(page, server):
     page.goto(f"{server}/inside?sentence={SENTENCE}")
-    page.get_by_text("Into the residual stream").wait_for()  # the last step
+    page.get_by_text("9. Into the residual stream").wait_for()  # the last step
     term = page.get_by_role("note", name=re.compile("^query: ")).first
     told = "() => getComputedStyle(document.querySelector('.term:is(:hover, :focus)'), '::after')"
     term.focus()

@@ -74,7 +74,7 @@ def test_a_folder_is_loaded_chosen_and_shown_on_the_first_page(models, folder):
     expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
     models.get_by_role("button", name="Look at it").last.click()
     expect(models.locator(".token-strip .chip").first).to_have_text("[CLS]")
-    assert "model=transformers" in models.url
+    models.wait_for_url(re.compile("model=transformers"))
 
 
 def test_its_numbers_are_those_of_transformers(models):

@@ -135,9 +135,9 @@ def test_present_asks_for_full_screen_and_a_refusal_is_silent(page, server):
     with_talk(page, server, [WORDS], "masks")
     page.get_by_role("button", name="Present", exact=True).click()
     see_title(page, WORDS.title)
-    assert page.evaluate("window.asked") == 1
+    page.wait_for_function("window.asked === 1")
     page.keyboard.press("f")
-    assert page.evaluate("window.asked") == 2
+    page.wait_for_function("window.asked === 2")
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys")
     expect(sheet).to_contain_text("leave the talk; where Esc is the browser's own key")
