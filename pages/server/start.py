@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from streamlit import App, config
 
 from pages.server.announce import announcement, link
+from pages.server.callbacks import run_callbacks_whole
 from pages.server.door import access_token, behind_door
 from pages.server.frames import framing_origins, with_policy
 from pages.server.hosts import ask_no_other_host, own_names_alone
@@ -31,6 +32,7 @@ except ValueError as error:
 async def announced(_app: App) -> AsyncIterator[None]:
     """Say in the terminal who can open the app, and open it in the browser of who started it."""
     ask_no_other_host()
+    run_callbacks_whole()
     print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))
