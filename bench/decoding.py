@@ -15,7 +15,7 @@ from bench.report import Case, compare_times, json_option, report
 from model import Transformer, TransformerConfig
 from model.decoding.search import NEVER_WRITTEN, Expansion, decode
 from model.decoding.strategies import Strategy
-from model.memory_layout import lay_out
+from model.memory_layout import lay_out, pack
 from model.tokens import END_ID, PAD_ID, START_ID
 
 VOCABULARY, D_MODEL, HEADS, LAYERS, D_FF = 8_000, 256, 8, 3, 1_024
@@ -28,7 +28,7 @@ SUPPRESSED = (*NEVER_WRITTEN, END_ID)
 def our_model() -> Transformer:
     """A model of this project with random weights, laid out as `load` does."""
     sizes = (D_MODEL, HEADS, LAYERS, LAYERS, D_FF)
-    return lay_out(Transformer(TransformerConfig(VOCABULARY, VOCABULARY, *sizes)).eval())
+    return pack(lay_out(Transformer(TransformerConfig(VOCABULARY, VOCABULARY, *sizes)).eval()))
 
 
 def their_model() -> MarianMTModel:

@@ -24,7 +24,7 @@ from bench.report import Case
 from model import Transformer, TransformerConfig
 from model.decoding.search import NEVER_WRITTEN, decode
 from model.decoding.strategies import Strategy
-from model.memory_layout import lay_out
+from model.memory_layout import lay_out, pack
 from model.tokens import END_ID
 from model.trace import Run, Trace
 from viz import head_grid
@@ -68,7 +68,7 @@ def model_of(size: Size) -> Transformer:
         4 * width,
         max_positions=POSITIONS,
     )
-    return lay_out(Transformer(config).eval())
+    return pack(lay_out(Transformer(config).eval()))
 
 
 class Work:

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 TRIED = ("2.13",)  # versions of torch whose private operator was tried
 WIDE = 4_000
+FEW = 4  # rows that the order of a packed weight is chosen for
 
 
 def onednn_linear(version: str = torch.__version__) -> Callable[..., Tensor] | None:
@@ -31,18 +32,32 @@ class Linear(nn.Linear):
     """nn.Linear, computed by oneDNN on a processor in inference.
 
     torch itself multiplies float32 matrices with MKL, which takes about twice as long on processors
-    that are not Intel's. The sum is the same, and so are the parameters.
+    that are not Intel's. The sum is the same, and so are the parameters. Of a weight that no longer
+    changes, `pack` keeps a copy in oneDNN's own order, which takes a half of the time for a few
+    rows.
     """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__(in_features, out_features, bias)
+        self.register_buffer("packed", None, persistent=False)
 
     def forward(self, states: Tensor) -> Tensor:
         """(..., in_features) -> (..., out_features)."""
+        is_one_row = states.numel() == self.in_features
         if (
             ONEDNN is None
             or torch.is_grad_enabled()
             or not states.dtype == self.weight.dtype == torch.float32
             or states.device.type != "cpu"
             # One row of a narrow layer: calling it costs more than it saves.
-            or (states.numel() == self.in_features and self.out_features < WIDE)
+            or (is_one_row and self.out_features < WIDE)
         ):
             return F.linear(states, self.weight, self.bias)
-        return ONEDNN(states, self.weight, self.bias, "none", [], "")
+        weight = self.weight if self.packed is None or is_one_row else self.packed
+        return ONEDNN(states, weight, self.bias, "none", [], "")
+
+    def pack(self) -> None:
+        """Keep the weight in oneDNN's order too, from now on unchanged; elsewhere do nothing."""
+        if ONEDNN and self.weight.dtype == torch.float32 and self.weight.device.type == "cpu":
+            weight = self.weight.detach()
+            self.packed = torch.ops.mkldnn._reorder_linear_weight.default(weight, FEW)

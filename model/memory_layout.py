@@ -29,6 +29,17 @@ def lay_out(model: Transformer) -> Transformer:
     return model
 
 
+def pack(model: Transformer) -> Transformer:
+    """Have each layer of a laid out model keep its weights in oneDNN's order beside its own.
+
+    That spares a beam a third of its time, and takes nearly as much memory again.
+    """
+    for module in model.modules():
+        if isinstance(module, Linear):
+            module.pack()
+    return model
+
+
 def fuse(attention: MultiHeadAttention) -> Linear:
     """Return the query, key and value of an attention as one layer, beside its three."""
     parts = (attention.query, attention.key, attention.value)

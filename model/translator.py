@@ -15,7 +15,7 @@ from model.decoding.steps import Decoding, Translation
 from model.decoding.strategies import Strategy, StrategyName
 from model.device import best_device
 from model.masks import look_ahead_mask
-from model.memory_layout import lay_out
+from model.memory_layout import lay_out, pack
 from model.own_reader import OwnReader
 from model.reader import Ability, Objective, Question
 from model.tokenizer import Tokenizer
@@ -251,4 +251,4 @@ def load(name: str | Path) -> OwnReader:
             f"{name} is neither a shipped model ({', '.join(shipped)}) nor a folder."
         )
     model, tokenizer = load_checkpoint(folder)
-    return reader_of(lay_out(model.to(best_device())), tokenizer, folder.name)
+    return reader_of(pack(lay_out(model.to(best_device()))), tokenizer, folder.name)

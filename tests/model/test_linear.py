@@ -52,3 +52,21 @@ def test_a_torch_that_was_not_tried_computes_by_its_public_function(version, mon
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
 def test_the_installed_torch_was_tried():
     assert onednn_linear() is not None
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_packed_weight_changes_no_number_and_is_not_saved(shape, bias):
+    layer, states = Linear(5, 7, bias=bias), torch.randn(shape)
+    before = set(layer.state_dict())
+    layer.pack()
+    with torch.inference_mode():
+        assert_close(layer(states), F.linear(states, layer.weight, layer.bias))
+    assert set(layer.state_dict()) == before
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_weights_of_other_types_are_not_packed(dtype):
+    layer = Linear(5, 7).to(dtype)
+    layer.pack()
+    assert layer.packed is None

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from model.memory_layout import lay_out
+from model.memory_layout import lay_out, pack
 from model.trace import Run, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
@@ -10,9 +10,10 @@ SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
 @pytest.mark.parametrize("tie_embeddings", [True, False])
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("length", [1, 4])
-def test_the_layout_changes_no_number(tie_embeddings, rows, length, make_model):
+@pytest.mark.parametrize("more", [lambda model: model, pack], ids=["laid out", "packed too"])
+def test_the_layout_changes_no_number(tie_embeddings, rows, length, more, make_model):
     options = {"seed": 2, "tie_embeddings": tie_embeddings}
-    plain, laid_out = make_model(**options), lay_out(make_model(**options))
+    plain, laid_out = make_model(**options), more(lay_out(make_model(**options)))
     sources = SOURCES[:rows]
     targets = torch.tensor([[2, 14, 15, 16], [2, 13, 12, 11]])[:rows, :length]
     before, after = Trace(), Trace()
@@ -30,3 +31,10 @@ def test_the_weights_lie_by_columns_and_the_embedding_by_rows(make_model):
     assert model.decoder.layers[0].feed_forward.inner.weight.stride() == (1, 32)
     assert model.encoder.embedding.tokens.weight.is_contiguous()
     assert model.device == torch.device("cpu")
+
+
+def test_a_packed_model_keeps_the_same_parts_in_its_files(make_model):
+    model = lay_out(make_model())
+    before = set(model.state_dict())
+    assert set(pack(model).state_dict()) == before
+    assert any(name.endswith(".packed") for name, _ in model.named_buffers())
