@@ -6,14 +6,12 @@ import argparse
 import sys
 import time
 from functools import reduce
-from hashlib import sha256
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
 from model.atlas.corpus import digest, windows
-from model.atlas.counting import Count, count_window, merge
+from model.atlas.counting import Count, count_window, digest_of, merge
 from model.atlas.looking import search
 from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
@@ -168,15 +166,6 @@ def nothing_in(path: Path, count: Count) -> str:
     """Return why there is nothing to count in a file."""
     became = "; ".join(f"{lines} lines: {what}" for what, lines in count.lines.items() if lines)
     return f"{path} has no line of text to count{f' ({became})' if became else ', as it is empty'}."
-
-
-def digest_of(reader: Reader) -> str:
-    """Return what tells a model's weights from others."""
-    found = sha256()
-    for name, tensor in sorted(reader.model.state_dict().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
-    return found.hexdigest()
 
 
 def check_about(count: Count, about: dict[str, object], folder: Path) -> None:

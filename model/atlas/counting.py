@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 
 import numpy as np
 import torch
@@ -81,6 +82,15 @@ def merge(a: Count, b: Count) -> Count:
         {number: texts[number] for number in sorted(kept)},
         merge_samples(a.sample, b.sample),
     )
+
+
+def digest_of(reader: Reader) -> str:
+    """Return what tells a model's weights from others."""
+    found = sha256()
+    for name, tensor in sorted(reader.model.state_dict().items()):
+        found.update(name.encode())
+        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return found.hexdigest()
 
 
 @dataclass
