@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from model.atlas.counting import Count, digest_of
 from model.atlas.opening import Atlas, open_atlas
+from model.trace import Kind
 from model.translator import PRETRAINED
 from pages.shared.runs.readers import loading, translator
 from pages.shared.state import models
@@ -17,6 +20,13 @@ FOLDER = PRETRAINED / DEFAULT / "atlas"
 SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation pairs"
 OWN_TEXT = "your {count:,} lines"
 ONE_LINE = "your one line"
+
+
+class Usual(NamedTuple):
+    """A score over the sentences of a corpus, in the mean, and its standard deviation."""
+
+    mean: float
+    deviation: float
 
 
 @dataclass(frozen=True)
@@ -81,3 +91,13 @@ def shown_text(model: str | None = None) -> str:
     if own_atlas(model) is None:
         return SHIPPED_TEXT.format(count=count)
     return ONE_LINE if count == 1 else OWN_TEXT.format(count=count)
+
+
+def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual | None:
+    """Return what the badge of a pattern says of a head over the corpus; None if nothing does."""
+    atlas = atlas_of(model)
+    known = atlas and atlas.kinds.get(kind)
+    figure = known and known.figures.get(pattern)
+    if not figure or not np.isfinite(figure.of_sentences[layer, head]):
+        return None
+    return Usual(float(figure.of_sentences[layer, head]), float(figure.deviation[layer, head]))
