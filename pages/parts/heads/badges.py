@@ -20,13 +20,15 @@ def badges_of(run: ModelRun, place: Place, weights: np.ndarray, visible: np.ndar
     """
     found, known = [], False
     for name, value in badges(weights, place[0], visible):
-        words = f"{name} {value:.2f}"
+        said = f"{name} {value:.2f}"
         if over := usual(run.model, name, *place):
-            words += f" here; usually {over.mean:.2f} ± {over.deviation:.2f}"
+            said += f" here; usually {over.mean:.2f} ± {over.deviation:.2f}"
             known = True
-        found.append(words)
-    st.markdown(" ".join(f":blue-badge[{words}]" for words in found) or HEAD_WORDS["no badge"])
-    said = HEAD_WORDS["usually"].format(text=shown_text(run.model)) if known else ""
-    if said:
-        caption(said)
-    return " ".join(f"{part.removesuffix('.')}." for part in (", ".join(found), said) if part)
+        found.append(said)
+    st.markdown(" ".join(f":blue-badge[{said}]" for said in found) or HEAD_WORDS["no badge"])
+    told = [f"Its badges: {', '.join(found)}"] if found else []
+    if known:
+        words = HEAD_WORDS["usually"].format(text=shown_text(run.model))
+        caption(f"{words}.")
+        told.append(words)
+    return ". ".join(told)

@@ -121,8 +121,8 @@ HEAD_WORDS = {
     ),
     "no badge": "No badge: this head follows none of the patterns below on this sentence.",
     "usually": (
-        "Usually: in the mean over {text}, ± the standard deviation, which is how far sentences "
-        "are from that mean; the model is as trained."
+        "Usually: the mean over {text}, ± how far single sentences are from it (the standard "
+        "deviation), with the model as trained"
     ),
     "effects": (
         "Each head is removed alone, and {measure} is measured again. Blue: the model "
