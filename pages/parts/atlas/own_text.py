@@ -41,8 +41,8 @@ INTRO = (
     "no link, no talk and no file of the server has it."
 )
 GONE = (
-    "This was made with a text of one's own. No link and no talk carries such a text, so its "
-    "figures are not here: count the text again to see them."
+    "This was made with a text of one's own, which no link and no talk carries. What is shown is "
+    "without it: count the text again to see its figures."
 )
 OTHER_MODEL = "Your text was counted with another model. Count it with this one to see it here."
 

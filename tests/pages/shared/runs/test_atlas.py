@@ -1,13 +1,26 @@
 """The atlas of the model in force: never one of other weights."""
 
+import gc
 import gzip
 import json
 import shutil
+from weakref import ref
 
 import pytest
 
 from pages.shared.runs import atlas
-from pages.shared.runs.atlas import FOLDER, atlas_of, shipped_atlas, shown_text, usual
+from pages.shared.runs.atlas import (
+    FOLDER,
+    atlas_of,
+    own_atlas,
+    own_text,
+    remove,
+    shipped_atlas,
+    shown_text,
+    start,
+    usual,
+)
+from tests.pages.sessions import end, session
 
 pytestmark = pytest.mark.usefixtures("one_session")
 
@@ -54,3 +67,42 @@ def test_what_is_usual_is_over_sentences():
     found = usual("en-fr", "broad", "encoder", 2, 3)
     assert found == (figure.of_sentences[2, 3], figure.deviation[2, 3])
     assert usual("en-fr", "diagonal", "encoder", 2, 3) is None
+
+
+def finished():
+    own = own_text().next
+    own.job.queued.result(100)
+    return own_atlas()
+
+
+def test_what_one_visitor_counted_no_other_sees():
+    start(b"Go on.\tVa.\n")
+    assert finished().atlas is atlas_of("en-fr")
+    assert shown_text() == "your one line"
+    assert usual("en-fr", "broad", "encoder", 0, 0).deviation == 0
+    assert atlas_of("en-fr-learned") is None
+    with session("two"):
+        assert own_atlas() is None
+        assert atlas_of("en-fr") is shipped_atlas()
+    end("two")
+    remove()
+    assert atlas_of("en-fr") is shipped_atlas()
+
+
+def test_a_refused_text_leaves_what_was_counted(monkeypatch):
+    start(b"Go on.\tVa.\n")
+    before = finished()
+    with pytest.raises(ValueError, match="no text"):
+        start(b"\n")
+    assert own_atlas() is before
+
+
+def test_a_count_ends_with_its_session():
+    with session("two"):
+        start(b"It rains, and it is cold.\n" * 2_000)
+        job, count = own_text().next.job, ref(own_text())
+    end("two")
+    job.queued.result(100)
+    assert job.atlas is None
+    gc.collect()
+    assert count() is None
