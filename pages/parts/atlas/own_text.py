@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from model.atlas.counting import Count
 from model.atlas.figures import as_data
 from model.atlas.jobs import CountJob
 from model.atlas.own_text import in_words
@@ -114,25 +115,25 @@ def counted(own: OwnAtlas) -> None:
     """Draw what was counted, what was left out of it, and its files."""
     st.markdown(f"The figures are of **{shown_text()}**.")
     notes = [*own.job.notes]
-    if became := in_words(own.job.count.lines):
+    if became := in_words(own.count.lines):
         notes.append(f"Of other lines: {became}.")
     if notes:
         st.caption(" ".join(notes))
     with st.container(horizontal=True):
         st.button("Remove", on_click=forget, key="atlas_remove")
         for name, make in (("heads.tsv", as_table), ("atlas.json", as_json)):
-            file = partial(make, own.job), name, "application/octet-stream"
+            file = partial(make, own.count), name, "application/octet-stream"
             st.download_button(name, *file, on_click="ignore", key=f"atlas_{name}")
 
 
-def as_table(job: CountJob) -> bytes:
+def as_table(count: Count) -> bytes:
     """Return the figures of all heads as lines with tabs."""
-    return table(job.count).encode("utf-8")
+    return table(count).encode("utf-8")
 
 
-def as_json(job: CountJob) -> bytes:
+def as_json(count: Count) -> bytes:
     """Return all figures as JSON."""
-    return json.dumps(as_data(job.count), ensure_ascii=False).encode("utf-8")
+    return json.dumps(as_data(count), ensure_ascii=False).encode("utf-8")
 
 
 def forget() -> None:

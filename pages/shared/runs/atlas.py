@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.atlas.counting import digest_of
+from model.atlas.counting import Count, digest_of
 from model.atlas.jobs import CountJob, Counts
 from model.atlas.opening import Atlas, open_atlas
 from model.atlas.own_text import as_windows
@@ -41,6 +41,11 @@ class OwnAtlas:
     loading: int
     job: CountJob
     key: str = field(default_factory=lambda: token_urlsafe(6))  # tells it from others
+
+    @property
+    def count(self) -> Count:
+        """What was counted."""
+        return self.job.count
 
     @property
     def atlas(self) -> Atlas:

@@ -52,7 +52,7 @@ def text_of(app):
     return header.value
 
 
-def count(app, text=TEXT):
+def begin(app, text=TEXT):
     """Type a text, or upload bytes, and have it counted."""
     if isinstance(text, bytes):
         app.file_uploader(key="atlas_file").upload("<b>.gz", text, "application/gzip").run()
@@ -64,7 +64,7 @@ def count(app, text=TEXT):
 
 def counted(app, text=TEXT):
     """Have a text counted to the end."""
-    count(app, text)
+    begin(app, text)
     deadline = time.monotonic() + 100
     while (under_way := app.session_state["mine"].next) and under_way.job.is_active:
         assert time.monotonic() < deadline
@@ -95,11 +95,11 @@ def test_what_is_shown_is_of_the_text_until_it_is_removed(shipped):
 def test_files_of_the_count_hold_its_figures():
     app = opened()
     counted(app)
-    job = app.session_state["mine"].newest.job
-    head, first, *_ = as_table(job).decode().splitlines()
+    count = app.session_state["mine"].newest.count
+    head, first, *_ = as_table(count).decode().splitlines()
     assert head.startswith("kind\tlayer\thead\tentropy")
     assert first.startswith("encoder\t1\t1\t")
-    assert json.loads(as_json(job))["lines"] == {"counted": 3}
+    assert json.loads(as_json(count))["lines"] == {"counted": 3}
 
 
 def test_a_file_is_counted_and_what_was_left_out_is_told():
@@ -132,7 +132,7 @@ def test_more_lines_than_are_allowed_are_told(monkeypatch):
 )
 def test_a_text_that_cannot_be_counted_is_refused_in_a_sentence(text, why):
     app = opened()
-    count(app, text)
+    begin(app, text)
     assert "This text was not counted." in said(app)
     assert any(why in one for one in said(app))
     assert text_of(app) == SHIPPED
@@ -153,7 +153,7 @@ def test_text_is_data_and_stands_in_no_link():
 
 def test_a_count_under_way_can_be_cancelled():
     app = opened()
-    count(app, "It rains, and it is cold here.\n" * 2_000)
+    begin(app, "It rains, and it is cold here.\n" * 2_000)
     assert app.button(key="atlas_cancel")
     assert not [one for one in app.button if one.key == "atlas_count"]
     job = app.session_state["mine"].next.job
