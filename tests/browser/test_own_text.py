@@ -24,8 +24,8 @@ def atlas(page, server):
 def upload(page, data, name="<img src=x onerror=alert(1)>.tsv.gz"):
     """Upload a file, and have it counted."""
     file = {"name": name, "mimeType": "application/gzip", "buffer": data}
-    page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_test_id("stFileUploaderFile")).to_contain_text("<img")
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
+    expect(page.get_by_test_id("stFileChipName")).to_contain_text("<img")
     page.get_by_role("button", name="Count", exact=True).click()
 
 
