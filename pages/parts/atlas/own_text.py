@@ -112,18 +112,18 @@ def progress(job: CountJob) -> None:
 
 
 def counted(own: OwnAtlas) -> None:
-    """Draw what was counted, what was left out of it, and its files."""
-    st.markdown(f"The figures are of **{shown_text()}**.")
-    notes = [*own.job.notes]
-    if became := in_words(own.count.lines):
-        notes.append(f"Of other lines: {became}.")
-    if notes:
-        st.caption(" ".join(notes))
-    with st.container(horizontal=True):
+    """Draw what was counted, its files, and what was not."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"The figures are of **{shown_text()}**.", width="content")
         st.button("Remove", on_click=forget, key="atlas_remove")
         for name, make in (("heads.tsv", as_table), ("atlas.json", as_json)):
             file = partial(make, own.count), name, "application/octet-stream"
             st.download_button(name, *file, on_click="ignore", key=f"atlas_{name}")
+    notes = [*own.job.notes]
+    if became := in_words(own.count.lines):
+        notes.append(f"Not counted whole: {became}.")
+    if notes:
+        st.caption(" ".join(notes))
 
 
 def as_table(count: Count) -> bytes:

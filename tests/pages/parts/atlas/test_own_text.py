@@ -107,7 +107,7 @@ def test_a_file_is_counted_and_what_was_left_out_is_told():
     data = TEXT.encode() + b"\n\xff\xfe\n" + b"word " * 400 + b"\n"
     counted(app, gzip.compress(data))
     assert text_of(app) == "your 4 lines"
-    (words,) = (one for one in said(app) if one.startswith("Of other lines"))
+    (words,) = (one for one in said(app) if one.startswith("Not counted whole"))
     assert "1 line: empty" in words
     assert "1 line: not text in UTF-8" in words
     assert "1 line: longer than the model reads, counted as far as it does" in words
@@ -184,9 +184,14 @@ def test_another_model_says_that_the_text_was_counted_without_it():
     assert text_of(app) == "your 3 lines"
 
 
-def test_a_bert_of_this_session_is_counted(bert_folder):
-    found = open_with(bert_folder, "heads")
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("bert", {"encoder"}), ("GPT-2", {"decoder"}), ("T5", {"encoder", "decoder", "cross"})],
+)
+def test_a_model_of_transformers_is_counted(bert_folder, transformers_folders, name, kinds):
+    folder = bert_folder if name == "bert" else transformers_folders[name]
+    found = open_with(folder, "heads")
     app = opened(model=found.session_state["model"], workshop=found.session_state["workshop"])
     counted(app, "A cat.\tA dog.\nIt rains.\n")
     assert text_of(app) == "your 2 lines"
-    assert set(app.session_state["atlas"].kinds) == {"encoder"}
+    assert set(app.session_state["atlas"].kinds) == kinds
