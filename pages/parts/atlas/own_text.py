@@ -27,7 +27,7 @@ from pages.shared.show.glossary import caption
 from pages.shared.show.stage import NOTE, place
 from pages.shared.state.choice import like
 from pages.shared.state.choices import chosen, put
-from pages.shared.state.slide import slide
+from pages.shared.state.slide import is_in_slides
 
 OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, so that a link knows it
 CHOICES = (OWN_TEXT,)
@@ -51,7 +51,7 @@ OTHER_MODEL = "Your text was counted with another model. Count it with this one 
 def draw() -> None:
     """Draw what counts a text of the visitor's own, and what stands for it once it is counted."""
     own = own_atlas()
-    if slide() is None:
+    if not is_in_slides():
         active, shown = is_active(), own.key if own else ""
         note_what_is_shown(shown)
         (growing if active else still)(active, shown)

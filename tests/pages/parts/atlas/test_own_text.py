@@ -11,6 +11,7 @@ from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window
 from model.atlas.figures import figures
 from model.atlas.own_text import NOTHING
+from pages.parts.atlas import own_text
 from pages.parts.atlas.own_text import GONE, OTHER_MODEL, as_json, as_table
 from pages.shared.runs import limits
 from tests.pages.apps import open_with, run_script
@@ -171,6 +172,19 @@ def test_a_link_with_a_text_that_is_not_here_says_so():
     counted(app)
     assert GONE not in said(app)
     assert app.session_state["atlas_text"] == app.session_state["mine"].newest.key
+
+
+def test_a_slide_with_a_text_that_is_not_here_says_so(monkeypatch):
+    app = opened()
+    counted(app)
+    monkeypatch.setattr(own_text, "is_in_slides", lambda: True)
+    app.run()
+    assert text_of(app) == "your 3 lines"
+    assert not app.button
+    assert GONE not in said(app)
+    app.session_state["atlas_text"] = "AbC-123_"
+    app.run()
+    assert GONE in said(app)
 
 
 def test_another_model_says_that_the_text_was_counted_without_it():
