@@ -11,7 +11,8 @@ from itertools import islice
 
 from model.atlas.corpus import GZIP, Window, take
 
-WINDOW = 32  # lines, after which a bar moves and a count may be stopped
+WINDOW = 32  # lines, after which a bar moves and a count may be stopped,
+ENOUGH = 4_000  # or bytes of them
 LARGEST = 4_000_000  # bytes of text
 CHUNK = 2**16
 NOTHING = "There is no text to count: type or upload some, a sentence a line."
@@ -36,10 +37,11 @@ def as_windows(data: bytes, most_lines: int) -> OwnText:
         text = text[: text.rfind(b"\n", 0, LARGEST) + 1]
         notes = [f"Only the first {LARGEST // 1_000_000} MB of the text are counted."]
     found: list[Window] = []
-    lines = io.BytesIO(text)
+    lines, began = io.BytesIO(text), 0
     for number, raw in enumerate(islice(lines, most_lines)):
-        if number % WINDOW == 0:
+        if not found or found[-1].read == WINDOW or lines.tell() - began > ENOUGH:
             found.append(Window(len(found)))
+            began = lines.tell() - len(raw)
         take(found[-1], number, raw)
     if lines.readline():
         notes = [f"Only the first {most_lines:,} lines are counted."]

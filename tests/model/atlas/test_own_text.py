@@ -37,6 +37,12 @@ def test_no_more_than_the_first_lines_are_read():
     assert as_windows(b"a b\n" * 70, 70).notes == ()
 
 
+def test_a_window_of_long_lines_has_few():
+    text = as_windows((b"x" * 1_500 + b"\n") * 5 + b"a\n" * 3, 2_000)
+    assert [window.read for window in text.windows] == [2, 2, 4]
+    assert [line.number for line in lines_of(text)] == list(range(8))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_no_more_than_the_first_megabytes_are_read(packed):
     data = b"x" * 50_000 + b"\n"
