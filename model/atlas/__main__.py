@@ -6,14 +6,12 @@ import argparse
 import sys
 import time
 from functools import reduce
-from hashlib import sha256
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
 from model.atlas.corpus import digest, windows
-from model.atlas.counting import Count, count_window, merge
+from model.atlas.counting import Count, about_of, count_window, digest_of, merge
 from model.atlas.looking import search
 from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
@@ -21,7 +19,6 @@ from model.library.loading import load_model
 from model.reader import Reader
 
 WINDOW = 1_024  # lines
-VERSION = 1  # of what is summed up; counts of another one do not merge
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -118,15 +115,8 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
         raise ValueError("A window has at least one line.")
     options.output.mkdir(parents=True, exist_ok=True)
     part, parts = part_of(options.part)
-    about = {
-        "version": VERSION,
-        "model": str(options.model),
-        "weights": digest_of(reader),
-        "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},
-        "text": options.text.name,
-        "bytes": digest(options.text),
-        "window": options.window,
-    }
+    about = about_of(reader, str(options.model), options.text.name, options.window)
+    about["bytes"] = digest(options.text)
     count = Count(about)
     if (options.output / COUNT).exists():
         count = load_count(options.output)
@@ -168,15 +158,6 @@ def nothing_in(path: Path, count: Count) -> str:
     """Return why there is nothing to count in a file."""
     became = "; ".join(f"{lines} lines: {what}" for what, lines in count.lines.items() if lines)
     return f"{path} has no line of text to count{f' ({became})' if became else ', as it is empty'}."
-
-
-def digest_of(reader: Reader) -> str:
-    """Return what tells a model's weights from others."""
-    found = sha256()
-    for name, tensor in sorted(reader.model.state_dict().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
-    return found.hexdigest()
 
 
 def check_about(count: Count, about: dict[str, object], folder: Path) -> None:
