@@ -63,6 +63,11 @@ class Count:
         """How many were counted."""
         return self.lines["counted"]
 
+    @property
+    def sampled(self) -> list[Line]:
+        """The lines of the sample."""
+        return [Line(*entry[1:]) for entry in self.sample]
+
 
 def merge(a: Count, b: Count) -> Count:
     """Return the count of both; raises ValueError if they do not go together."""
