@@ -15,6 +15,7 @@ from torch import Tensor
 
 from model.atlas.corpus import Line, Window
 from model.atlas.examples import (
+    FEWEST,
     MOST,
     Best,
     Sample,
@@ -137,9 +138,10 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
     compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
     for rows in rows_of(reader, [trace for _, trace in batch]):
         sums, scores = sums_of(rows, compared.to(rows.weights.device))
+        usable = short & (rows.choice.sum(dim=-1).amax(dim=(0, 2)) >= FEWEST).cpu().numpy()
         count.sums = add(count.sums, sums)
         for name in BADGES.keys() & scores.keys():
-            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, short)
+            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, usable)
             count.best = merge_best(count.best, found)
     count.lines["counted"] += len(batch)
 

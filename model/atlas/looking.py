@@ -9,7 +9,7 @@ import numpy as np
 
 from model.atlas.corpus import Line
 from model.atlas.counting import Count, is_punctuation, read, rows_of
-from model.atlas.examples import NOBODY
+from model.atlas.examples import NOBODY, SIGNS
 from model.atlas.figures import clearest_pattern, kinds_of
 from model.insight.rows import Rows
 from model.library.pieces import as_pieces
@@ -54,11 +54,11 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
     for kind in kinds_of(count):
         for layer, names in enumerate(clearest_pattern(count, kind)):
             for head, name in enumerate(names):
-                for side in ("clearest", "least"):
+                for side in SIGNS:
                     found = (count.best[f"{kind}/{name}/{side}/{part}"][layer, head]
                              for part in ("lines", "scores"))  # fmt: skip
                     for number, score in zip(*found, strict=True):
-                        one = kind, layer, head, name, side, abs(float(score))
+                        one = kind, layer, head, name, side, SIGNS[side] * float(score)
                         wanted.setdefault(int(number), []).append(one)
     wanted.pop(NOBODY, None)
     for number, shown in sorted(wanted.items()):

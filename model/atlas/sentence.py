@@ -58,6 +58,6 @@ def standing(
     share = (value - statistic.low) / (statistic.high - statistic.low)
     own = int(np.clip(share * len(bins), 0, len(bins) - 1))
     above = value >= mean
-    tail = (bins[own:] if above else bins[: own + 1]).sum() / max(bins.sum(), 1)
-    deviations = (value - mean) / deviation if deviation > 0 else np.nan
-    return Standing(deviations, float(tail), abs(deviations) > FAR, tail <= (1 - MOST) / 2)
+    tail = float((bins[own:] if above else bins[: own + 1]).sum() / max(bins.sum(), 1))
+    deviations = float((value - mean) / deviation) if deviation > 0 else np.nan
+    return Standing(deviations, tail, abs(deviations) > FAR, tail <= (1 - MOST) / 2)

@@ -14,7 +14,7 @@ from viz.numbers import Numbers, number_text
 PART = Part.beside(__file__, "Points")
 TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
 EQUAL = "the estimate is right"
-OF_LAYERS = (0.3, 0.88)  # of the scale: what can be seen on white paper and on black
+OF_LAYERS = (0.35, 0.88)  # of the scale: what can be seen on white paper and on black
 
 
 def effect_points(

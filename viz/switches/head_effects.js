@@ -20,6 +20,7 @@ import { drawHeadCells } from "./head_cells.js";
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const { measure, ends, limit, decimals } = header;
+  root.classList.toggle("exact", decimals > 1);
   drawHeadCells(root, {
     kinds: header.effects.map(({ name, label, effects }) => ({ name, label, values: effects })),
     selected: header.selected,

@@ -39,8 +39,8 @@ PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 TABLE = "atlas-table"
 MAP = "Every cell is one head, layers down and heads across. Click one to select it."
 TABLE_WORDS = (
-    "Layers and heads count from 1. Click the head of a column to sort by it, point at it for what "
-    "it means; the box left of a row selects its head."
+    "Layers and heads count from 1. Click the title of a column to sort by it, point at it for "
+    "what it means; the box left of a row selects its head."
 )
 CURVE = (
     "All heads are removed one after the other, those first that are missed least: by the effect "

@@ -32,7 +32,7 @@ PICTURES = {
     "atlas-least": "a sentence where it is least clear",
 }
 WORDS = (
-    "The sentences, of {text} and at most {most} tokens, in which this head’s clearest pattern, "
+    "Of {text}, those of at most {most} tokens on which this head’s clearest pattern, "
     "**{pattern}**, has the largest and the smallest scores.{target}"
 )
 REFERENCE = (
@@ -48,7 +48,7 @@ def draw(run: ModelRun, atlas: Atlas, place: Head) -> None:
     st.subheader("Examples")
     most = max(map(len, found.values()))
     if not most:
-        st.info("No sentence was kept as an example of this head: all are too short or too long.")
+        st.info("No sentence was kept as an example of this head.")
         return
     pattern = atlas.kinds[kind].clearest[layer][head]
     target = REFERENCE if kind != "encoder" and "cross" in atlas.kinds else ""

@@ -24,9 +24,9 @@ MOST_NAMED = 48  # points
 WORDS = (
     "How far two heads are apart is measured by the Jensen-Shannon divergence of their rows: 0 "
     "nats if both always look at the same places, ln 2 ≈ 0.693 if never at the same ones (Clark et "
-    "al. 2019, 6). Its square root is a distance; the plane is where classical multidimensional "
-    "scaling puts the heads by it. It keeps **{kept:.0%}** of the squared distances, so that heads "
-    "far apart here are unlike, while of heads close together only the list tells. The directions "
+    "al. 2019, 6). Its square root is a distance; classical multidimensional scaling puts the "
+    "heads in the plane by it. The plane keeps **{kept:.0f} %** of the squared distances: heads "
+    "far apart in it are unlike, but of heads close together only the lists tell. The directions "
     "have no meaning of their own. **2.5** is head 5 of layer 2."
 )
 
@@ -78,7 +78,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         st.text("\n".join(neighbours(at, NEIGHBOURS)))
         st.markdown("**Most alike of all**")
         st.text("\n".join(most_alike(known.distances, names)))
-    caption(WORDS.format(kept=plane.kept))
+    caption(WORDS.format(kept=100 * plane.kept))
     selected_head(atlas)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from model.atlas.opening import Atlas, KindOfHeads
 from model.atlas.plane import nearest
 from model.atlas.sentence import BY_NAME, Standing, standing
-from model.atlas.statistics import POSITIONAL
+from model.atlas.statistics import POSITIONAL, Statistic
 from pages.parts.atlas import examples
 from pages.parts.atlas.figures import (
     EFFECTS,
@@ -41,15 +41,14 @@ PICTURES = {
 NEIGHBOURS = 5
 SMALL = 0.001  # share
 CARD = (
-    "Grey: how the sentences of the corpus are spread, each by the mean of its rows; their mean ± "
-    "standard deviation stands beside it. The mark is your sentence, measured in the same way. It "
-    "is said where that is more than 2 standard deviations from the mean, or where at most 2.5 % "
-    "of the sentences are as far out on its side. Figures without a histogram are no mean over "
-    "rows, and have no spread over sentences."
+    "Usually: over the sentences of the corpus, each by the mean of its rows, in the mean ± "
+    "standard deviation; grey is how they are spread. The mark is your sentence, measured in the "
+    "same way. In colour is what is more than 2 standard deviations from the mean, or as far out "
+    "on its side as at most 2.5 % of the sentences. What only the whole corpus has is without ±."
 )
 OFFSETS = (
     "How often the largest weight of a row is so many tokens before or after its query, of the "
-    "rows that have a token there. From {least:.0%} at one of them on the head is called "
+    "rows that have a token there. From {least:.0f} % at one of them on the head is called "
     "positional (Voita et al. 2019, 5.1)."
 )
 
@@ -62,7 +61,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     place, known, figures = (kind, layer, head), atlas.kinds[kind], all_figures(atlas)
     words = site_words(*place)
     st.subheader(words)
-    st.markdown(" ".join(in_words(place, known, figures)))
+    st.markdown("\n".join(f"- {line}" for line in in_words(place, known, figures)))
     of = about_run(run, place=f"{words}, over {shown_text(run.model)}")
     left, right = st.columns([3, 2], gap="medium") if known.shares is not None else (st, None)
     with left if right else st.container():
@@ -109,9 +108,9 @@ def in_words(place: Head, known: KindOfHeads, figures: dict[str, Shown]) -> list
 
 
 def rank(one: Shown, value: float) -> str:
-    """Return which place a value has among those of all heads, the largest first."""
+    """Return which rank a value has among those of all heads, the largest first."""
     known = np.concatenate([values.ravel() for values in one.values.values()])
-    return f"number {int((known > value).sum()) + 1} of {len(known)} heads"
+    return f"rank {int((known > value).sum()) + 1} of {len(known)} heads"
 
 
 def spread_of(one: Shown, known: KindOfHeads, own: dict, place: Head) -> Spread | None:
@@ -121,20 +120,19 @@ def spread_of(one: Shown, known: KindOfHeads, own: dict, place: Head) -> Spread 
         return None
     unit = "" if one.unit == "share" else f" {one.unit}"
     figure, here = known.figures[one.name], float(own[one.name][*at]) if one.name in own else np.nan
-    said = "" if isnan(here) else f"here {number_text(here)}"
+    said = "" if isnan(here) else f"on your sentence {number_text(here)}"
     if figure.bins is None or isnan(figure.of_sentences[*at]):
-        usual = number_text(figure.mean[*at]) + unit
-        return Spread(one.title, usual, here=None, said=said)
+        return Spread(one.title, f"overall {number_text(figure.mean[*at])}{unit}", said=said)
     mean, deviation = figure.of_sentences[*at], figure.deviation[*at]
-    usual = f"{number_text(mean)} ± {number_text(deviation)}{unit}"
+    usual = f"usually {number_text(mean)} ± {number_text(deviation)}{unit}"
     bins, statistic = figure.bins[*at], BY_NAME[one.name]
     if isnan(here):
-        return Spread(one.title, usual, *trimmed(bins, statistic.low, statistic.high, one.unit))
+        return Spread(one.title, usual, *trimmed(bins, statistic))
     found = standing(here, mean, deviation, bins, statistic)
     return Spread(
         one.title,
         usual,
-        *trimmed(bins, statistic.low, statistic.high, one.unit, here),
+        *trimmed(bins, statistic, here),
         here=here,
         said=f"{said}{how_far(found, above=here >= mean)}",
         far=found.is_far or found.is_rare,
@@ -142,20 +140,22 @@ def spread_of(one: Shown, known: KindOfHeads, own: dict, place: Head) -> Spread 
 
 
 def trimmed(
-    bins: np.ndarray, low: float, high: float, unit: str, here: float | None = None
-) -> tuple[np.ndarray, float, float]:
+    bins: np.ndarray, statistic: Statistic, here: float | None = None
+) -> tuple[np.ndarray | None, float, float]:
     """Return the bins that hold sentences with where they begin and end; of shares all of them.
 
-    The bin that this sentence is in, or is beyond, is among them.
+    The bin that this sentence is in, or is beyond, is among them. A single one tells nothing.
     """
-    if unit == "share":
+    low, high = statistic.low, statistic.high
+    if statistic.unit == "share":
         return bins, low, high
     width = (high - low) / len(bins)
-    filled = [int(place) for place in np.flatnonzero(bins)]
+    filled = np.flatnonzero(bins).tolist()
     if here is not None:
         filled.append(min(max(int((here - low) / width), 0), len(bins) - 1))
     first, last = min(filled), max(filled) + 1
-    return bins[first:last], low + first * width, low + last * width
+    shown = bins[first:last] if last - first > 1 else None
+    return shown, low + first * width, low + last * width
 
 
 def how_far(found: Standing, above: bool) -> str:
@@ -164,8 +164,8 @@ def how_far(found: Standing, above: bool) -> str:
     if found.is_far:
         said.append(f"{abs(found.deviations):.1f} deviations {'above' if above else 'below'}")
     if found.is_rare:
-        share = f"{max(found.tail, SMALL):.1%}"
-        who = "no sentence has" if found.tail == 0 else f"{share} of the sentences have"
+        share = number_text(100 * max(found.tail, SMALL), 1)
+        who = "no sentence has" if found.tail == 0 else f"{share} % of the sentences have"
         said.append(f"{who} {'as much' if above else 'as little'}")
     return f": {'; '.join(said)}" if said else ""
 
@@ -183,7 +183,7 @@ def offsets(known: KindOfHeads, place: Head, run: ModelRun) -> None:
     picture = measure_bars({"share of rows": named}, dict.fromkeys(named, 1.0))
     of = about_corpus(run, site_words(*place))
     show(picture, "atlas-offsets", of=of, what="Where the largest weight of a row is")
-    caption(OFFSETS.format(least=POSITIONAL))
+    caption(OFFSETS.format(least=100 * POSITIONAL))
 
 
 def offset_words(distance: int) -> str:

@@ -66,7 +66,10 @@ def table_of(looked: list[Looked]) -> None:
             "layer": [one.layer + 1 for one in looked],
             "head": [one.head + 1 for one in looked],
             "weight": [one.weight for one in looked],
-            "on": [", ".join(f"“{key}” {share:.0%}" for key, share in one.keys) for one in looked],
+            "on": [
+                ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in one.keys)
+                for one in looked
+            ],
             "places": [one.places for one in looked],
         }
     )
