@@ -68,6 +68,7 @@ def head_points(
     names: Sequence[str],
     *,
     axes: tuple[str, str],
+    units: tuple[str, str] = ("", ""),
     groups: Sequence[str],
     colors: Sequence[str] = COLORS,
     named: Mapping[int, str] | None = None,
@@ -75,10 +76,13 @@ def head_points(
 ) -> CanvasPicture:
     """A point for each head, by two figures (N,) that `axes` name; for the rest see `head_plane`.
 
+    What has no unit has an empty one.
+
     Raises ValueError if the sizes do not fit, or for more groups than there are `colors`.
     """
     told = [
-        f"{name}: {axes[0]} {number_text(one)}, {axes[1]} {number_text(other)}"
+        f"{name}: {axes[0]} {number_text(one)} {units[0]}".rstrip()
+        + f", {axes[1]} {number_text(other)} {units[1]}".rstrip()
         for name, one, other in zip(names, across, up, strict=True)
     ]
     figures = dict(zip(axes, (across, up), strict=True))
@@ -89,7 +93,9 @@ def head_points(
         groups=groups,
         colors=colors,
         summary=f"{len(told)} heads by {axes[0]} and {axes[1]}.",
-        axes=axes,
+        axes=tuple(
+            f"{axis}, {unit}" if unit else axis for axis, unit in zip(axes, units, strict=True)
+        ),
         named=named,
         selected=selected,
         clickable=True,

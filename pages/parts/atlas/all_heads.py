@@ -85,7 +85,7 @@ def map_of(one: Shown, place: Head) -> CanvasPicture:
         one.values,
         labels=KINDS,
         name=one.title,
-        unit="" if one.unit == "share" else one.unit,
+        unit=one.beside,
         limits=limits,
         selected=place,
     )

@@ -52,6 +52,11 @@ class Shown(NamedTuple):
         """What it is called on screen."""
         return TITLES[self.name]
 
+    @property
+    def beside(self) -> str:
+        """What stands beside a number of it: its unit, but nothing for shares."""
+        return "" if self.unit == "share" else self.unit
+
 
 def all_figures(atlas: Atlas) -> dict[str, Shown]:
     """Return all figures that an atlas has, by the name of the statistic."""

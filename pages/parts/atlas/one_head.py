@@ -118,7 +118,7 @@ def spread_of(one: Shown, known: KindOfHeads, own: dict, place: Head) -> Spread 
     at = place[1:]
     if one.name in EFFECTS:
         return None
-    unit = "" if one.unit == "share" else f" {one.unit}"
+    unit = f" {one.beside}".rstrip()
     figure, here = known.figures[one.name], float(own[one.name][*at]) if one.name in own else np.nan
     said = "" if isnan(here) else f"on your sentence {number_text(here)}"
     if figure.bins is None or isnan(figure.of_sentences[*at]):

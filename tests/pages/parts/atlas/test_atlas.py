@@ -106,7 +106,7 @@ def test_two_statistics_name_every_head_that_has_both(atlas, color):
     app = opened("two", atlas_across="distance", atlas_up="removal", atlas_color=color)
     header, numbers = points(app)
     assert len(header["told"]) == 64  # cross-attention has no distance
-    assert header["axes"] == ["distance", "effect of removal"]
+    assert header["axes"] == ["distance, tokens", "effect of removal, nats a token"]
     for told, group, (across, up) in zip(header["told"], header["groups"], numbers.T, strict=True):
         kind, place = told.partition(":")[0].split()
         layer, head = (int(one) - 1 for one in place.split("."))
