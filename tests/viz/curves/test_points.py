@@ -38,15 +38,13 @@ def test_what_does_not_fit_is_refused():
 
 def test_heads_are_told_by_both_figures():
     groups = ["Encoder", "Encoder", "Cross-attention"]
-    picture = head_points(TRUE, ESTIMATED, NAMES, axes=("entropy", "broad"), groups=groups)
+    options = {"axes": ("entropy", "broad"), "units": ("nats", ""), "groups": groups}
+    picture = head_points(TRUE, ESTIMATED, NAMES, **options)
     header, values = unpack(picture, "<f4")
     np.testing.assert_array_equal(values.reshape(2, 3), [TRUE, ESTIMATED])
-    assert header["told"][1] == "two: entropy 0.500, broad 0.250"
-    assert (header["axes"], header["equal"], header["clickable"]) == (
-        ["entropy", "broad"],
-        "",
-        True,
-    )
+    assert header["told"][1] == "two: entropy 0.500 nats, broad 0.250"
+    assert header["axes"] == ["entropy, nats", "broad"]
+    assert (header["equal"], header["clickable"]) == ("", True)
     assert set(picture.numbers) == {"entropy", "broad"}
 
 
