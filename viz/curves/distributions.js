@@ -1,4 +1,4 @@
-import { begin, element } from "../canvas.js";
+import { begin, element, isStaged } from "../canvas.js";
 import { short } from "./ticks.js";
 
 /**
@@ -35,6 +35,7 @@ export function draw(mount) {
     made.append(element("span", row.far ? "said far" : "said", row.said));
     return made;
   });
+  root.classList.toggle("staged", isStaged(root));
   root.replaceChildren(...rows, reading);
 }
 

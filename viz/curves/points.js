@@ -58,10 +58,8 @@ function makePicture(root) {
     canvas.classList.toggle("clickable", header.clickable);
     const kinds = header.kinds.length > 1 ? header.kinds : [];
     legend.replaceChildren(
-      ...kinds.map((kind, place) =>
-        element("span", "kind", kind, { style: `--dot: ${header.colors[place]}` }),
-      ),
-      ...(header.equal ? [element("span", "right", header.equal)] : []),
+      ...kinds.map((kind, place) => entry("dot", kind, `background: ${header.colors[place]}`)),
+      ...(header.equal ? [entry("line", header.equal)] : []),
     );
     render();
   }
@@ -214,6 +212,13 @@ function makePicture(root) {
     event.preventDefault();
   };
   return { take, render };
+}
+
+/** What a mark of the picture stands for. */
+function entry(mark, words, style = "") {
+  const made = element("span", "entry");
+  made.append(element("span", mark, "", { style }), words);
+  return made;
 }
 
 /** The ends of an axis that shows some numbers, with a little room. */

@@ -14,6 +14,7 @@ from pages.parts.atlas.figures import (
     Shown,
     about_corpus,
     all_figures,
+    capital,
     choose_statistic,
     define,
     heads_of,
@@ -79,7 +80,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         if (at := picked("atlas-points")) < len(heads):  # else of a model that is gone meanwhile
             select_head(*heads[at])
 
-    what = f"{across.title} and {up.title} of every head"
+    what = f"{capital(across.title)} and {up.title} of every head"
     show(picture, "atlas-points", open_point, of=about_corpus(run), what=what)
     found = rank_correlation(*numbers.T)
     value = "there is none" if isnan(found) else number_text(found, 2, signed=True)
