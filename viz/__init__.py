@@ -5,7 +5,8 @@ picture with its Python, its JavaScript and its CSS side by side.
 """
 
 from viz.canvas import CanvasPicture
-from viz.curves.effect_points import effect_points
+from viz.curves.distributions import Spread, distributions
+from viz.curves.points import effect_points, head_plane, head_points, layer_colors
 from viz.curves.position_lines import position_lines, wavelengths
 from viz.curves.training_curves import training_curves
 from viz.maps.architecture_map import architecture_map
@@ -36,6 +37,7 @@ __all__ = [
     "Chip",
     "Leaf",
     "Row",
+    "Spread",
     "architecture_map",
     "attention_film",
     "attention_heatmap",
@@ -43,12 +45,16 @@ __all__ = [
     "beam_tree",
     "compared_maps",
     "decoding_player",
+    "distributions",
     "effect_points",
     "head_effects",
     "head_grid",
+    "head_plane",
+    "head_points",
     "head_scores",
     "knockout_map",
     "largest_changes",
+    "layer_colors",
     "mask_matrix",
     "measure_bars",
     "position_clocks",

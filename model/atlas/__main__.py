@@ -179,7 +179,7 @@ def tell(count: Count) -> None:
 
 def print_search(reader: Reader, count: Count, word: str) -> None:
     """Print where heads look from a token."""
-    looked, lines = search(reader, count, word)
+    looked, lines = search(reader, count.sampled, word)
     print(f"From “{word}” in {len(lines)} sentences, the largest weight in the mean:")
     for one in looked[:20]:
         keys = ", ".join(f"“{key}” {share:.0%}" for key, share in one.keys)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from model.atlas.corpus import Line, Window
 from model.atlas.examples import (
+    FEWEST,
     MOST,
     Best,
     Sample,
@@ -65,6 +66,11 @@ class Count:
     def sentences(self) -> int:
         """How many were counted."""
         return self.lines["counted"]
+
+    @property
+    def sampled(self) -> list[Line]:
+        """The lines of the sample."""
+        return [Line(*entry[1:]) for entry in self.sample]
 
 
 def merge(a: Count, b: Count) -> Count:
@@ -152,9 +158,10 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
     compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
     for rows in rows_of(reader, [trace for _, trace in batch]):
         sums, scores = sums_of(rows, compared.to(rows.weights.device))
+        usable = short & (rows.choice.sum(dim=-1).amax(dim=(0, 2)) >= FEWEST).cpu().numpy()
         count.sums = add(count.sums, sums)
         for name in BADGES.keys() & scores.keys():
-            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, short)
+            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, usable)
             count.best = merge_best(count.best, found)
     count.lines["counted"] += len(batch)
 

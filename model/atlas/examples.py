@@ -10,26 +10,27 @@ from torch import Tensor
 from model.atlas.corpus import Line
 
 KEPT = 3  # sentences a head, pattern and side
-FEWEST = 4  # rows of an example; fewer say little
+FEWEST = 4  # rows of an example that have a choice; fewer say little
 MOST = 48  # tokens of an example on either side; more cannot be seen at once
 SAMPLE = 2_000  # lines
 NOBODY = -1  # in place of a line
+SIGNS = {"clearest": 1, "least": -1}  # of scores, so that the highest are kept on either side
 DIGITS = 6  # of a score that decide; rounding differs from batch to batch
 
 Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
 Sample = list[tuple[int, int, str, str | None]]  # rank, line, text, second
 
 
-def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, short: np.ndarray) -> Best:
+def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: np.ndarray) -> Best:
     """Return where a score is highest, and where lowest, of sums and counts (L, B, H) of sentences.
 
-    `lines` (B,) are the numbers of the sentences' lines, and `short` (B,) those that can be seen.
+    `lines` (B,) are the numbers of the sentences' lines, and `usable` (B,) those that can be shown.
     """
     mean = (total / count.clamp(min=1)).cpu().numpy().round(DIGITS)
-    usable = (count.cpu().numpy() >= FEWEST) & short[:, None]
+    usable = (count.cpu().numpy() > 0) & usable[:, None]
     numbers = np.broadcast_to(lines[:, None], mean.shape).swapaxes(1, 2)
     found: Best = {}
-    for side, sign in (("clearest", 1), ("least", -1)):
+    for side, sign in SIGNS.items():
         scores = np.where(usable, sign * mean, -np.inf).swapaxes(1, 2)  # (L, H, B)
         kept = best(scores, np.where(np.isfinite(scores), numbers, NOBODY))
         found |= {f"{name}/{side}/scores": kept[0], f"{name}/{side}/lines": kept[1]}

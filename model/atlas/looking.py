@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from model.atlas.corpus import Line
 from model.atlas.counting import Count, is_punctuation, read, rows_of
-from model.atlas.examples import NOBODY
+from model.atlas.examples import NOBODY, SIGNS
 from model.atlas.figures import clearest_pattern, kinds_of
 from model.insight.rows import Rows
 from model.library.pieces import as_pieces
@@ -54,11 +54,11 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
     for kind in kinds_of(count):
         for layer, names in enumerate(clearest_pattern(count, kind)):
             for head, name in enumerate(names):
-                for side in ("clearest", "least"):
+                for side in SIGNS:
                     found = (count.best[f"{kind}/{name}/{side}/{part}"][layer, head]
                              for part in ("lines", "scores"))  # fmt: skip
                     for number, score in zip(*found, strict=True):
-                        one = kind, layer, head, name, side, abs(float(score))
+                        one = kind, layer, head, name, side, SIGNS[side] * float(score)
                         wanted.setdefault(int(number), []).append(one)
     wanted.pop(NOBODY, None)
     for number, shown in sorted(wanted.items()):
@@ -80,24 +80,26 @@ def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
     return (rows.weights[layer, 0, head] * 255).round().int().tolist()
 
 
-def search(reader: Reader, count: Count, word: str) -> tuple[list[Looked], list[Line]]:
-    """Return where each head looks from a token, the surest first, and in which sentences.
+def search(reader: Reader, lines: Iterable[Line], word: str) -> tuple[list[Looked], list[Line]]:
+    """Return where each head looks from a token, the surest first, and in which of some lines.
 
-    At most SEARCHED sentences of the sample have it as a token, capitals or not. Raises ValueError
-    if none has.
+    Those are the first SEARCHED that have it as a token, capitals or not. Raises ValueError if none
+    has.
     """
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
     keys: dict[tuple[Kind, int, int], list[str]] = {}
-    lines: list[Line] = []
-    for _, number, text, second in count.sample:
-        line = Line(number, text, second)
-        if wanted not in text.casefold() and wanted not in (second or "").casefold():
+    found: list[Line] = []
+    for line in lines:
+        if not wanted or wanted not in f"{line.text}\t{line.second or ''}".casefold():
             continue
-        trace = read(reader, line)
+        try:
+            trace = read(reader, line)
+        except ValueError:  # there is nothing in it that the model reads
+            continue
         if not places_of(trace.source_tokens, wanted) + places_of(trace.target_tokens, wanted):
             continue
-        lines.append(line)
+        found.append(line)
         for rows in rows_of(reader, [trace]):
             queries, looked_at = tokens_of(trace, rows.kind)
             places = places_of(queries, wanted)
@@ -106,15 +108,15 @@ def search(reader: Reader, count: Count, word: str) -> tuple[list[Looked], list[
                 weights.setdefault((rows.kind, layer, head), []).append(float(weight))
             for (layer, head, _), key in np.ndenumerate(largest.indices.cpu().numpy()):
                 keys.setdefault((rows.kind, layer, head), []).append(looked_at[key].text)
-        if len(lines) == SEARCHED:
+        if len(found) == SEARCHED:
             break
-    if not lines:
-        raise ValueError(f"No sentence of the sample has the token “{word}”: try another.")
+    if not found:
+        raise ValueError(f"None of the sentences kept has the token “{word}”: try another.")
     looked = [
-        Looked(*place, len(found), float(np.mean(found)), commonest(keys[place]))
-        for place, found in weights.items()
+        Looked(*place, len(largest), float(np.mean(largest)), commonest(keys[place]))
+        for place, largest in weights.items()
     ]
-    return sorted(looked, key=lambda one: -one.weight), lines
+    return sorted(looked, key=lambda one: -one.weight), found
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from model.atlas.corpus import Line
 from model.atlas.counting import Count
 from model.atlas.effects import DEFINITIONS, curve, in_order, sums_of_lines
 from model.atlas.figures import as_data, defined, figures, kinds_of, listed
@@ -37,7 +36,7 @@ def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
 
     They are measured on sentences of the sample, and the curves on others.
     """
-    lines = [Line(*entry[1:]) for entry in count.sample]
+    lines = count.sampled
     used = min(sentences, max(1, len(lines) // 2))
     path, about = folder / EFFECTS, [line.number for line in lines[:used]]
     sums, begun = load_arrays(path) if path.exists() else ({}, about)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.atlas.page import ATLAS
 from pages.parts.attention.page import ATTENTION
 from pages.parts.cause.page import CAUSE
 from pages.parts.compare.page import COMPARE
@@ -24,6 +25,7 @@ list_pages(
     ATTENTION,
     INSIDE,
     POSITIONS,
+    ATLAS,
     MASKS,
     HEADS,
     CAUSE,

@@ -16,7 +16,7 @@ from viz.numbers import number_text
 SENTENCE = "The old woman bought a small house."
 HEADS, CELLS = ".st-key-estimate-heads", ".st-key-estimate-cells"
 AT = {"sentence": SENTENCE, "cause_tab": "estimate", "kind": "cross", "layer": "1", "head": "4"}
-LEFT, RIGHT, TOP, BOTTOM, ROOM = 52, 14, 10, 38, 0.06  # as in effect_points.js
+LEFT, RIGHT, TOP, BOTTOM, ROOM = 52, 14, 10, 38, 0.06  # as in points.js
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import { dot, short, ticks } from "./ticks.js";
  * @property {{ title: string, limits: [number, number] | null }[]} panels
  * @property {{ run: number, panel: number, count: number }[]} lines of so many steps, which follow in the array, each line's before its values
  * @property {string[]} colors of the runs
+ * @property {[string, string]} at the words before and after a step
  */
 
 const HEIGHT = 170; // pixels of a panel
@@ -37,7 +38,7 @@ export function draw(mount) {
     panels.append(...root.figures.map((figure) => figure.figure));
     root.replaceChildren(root.legend, panels);
   }
-  const { runs, colors } = header;
+  const { runs, colors, at: around } = header;
   root.legend.hidden = runs.length < 2;
   root.legend.replaceChildren(
     ...runs.map((name, run) =>
@@ -51,7 +52,7 @@ export function draw(mount) {
     const height = heightOf(root);
     root.figures.forEach((view, panel) => {
       const own = lines.filter((line) => line.panel === panel && line.steps.length);
-      drawPanel(root, view, { ...header.panels[panel], height, lines: own, runs, colors, last });
+      drawPanel(root, view, { ...header.panels[panel], height, lines: own, runs, colors, around, last });
     });
   };
   root.render = render;
@@ -92,7 +93,7 @@ function makePanel(root) {
   return view;
 }
 
-function drawPanel(root, view, { title, limits, height, lines, runs, colors, last }) {
+function drawPanel(root, view, { title, limits, height, lines, runs, colors, around, last }) {
   const width = view.figure.clientWidth;
   const style = getComputedStyle(root);
   const context = fitCanvas(view.canvas, width, height);
@@ -120,6 +121,7 @@ function drawPanel(root, view, { title, limits, height, lines, runs, colors, las
     context.fillText(short(step), x(step), height - 8);
   }
   context.globalAlpha = 1;
+  const at = (step) => `${around[0]}${short(step)}${around[1]}`;
   const read = [];
   for (const { run, steps, values } of lines) {
     const newest = run === runs.length - 1;
@@ -131,18 +133,18 @@ function drawPanel(root, view, { title, limits, height, lines, runs, colors, las
     context.stroke();
     if (steps.length <= FEW) steps.forEach((step, at) => dot(context, x(step), y(values[at]), 2.5));
     if (typeof root.step === "number" && !isSaved()) {
-      const at = nearest(steps, root.step);
-      dot(context, x(steps[at]), y(values[at]), 4);
+      const near = nearest(steps, root.step);
+      dot(context, x(steps[near]), y(values[near]), 4);
       const name = runs.length > 1 ? `${runs[run]}: ` : "";
-      read.push(`${name}${short(values[at])} at step ${short(steps[at])}`);
+      read.push(`${name}${short(values[near])} ${at(steps[near])}`);
     }
   }
   context.globalAlpha = 1;
   view.reading.textContent = read.join(" · ");
   const newest = lines.at(-1);
   view.canvas.ariaLabel = newest
-    ? `${title}: ${runs[newest.run]} from ${short(newest.values[0])} at step ${short(newest.steps[0])} ` +
-      `to ${short(newest.values.at(-1))} at step ${short(newest.steps.at(-1))}`
+    ? `${title}: ${runs[newest.run]} from ${short(newest.values[0])} ${at(newest.steps[0])} ` +
+      `to ${short(newest.values.at(-1))} ${at(newest.steps.at(-1))}`
     : `${title}: nothing measured yet`;
 }
 

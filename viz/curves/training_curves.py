@@ -1,4 +1,4 @@
-"""How trainings went: their loss and other numbers at each step, run beside run."""
+"""Numbers at each of some steps, run beside run, such as the loss of trainings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def training_curves(
     runs: Mapping[str, Mapping[str, Line]],
     *,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    at: tuple[str, str] = ("at step ", ""),
 ) -> CanvasPicture:
     """A panel for each thing measured, and in it a line for each run; the last run is drawn bold.
 
     `runs` holds by the run's name, then by the panel's title, the steps and the numbers at them,
     neither of which need be the same for all. `limits` are the ends of the vertical axis of some
-    panels; the others fit their numbers. Drawn again, as while a training goes on, it keeps what
-    the visitor points at. Raises ValueError for more runs than there are colours, and if a line
-    does not fit its steps.
+    panels; the others fit their numbers. `at` are the words before and after a step. Drawn again,
+    as while a training goes on, it keeps what the visitor points at. Raises ValueError for more
+    runs than there are colours, and if a line does not fit its steps.
     """
     if len(runs) > MOST_LINES:
         raise ValueError(f"{len(runs)} runs are more than the {MOST_LINES} colours.")
@@ -48,6 +49,7 @@ def training_curves(
         ],
         "lines": lines,
         "colors": list(COLORS),
+        "at": list(at),
     }
     body = np.concatenate(numbers) if numbers else None
     measured = {

@@ -10,6 +10,7 @@ import { drawHeadCells } from "./head_cells.js";
  * @property {import("../colors.js").Scale} colors from a loss to a gain
  * @property {string} measure what the numbers are
  * @property {[string, string]} ends what a number below 0 means, and one above
+ * @property {number} decimals of the numbers in cells
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
@@ -18,13 +19,14 @@ import { drawHeadCells } from "./head_cells.js";
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
-  const { measure, ends, limit } = header;
+  const { measure, ends, limit, decimals } = header;
+  root.classList.toggle("exact", decimals > 1);
   drawHeadCells(root, {
     kinds: header.effects.map(({ name, label, effects }) => ({ name, label, values: effects })),
     selected: header.selected,
     colors: scaleOn(root, header.colors),
     share: (effect) => 0.5 + (0.5 * effect) / (limit || 1),
-    short: (effect) => written(effect, true, 1),
+    short: (effect) => written(effect, true, decimals),
     long: (effect) => (effect === null ? "not yet measured" : `${written(effect, true)} ${measure}`),
     ends: [`${written(-limit)} ${measure}: ${ends[0]}`, `${written(limit, true)}: ${ends[1]}`],
     answer,

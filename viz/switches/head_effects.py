@@ -10,6 +10,7 @@ import numpy as np
 from viz.canvas import CanvasPicture, Part
 from viz.colors import DIVERGING
 from viz.numbers import Numbers, counted
+from viz.switches.head_scores import listed
 
 PART = Part.beside(__file__)
 UPWARDS = {theme: colors[::-1] for theme, colors in DIVERGING.items()}
@@ -23,13 +24,15 @@ def head_effects(
     measure: str = "nats without it",
     ends: tuple[str, str] = ("it helped", "it was in the way"),
     blue: Literal["below", "above"] = "below",
+    decimals: int = 1,
 ) -> CanvasPicture:
     """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
 
     Blue stands for a loss, as the head helped, and red for a gain, up to the largest change there
     is, unless `blue` is what is above 0. `measure` says what the numbers are, and `ends` what one
-    below 0 and one above it mean. `labels` names the kinds; `selected` is a kind, a layer and a
-    head, from 0. A click answers with a kind, a layer and a head.
+    below 0 and one above it mean; cells show as many `decimals`. `labels` names the kinds;
+    `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a
+    head.
     """
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
@@ -37,7 +40,7 @@ def head_effects(
             {
                 "name": name,
                 "label": labels[name],
-                "effects": [[None if np.isnan(x) else float(x) for x in row] for row in values],
+                "effects": listed(values),
             }
             for name, values in effects.items()
         ],
@@ -45,6 +48,7 @@ def head_effects(
         "colors": DIVERGING if blue == "below" else UPWARDS,
         "measure": measure,
         "ends": list(ends),
+        "decimals": decimals,
         "selected": list(selected) if selected else None,
     }
     height = 120 + 40 * sum(len(values) for values in effects.values())

@@ -5,25 +5,33 @@ import { drawHeadCells } from "./head_cells.js";
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, label: string, scores: number[][] }[]} scores a kind each: [layer][head], from 0 to 1
- * @property {string} name what is scored
- * @property {import("../colors.js").Scale} colors from 0 to 1
+ * @property {{ name: string, label: string, scores: (number | null)[][] }[]} scores a kind each: [layer][head], null where there is none
+ * @property {string} name what the figures are
+ * @property {string} unit of the figures
+ * @property {[number, number]} limits where the colours begin and end
+ * @property {import("../colors.js").Scale} colors between the limits
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
-/** Draw a cell for every head, coloured by its score in a test; a click picks the head.
+/** Draw a cell for every head, coloured by its figure; a click picks the head.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
+  const { name, limits } = header;
+  const unit = header.unit && ` ${header.unit}`;
+  const [low, high] = limits;
   drawHeadCells(root, {
     kinds: header.scores.map(({ name, label, scores }) => ({ name, label, values: scores })),
     selected: header.selected,
     colors: scaleOn(root, header.colors),
-    share: (score) => score,
+    share: (score) => Math.max(0, Math.min(1, (score - low) / (high - low || 1))),
     short: (score) => written(score, false, 2),
-    long: (score) => `${header.name} score ${written(score)}`,
-    ends: [`${header.name} score 0`, "1"],
+    long: (score) => (score === null ? `${name}: none` : `${name} ${written(score)}${unit}`),
+    ends: [`${name} ${tidy(low)}${unit}`, tidy(high)],
     answer,
   });
 }
+
+/** A number to two decimals, a whole one without any. */
+const tidy = (number) => written(number, false, Number.isInteger(number) ? 0 : 2);

@@ -1,4 +1,4 @@
-"""How every head does in one test, as a map of all heads."""
+"""One figure of every head, such as its score in a test, as a map of all heads."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ def head_scores(
     *,
     labels: Mapping[str, str],
     name: str,
+    unit: str = "",
+    limits: tuple[float, float] = (0.0, 1.0),
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
-    """Scores from 0 to 1, (layers, heads) by kind, of the test that `name` says.
+    """Figures (layers, heads) by kind, NaN where there is none: `name` says what, in which `unit`.
 
-    `labels` names the kinds; `selected` is a kind, a layer and a head, from 0. A click answers
-    with a kind, a layer and a head.
+    The colours run from one of the `limits` to the other. `labels` names the kinds; `selected` is a
+    kind, a layer and a head, from 0. A click answers with a kind, a layer and a head.
     """
     header = {
         "scores": [
-            {"name": kind, "label": labels[kind], "scores": values.tolist()}
+            {"name": kind, "label": labels[kind], "scores": listed(values)}
             for kind, values in scores.items()
         ],
         "name": name,
+        "unit": unit,
+        "limits": list(map(float, limits)),
         "colors": SEQUENTIAL,
         "selected": list(selected) if selected else None,
     }
@@ -43,3 +47,8 @@ def head_scores(
     height = 120 + 40 * sum(len(values) for values in scores.values())
     height = min(height, 120 + 600 * len(scores))
     return CanvasPicture.pack(PART, header, height=height, numbers=numbers)
+
+
+def listed(values: np.ndarray) -> list[list[float | None]]:
+    """Figures as lists, None where there is none."""
+    return [[float(one) if np.isfinite(one) else None for one in row] for row in values]

@@ -63,7 +63,7 @@ def roles(run: ModelRun, selected: Place, open_head: Callable[[], None]) -> None
             asks = f"Which head has the largest {score}?"
             ask = partial(which_head, asks, f"the largest {score} has", scores, number_text)
             if may_show("role-scores", ask, of=of, what=what):
-                drawn = head_scores(scores, labels=KINDS, name=role.title, selected=selected)
+                drawn = head_scores(scores, labels=KINDS, name=score, selected=selected)
                 show(drawn, "role-scores", open_head, of=of, what=what)
             caption(f"{SWITCHED} Click a cell to open its head.")
     with words:

@@ -24,12 +24,13 @@ from pages.shared.state.page import shown
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
 from viz.component import component as component_line
-from viz.numbers import from_chart, largest
+from viz.numbers import Numbers, from_chart, largest
 from viz.tokens import aligned
 from viz.vectors.position_heatmap import in_theme, numbers_of
 
 if TYPE_CHECKING:
     import altair as alt
+    import pandas as pd
 
 STAGED = 740, 480  # pixels of width of a chart on a slide, alone and beside others
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
@@ -126,6 +127,29 @@ def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> 
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
         st.altair_chart(chart, key=key, **options)
         offer(Picture(what, key, of, from_chart(chart)))
+
+
+def show_table(
+    table: pd.DataFrame,
+    key: str,
+    numbers: Mapping[str, Numbers],
+    *,
+    of: About,
+    what: str,
+    **options: Any,
+) -> None:
+    """Draw a table, whose `numbers` can be saved; for `of` see `show`.
+
+    The `options` are those of Streamlit's tables.
+    """
+    with st.container(key=f"chart-{key}"):
+        st.dataframe(table, key=key, **options)
+        picture = Picture(what, key, of, numbers)
+        formats = [name for name in formats_of(picture) if name in ("csv", "npz")]
+        names = of.file_name(what), of.caption(what), what
+        menu = save_menu(*names, formats, made_here=(), key=key, file=file_asked_for(picture))
+        name = f"save-{key}"
+        component(menu.part)(data=mounted(menu), key=name, on_wanted_change=asking(key, name))
 
 
 def offer(picture: Picture) -> None:

@@ -147,7 +147,7 @@ def test_a_search_tells_where_heads_look(text, tmp_path, atlas, capsys, folder, 
     assert all(" places, on “" in line for line in lines)
     weights = [float(line.split()[2]) for line in lines]
     assert weights == sorted(weights, reverse=True)
-    assert "No sentence of the sample" in atlas("--output", tmp_path, "--search", "qwxyz")
+    assert "None of the sentences kept" in atlas("--output", tmp_path, "--search", "qwxyz")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from model.atlas.counting import (
     numbers_of,
     read,
 )
-from model.atlas.examples import FEWEST, KEPT, merge_samples, sampled
+from model.atlas.examples import FEWEST, KEPT, SIGNS, merge_samples, sampled
 from model.atlas.figures import clearest_pattern, figures
 from model.continuer import Continuer
 from tests.model.atlas.plain import plain_figures
@@ -188,6 +188,14 @@ def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(shipped, 
             kept = np.abs(whole.best[f"encoder/{name}/{side}/scores"][layer, 0])
             assert kept == pytest.approx(expected[:KEPT], abs=5e-6)
             assert [scores[number] for number in lines_kept] == pytest.approx(kept, abs=5e-6)
+
+
+def test_a_pattern_that_has_one_score_a_sentence_has_examples_too(shipped, lines, whole):
+    scores = [counted(shipped, [line]).sums["cross/diagonal/sum"][1, 0] for line in lines]
+    for side, sign in SIGNS.items():
+        expected = sorted(scores, key=lambda score: -sign * score)[:KEPT]
+        kept = sign * whole.best[f"cross/diagonal/{side}/scores"][1, 0]
+        assert kept == pytest.approx(expected, abs=5e-6)
 
 
 def test_a_sample_does_not_depend_on_the_order():

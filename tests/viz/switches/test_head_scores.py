@@ -22,3 +22,11 @@ def test_the_numbers_saved_are_the_scores():
     picture = head_scores(SCORES, labels=LABELS, name="Copying")
     assert set(picture.numbers) == set(LABELS.values())
     np.testing.assert_array_equal(picture.numbers["Decoder"].values, SCORES["decoder"])
+
+
+def test_a_figure_has_a_unit_limits_and_holes():
+    holes = {"cross": np.array([[1.5, np.nan]])}
+    picture = head_scores(holes, labels=LABELS, name="entropy", unit="nats", limits=(0.5, 2))
+    header = unpack(picture)[0]
+    assert header["scores"][0]["scores"] == [[1.5, None]]
+    assert (header["unit"], header["limits"]) == ("nats", [0.5, 2.0])

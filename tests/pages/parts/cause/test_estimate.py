@@ -67,7 +67,7 @@ def test_every_head_is_estimated_and_measured_and_the_furthest_are_named(read):
     app = open_page("cause", **PLACE)
     assert not app.exception
     header, estimated, true = check(app, read)
-    assert len(header["names"]) == 88
+    assert len(header["told"]) == 88
     apart = np.abs(true - flat(estimated))
     assert header["selected"] == apart.argmax()
     kinds = {kind["name"]: kind["effects"] for kind in estimated_map(app)["effects"]}
@@ -95,7 +95,7 @@ def test_the_cells_of_the_chosen_head_are_closed_one_by_one(read):
     header, numbers = points(app)[1]
     keys = [token.text for token in trace.source_tokens]
     cells = (~estimated.isnan()).nonzero().tolist()
-    assert len(header["names"]) == len(cells) <= MOST_CELLS
+    assert len(header["told"]) == len(cells) <= MOST_CELLS
     assert f"All {len(cells)} open cells are measured." in said(app)
     true = torch.cat(list(cell_removals(shipped, trace, site, 2, cells, objective)))
     expected = sorted(
@@ -104,14 +104,14 @@ def test_the_cells_of_the_chosen_head_are_closed_one_by_one(read):
     )
     found = sorted((round(float(one), 3), round(float(other), 3)) for one, other in numbers.T)
     np.testing.assert_allclose(found, expected, atol=2e-3)
-    assert any(f"looks at “{keys[0]}”, weight" in name for name in header["names"])
+    assert any(f"looks at “{keys[0]}”, weight" in name for name in header["told"])
 
 
 def test_of_many_cells_some_are_measured_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(tab, "MOST_CELLS", 10)
     app = open_page("cause", **PLACE, kind="encoder", layer="1", head="1")
     _, cells = points(app)
-    assert len(cells[0]["names"]) == 10
+    assert len(cells[0]["told"]) == 10
     sizes = np.abs(cells[1][1])
     assert (np.diff(sizes) <= 0).all(), "from the largest estimate on"
     assert "open cells 10 are measured" in said(app)

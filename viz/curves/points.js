@@ -1,15 +1,16 @@
 import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf } from "../canvas.js";
-import { written } from "../numbers.js";
 import { dot, short, ticks } from "./ticks.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} names of the points
+ * @property {string[]} told what is read of each point
+ * @property {string} summary what there is to see
  * @property {number[]} groups of each point, the place of its kind
  * @property {string[]} kinds
  * @property {string[]} colors of the kinds
  * @property {{ place: number, words: string }[]} named points, with the words beside them
- * @property {[string, string]} axes what runs across, and what runs up
+ * @property {[string, string] | null} axes what runs across, and what runs up; null in a plane, where one distance is as long both ways
+ * @property {string} equal what it means that both numbers are the same, on a line; no line if empty
  * @property {number | null} selected the point with a ring
  * @property {boolean} clickable
  */
@@ -18,6 +19,7 @@ const SHAPE = 0.66; // of a width that the height is
 const [LOWEST, HIGHEST] = [240, 400]; // pixels
 const GAPS = 12; // pixels between the plot and the words above and below it
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels
+const BARE = { left: 14, right: 14, top: 12, bottom: 12 }; // pixels, without axes
 const NEAR = 24; // pixels from a point within which it is pointed at
 const LINE = 15; // pixels of a line of words
 const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels from a point to where its words may be
@@ -25,7 +27,7 @@ const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines above or below it
 const TOUCHED = matchMedia("(hover: none)").matches;
 
 /**
- * Draw the points and the line; pointing reads one, and a click answers with it.
+ * Draw the points, and the line if there is one; pointing reads one, and a click answers with it.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -37,7 +39,7 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // the true effects, then the estimated ones
+  let numbers; // those across, then those up
   let pick;
   let at = null; // the point that is read
   let spots = []; // in pixels, by point
@@ -47,19 +49,17 @@ function makePicture(root) {
   const canvas = element("canvas", "", "", { role: "img", tabindex: "0" });
   root.replaceChildren(reading, canvas, legend);
 
-  const trueOf = (point) => numbers[point];
-  const estimated = (point) => numbers[header.names.length + point];
+  const across = (point) => numbers[point];
+  const up = (point) => numbers[header.told.length + point];
 
   function take(next, values, answer) {
-    if (JSON.stringify(next.names) !== JSON.stringify(header?.names)) at = null;
+    if (JSON.stringify(next.told) !== JSON.stringify(header?.told)) at = null;
     [header, numbers, pick] = [next, values, answer];
     canvas.classList.toggle("clickable", header.clickable);
     const kinds = header.kinds.length > 1 ? header.kinds : [];
     legend.replaceChildren(
-      ...kinds.map((kind, place) =>
-        element("span", "kind", kind, { style: `--dot: ${header.colors[place]}` }),
-      ),
-      element("span", "right", "the estimate is right"),
+      ...kinds.map((kind, place) => entry("dot", kind, `background: ${header.colors[place]}`)),
+      ...(header.equal ? [entry("line", header.equal)] : []),
     );
     render();
   }
@@ -71,23 +71,55 @@ function makePicture(root) {
     const words = reading.offsetHeight + legend.offsetHeight + GAPS;
     const high = fills ? height - words : Math.max(LOWEST, Math.min(HIGHEST, width * SHAPE));
     drawPlot(fitCanvas(canvas, width, high), width, high);
-    canvas.ariaLabel = inWords();
-    reading.replaceChildren(at === null ? element("span", "hint", hint()) : told(at));
+    canvas.ariaLabel = header.summary;
+    reading.replaceChildren(at === null ? element("span", "hint", hint()) : header.told[at]);
   }
 
   function drawPlot(context, width, height) {
     const { color, fontFamily } = getComputedStyle(root);
-    const { names, groups, colors, axes, selected } = header;
-    const [left, right] = [MARGIN.left, width - MARGIN.right];
-    const [top, bottom] = [MARGIN.top, height - MARGIN.bottom];
-    const across = endsOf(numbers.subarray(0, names.length));
-    const up = endsOf(numbers.subarray(names.length));
-    const x = (value) => left + ((value - across[0]) / (across[1] - across[0])) * (right - left);
-    const y = (value) => bottom - ((value - up[0]) / (up[1] - up[0])) * (bottom - top);
+    const { told, groups, colors, axes, equal, selected } = header;
+    const margin = axes ? MARGIN : BARE;
+    const [left, right] = [margin.left, width - margin.right];
+    const [top, bottom] = [margin.top, height - margin.bottom];
+    const ends = [numbers.subarray(0, told.length), numbers.subarray(told.length)].map((part) =>
+      endsOf(equal ? [0, ...part] : part),
+    );
+    if (!axes) alike(ends, right - left, bottom - top);
+    const [[west, east], [south, north]] = ends;
+    const x = (value) => left + ((value - west) / (east - west)) * (right - left);
+    const y = (value) => bottom - ((value - south) / (north - south)) * (bottom - top);
 
     context.font = `11px ${fontFamily}`;
     context.fillStyle = context.strokeStyle = color;
     context.textBaseline = "middle";
+    if (axes) drawAxes(context, x, y, ends, { left, right, top, bottom }, height);
+
+    if (equal) {
+      // From edge to edge of what is shown.
+      const [from, to] = [Math.max(west, south), Math.min(east, north)];
+      context.globalAlpha = 0.6;
+      context.lineWidth = 1.5;
+      context.beginPath();
+      context.moveTo(x(from), y(from));
+      context.lineTo(x(to), y(to));
+      context.stroke();
+    }
+
+    spots = told.map((_, point) => [x(across(point)), y(up(point))]);
+    context.globalAlpha = 0.8;
+    spots.forEach(([px, py], point) => {
+      context.fillStyle = colors[groups[point]];
+      dot(context, px, py, 4);
+    });
+    context.globalAlpha = 1;
+    context.fillStyle = context.strokeStyle = color;
+    nameThem(context, left, right, top, bottom);
+    if (selected !== null) ring(context, spots[selected], 7, 2);
+    if (at !== null && !isSaved()) ring(context, spots[at], 6, 1.5);
+  }
+
+  function drawAxes(context, x, y, [across, up], { left, right, top, bottom }, height) {
+    const { axes } = header;
     context.textAlign = "right";
     for (const value of ticks(...up, 5)) {
       grid(context, left, Math.round(y(value)), right - left, 1, isZero(value, up));
@@ -104,27 +136,6 @@ function makePicture(root) {
     context.rotate(-Math.PI / 2);
     context.fillText(axes[1], 0, 0, bottom - top);
     context.restore();
-
-    // Where both are equal, from edge to edge of what is shown.
-    const [from, to] = [Math.max(across[0], up[0]), Math.min(across[1], up[1])];
-    context.globalAlpha = 0.6;
-    context.lineWidth = 1.5;
-    context.beginPath();
-    context.moveTo(x(from), y(from));
-    context.lineTo(x(to), y(to));
-    context.stroke();
-
-    spots = names.map((_, point) => [x(trueOf(point)), y(estimated(point))]);
-    context.globalAlpha = 0.8;
-    spots.forEach(([px, py], point) => {
-      context.fillStyle = colors[groups[point]];
-      dot(context, px, py, 4);
-    });
-    context.globalAlpha = 1;
-    context.fillStyle = context.strokeStyle = color;
-    nameThem(context, left, right, top, bottom);
-    if (selected !== null) ring(context, spots[selected], 7, 2);
-    if (at !== null && !isSaved()) ring(context, spots[at], 6, 1.5);
   }
 
   /** Write the words of some points where they hide the fewest points, and none of the others. */
@@ -164,13 +175,6 @@ function makePicture(root) {
     const opens = header.clickable ? (TOUCHED ? " Tap it again to open it." : " Click it to open it.") : "";
     return `${TOUCHED ? "Tap" : "Point at"} a point to read it.${opens}`;
   }
-  const told = (point) =>
-    `${header.names[point]}: estimated ${written(estimated(point), true)}, true ${written(trueOf(point), true)} nats`;
-  function inWords() {
-    const apart = header.names.map((_, point) => Math.abs(trueOf(point) - estimated(point)));
-    const furthest = apart.indexOf(Math.max(...apart));
-    return `${header.names.length} effects, estimated against true. Furthest apart: ${told(furthest)}`;
-  }
 
   function pointAt(next) {
     if (next === at) return;
@@ -186,7 +190,7 @@ function makePicture(root) {
   }
   /** The point after another one, by the numbers along an axis. */
   function next(step, along) {
-    const order = header.names.map((_, point) => point).sort((one, other) => along(one) - along(other) || one - other);
+    const order = header.told.map((_, point) => point).sort((one, other) => along(one) - along(other) || one - other);
     const place = order.indexOf(at);
     return order[at === null ? 0 : Math.max(0, Math.min(order.length - 1, place + step))];
   }
@@ -203,18 +207,34 @@ function makePicture(root) {
     const arrow = arrowOf(event);
     if (event.key === "Enter" && at !== null && header.clickable) pick(at);
     else if (event.key === "Escape" && at !== null) pointAt(null);
-    else if (arrow) pointAt(arrow.across ? next(arrow.across, trueOf) : next(-arrow.down, estimated));
+    else if (arrow) pointAt(arrow.across ? next(arrow.across, across) : next(-arrow.down, up));
     else return;
     event.preventDefault();
   };
   return { take, render };
 }
 
-/** The ends of an axis that shows some numbers and 0, with a little room. */
+/** What a mark of the picture stands for. */
+function entry(mark, words, style = "") {
+  const made = element("span", "entry");
+  made.append(element("span", mark, "", { style }), words);
+  return made;
+}
+
+/** The ends of an axis that shows some numbers, with a little room. */
 function endsOf(values) {
-  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low) * 0.06 || 1;
   return [low - room, high + room];
+}
+
+/** Widen the ends of one axis until a pixel stands for as much as on the other. */
+function alike(ends, width, height) {
+  const each = Math.max((ends[0][1] - ends[0][0]) / width, (ends[1][1] - ends[1][0]) / height);
+  [width, height].forEach((size, axis) => {
+    const middle = (ends[axis][0] + ends[axis][1]) / 2;
+    ends[axis] = [middle - (each * size) / 2, middle + (each * size) / 2];
+  });
 }
 
 const isZero = (value, [low, high]) => Math.abs(value) < (high - low) * 1e-6;

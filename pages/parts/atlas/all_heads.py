@@ -1,0 +1,164 @@
+"""All heads by one statistic as a map, by all of them as a table, and removed one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.atlas.opening import Atlas
+from pages.parts.atlas.figures import (
+    EFFECTS,
+    Head,
+    Shown,
+    about_corpus,
+    all_figures,
+    capital,
+    choose_statistic,
+    define,
+    heads_of,
+    selected,
+    selected_head,
+    statistic,
+)
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import picked, show, show_table
+from pages.shared.show.saving import About
+from pages.shared.state.choices import KINDS, select_head
+from viz import CanvasPicture, head_effects, head_scores, training_curves
+from viz.numbers import Numbers
+
+STATISTIC = statistic("atlas_statistic", "previous token", "Statistic")
+CHOICES = (STATISTIC,)
+WHAT = {"atlas-map": "All heads by one statistic", "atlas-curve": "Heads removed one by one"}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
+TABLE = "atlas-table"
+MAP = "Every cell is one head, layers down and heads across. Click one to select it."
+TABLE_WORDS = (
+    "Layers and heads count from 1. Click the title of a column to sort by it, point at it for "
+    "what it means; the box left of a row selects its head."
+)
+CURVE = (
+    "All heads are removed one after the other, those first that are missed least: by the effect "
+    "of removing each alone, or by its gradient importance. **Loss**: {loss}. In {loss_unit}. "
+    "{bleu}Source: {source}."
+)
+
+
+def draw(run: ModelRun, atlas: Atlas) -> None:
+    """Draw the map of a statistic, the table of all, and the pruning curves."""
+    figures = all_figures(atlas)
+    of = about_corpus(run)
+    one = choose_statistic(STATISTIC, figures)
+    define(one)
+    what = f"{capital(one.title)} of every head"
+    show(map_of(one, selected()), "atlas-map", open_head, of=of, what=what)
+    caption(MAP)
+    selected_head(atlas)
+    st.subheader("All statistics")
+    caption(TABLE_WORDS)
+    table_of_heads(atlas, figures, of)
+    if atlas.effects:
+        st.subheader(WHAT["atlas-curve"])
+        pruning(atlas.effects, of)
+
+
+def map_of(one: Shown, place: Head) -> CanvasPicture:
+    """Return the map of one statistic: in two colours where the sign matters."""
+    if one.name == "removal":
+        return head_effects(
+            one.values,
+            labels=KINDS,
+            selected=place,
+            measure=f"{one.unit} of loss",
+            ends=("it was in the way", "it helped"),
+            blue="above",
+            decimals=3,
+        )
+    known = np.concatenate([values.ravel() for values in one.values.values()])
+    limits = (np.nanmin(known), np.nanmax(known)) if np.isfinite(known).any() else (0, 1)
+    return head_scores(
+        one.values,
+        labels=KINDS,
+        name=one.title,
+        unit=one.beside,
+        limits=limits,
+        selected=place,
+    )
+
+
+def open_head() -> None:
+    """Select the head that was clicked in the map; a callback."""
+    select_head(*picked("atlas-map"))
+
+
+def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
+    """Draw the table of all heads with all figures; a row that is chosen selects its head."""
+    sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
+    heads = heads_of(sizes)
+    columns = {
+        one.title: [value_of(one.values, head) for head in heads] for one in figures.values()
+    }
+    table = pd.DataFrame(
+        {
+            "kind": [kind for kind, _, _ in heads],
+            "layer": [layer + 1 for _, layer, _ in heads],
+            "head": [head + 1 for _, _, head in heads],
+            "clearest pattern": [atlas.kinds[kind].clearest[layer][h] for kind, layer, h in heads],
+            **columns,
+        }
+    )
+    number, helps = st.column_config.NumberColumn, {one.title: one for one in figures.values()}
+    config = {name: st.column_config.Column(pinned=True) for name in ("kind", "layer", "head")} | {
+        title: number(format="%.3f", help=f"{capital(one.words)}. Unit: {one.unit}. {one.source}.")
+        for title, one in helps.items()
+    }
+    names = [f"{kind} {layer + 1}.{head + 1}" for kind, layer, head in heads]
+    numbers = Numbers(np.array(list(columns.values())).T, {"head": names, "figure": list(columns)})
+
+    def select_row() -> None:
+        rows = st.session_state[TABLE]["selection"]["rows"]
+        if rows and rows[0] < len(heads):
+            select_head(*heads[rows[0]])
+
+    show_table(
+        table,
+        TABLE,
+        {"figures": numbers},
+        of=of,
+        what="All figures of all heads",
+        column_config=config,
+        hide_index=True,
+        on_select=select_row,
+        selection_mode="single-row",
+    )
+
+
+def value_of(values: Mapping[str, np.ndarray], head: Head) -> float:
+    """Return the figure of a head; NaN if its kind has none."""
+    kind, layer, number = head
+    return float(values[kind][layer, number]) if kind in values else np.nan
+
+
+def pruning(effects: dict, of: About) -> None:
+    """Draw loss and BLEU as heads are removed in either order."""
+    defined = {one["name"]: one for one in effects["definitions"]}
+    loss, bleu = defined["loss"], defined["BLEU"]
+    runs = {f"by {EFFECTS[name]}": panels_of(curve) for name, curve in effects["curves"].items()}
+    picture = training_curves(runs, at=("with ", " heads removed"))
+    show(picture, "atlas-curve", of=of, what=WHAT["atlas-curve"])
+    has_bleu = any("BLEU" in curve for curve in effects["curves"].values())
+    words = partial(CURVE.format, loss=loss["words"], loss_unit=loss["unit"], source=loss["source"])
+    caption(words(bleu=f"**BLEU**: {bleu['words']}, {bleu['unit']}. " if has_bleu else ""))
+
+
+def panels_of(curve: dict) -> dict[str, tuple[list[float], list[float]]]:
+    """Return what is drawn of a pruning curve: the loss, and BLEU where there is some."""
+    panels = {"Loss, in nats a token": (list(range(len(curve["loss"]))), curve["loss"])}
+    if "BLEU" in curve:
+        panels["BLEU"] = tuple(map(list, zip(*curve["BLEU"], strict=True)))
+    return panels

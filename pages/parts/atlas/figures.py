@@ -1,0 +1,135 @@
+"""The figures of an atlas as its page shows them: by statistic, with what each means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from model.atlas.opening import Atlas, KindOfHeads
+from model.atlas.statistics import ALL
+from model.trace import Kind
+from pages.shared.runs.atlas import shown_text
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.captions import site_words
+from pages.shared.show.glossary import caption
+from pages.shared.show.saving import About, about
+from pages.shared.state.choice import Choice, one_of
+from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put
+from pages.shared.widgets.choose import choose
+
+Head = tuple[Kind, int, int]  # with layer and head, from 0
+
+EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
+TITLES = {one.name: one.name for one in ALL} | EFFECTS
+TAB = one_of(
+    "atlas_tab",
+    {
+        "heads": "All heads",
+        "two": "Two statistics",
+        "likeness": "Likeness",
+        "head": "A head",
+        "search": "Search",
+    },
+    label="What is shown",
+)
+
+
+class Shown(NamedTuple):
+    """One figure of all heads (layers, heads) by kind, with its definition, unit and source."""
+
+    name: str
+    words: str
+    unit: str
+    source: str
+    values: Mapping[Kind, np.ndarray]
+    lacking: tuple[Kind, ...]  # kinds that have other figures
+
+    @property
+    def title(self) -> str:
+        """What it is called on screen."""
+        return TITLES[self.name]
+
+    @property
+    def beside(self) -> str:
+        """What stands beside a number of it: its unit, but nothing for shares."""
+        return "" if self.unit == "share" else self.unit
+
+
+def all_figures(atlas: Atlas) -> dict[str, Shown]:
+    """Return all figures that an atlas has, by the name of the statistic."""
+    found = {}
+    for one in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
+        values = {kind: figure_of(known, one["name"]) for kind, known in atlas.kinds.items()}
+        there = {kind: figure for kind, figure in values.items() if figure is not None}
+        if one["name"] in TITLES and there:
+            parts = (one[part] for part in ("name", "words", "unit", "source"))
+            found[one["name"]] = Shown(*parts, there, tuple(values.keys() - there.keys()))
+    return found
+
+
+def figure_of(known: KindOfHeads, name: str) -> np.ndarray | None:
+    """Return one figure of all heads of a kind, None if there is none."""
+    if name in EFFECTS:
+        return getattr(known, name)
+    return known.figures[name].mean if name in known.figures else None
+
+
+def statistic(key: str, default: str, label: str) -> Choice:
+    """Return the choice of a statistic."""
+    options = {name: capital(title) for name, title in TITLES.items()}
+    return one_of(key, options, default, label=label)
+
+
+def choose_statistic(choice: Choice, figures: Mapping[str, Shown]) -> Shown:
+    """Draw the choice of one of the statistics that there are, and return it."""
+    return figures[choose(choice, figures, widget=st.selectbox, width=260)]
+
+
+def capital(words: str) -> str:
+    """Return words that begin with a capital letter."""
+    return words[0].upper() + words[1:]
+
+
+def define(one: Shown) -> None:
+    """Draw what a statistic is, its unit, its source, and which kinds of attention lack it."""
+    names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in one.lacking]
+    without = f" Not for {' and '.join(names)} heads." if names else ""
+    caption(
+        f"**{capital(one.title)}**: {one.words}. Unit: {one.unit}. Source: {one.source}.{without}"
+    )
+
+
+def heads_of(values: Mapping[Kind, np.ndarray]) -> list[Head]:
+    """Return all heads, in the order of the figures."""
+    return [
+        (kind, *map(int, at)) for kind, found in values.items() for at in np.ndindex(found.shape)
+    ]
+
+
+def short(head: Head) -> str:
+    """Return the name of a head in short, such as encoder 2.5: layer 2, head 5."""
+    kind, layer, number = head
+    return f"{kind} {layer + 1}.{number + 1}"
+
+
+def selected() -> Head:
+    """Return the head that is shown: the one chosen last, on this page or on another."""
+    layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
+    return chosen(KIND), layer, head
+
+
+def about_corpus(run: ModelRun, place: str = "") -> About:
+    """Return what pictures of a whole corpus are of; for `place` see `about`."""
+    return about(place=f"{place}, over {shown_text(run.model)}" if place else shown_text(run.model))
+
+
+def selected_head(atlas: Atlas) -> None:
+    """Draw which head is selected, and the way to its card."""
+    kind, layer, head = place = selected()
+    pattern = atlas.kinds[kind].clearest[layer][head]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{site_words(*place)}**. Clearest pattern: {pattern}.", width="content")
+        st.button("Open its card", on_click=put, args=[TAB, "head"])

@@ -1,0 +1,93 @@
+"""Heads by likeness: a plane in which those stand close that look at the same places."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.atlas.opening import Atlas
+from model.atlas.plane import nearest, plane_of
+from pages.parts.atlas.figures import about_corpus, selected, selected_head, short
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import picked, show
+from pages.shared.state.choices import KINDS, select_head
+from pages.shared.widgets.choose import choose_kind
+from viz import head_plane, layer_colors
+from viz.numbers import number_text
+
+CHOICES = ()
+PICTURES = {"atlas-plane": "heads by likeness"}
+NEIGHBOURS = 5
+TOLD = 3  # neighbours, by pointing
+MOST_NAMED = 48  # points
+WORDS = (
+    "How far two heads are apart is measured by the Jensen-Shannon divergence of their rows: 0 "
+    "nats if both always look at the same places, ln 2 ≈ 0.693 if never at the same ones (Clark et "
+    "al. 2019, 6). Its square root is a distance; classical multidimensional scaling puts the "
+    "heads in the plane by it. The plane keeps **{kept:.0f} %** of the squared distances: heads "
+    "far apart in it are unlike, but of heads close together only the lists tell. The directions "
+    "have no meaning of their own. **2.5** is head 5 of layer 2."
+)
+
+
+def draw(run: ModelRun, atlas: Atlas) -> None:
+    """Draw the heads of a kind of attention in a plane, and which are nearest to the chosen one."""
+    kind = choose_kind()
+    known = atlas.kinds[kind]
+    layers, heads_a_layer = known.figures["entropy"].mean.shape
+    heads = [(kind, layer, head) for layer in range(layers) for head in range(heads_a_layer)]
+    if len(heads) < 2 or not np.isfinite(known.distances).all():
+        st.info("There are no two heads here that were compared.")
+        return
+    plane = plane_of(np.sqrt(np.maximum(known.distances, 0)))
+    at = heads.index(selected()) if selected() in heads else 0
+    names = [short(head) for head in heads]
+    marks = [name.rpartition(" ")[2] for name in names]
+    shown = range(len(heads)) if len(heads) <= MOST_NAMED else [at]
+
+    def neighbours(place: int, count: int) -> list[str]:
+        return [
+            f"{names[other]} ({number_text(known.distances[place, other])})"
+            for other in nearest(known.distances, place, count)
+        ]
+
+    picture = head_plane(
+        plane.points,
+        names,
+        [
+            f"{name}: nearest are {', '.join(neighbours(place, TOLD))} nats"
+            for place, name in enumerate(names)
+        ],
+        groups=[f"layer {layer + 1}" for _, layer, _ in heads],
+        colors=layer_colors(layers),
+        named={place: marks[place] for place in shown},
+        selected=at,
+    )
+
+    def open_point() -> None:
+        if (clicked := picked("atlas-plane")) < len(heads):  # else of a model that is gone
+            select_head(*heads[clicked])
+
+    left, right = st.columns([3, 1], gap="medium")
+    with left:
+        what = f"{KINDS[kind]} heads by likeness"
+        show(picture, "atlas-plane", open_point, of=about_corpus(run), what=what)
+    with right:
+        st.markdown(f"**Nearest to {names[at]}**, in nats")
+        st.text("\n".join(neighbours(at, NEIGHBOURS)))
+        st.markdown("**Most alike of all**")
+        st.text("\n".join(most_alike(known.distances, names)))
+    caption(WORDS.format(kept=100 * plane.kept))
+    selected_head(atlas)
+
+
+def most_alike(distances: np.ndarray, names: list[str]) -> list[str]:
+    """Return the pairs of heads that are nearest to each other, in words."""
+    rows, columns = np.triu_indices(len(names), k=1)
+    order = np.argsort(distances[rows, columns], kind="stable")[:NEIGHBOURS]
+    return [
+        f"{names[rows[at]]} and {names[columns[at]].rpartition(' ')[2]} "
+        f"({number_text(distances[rows[at], columns[at]])})"
+        for at in order
+    ]

@@ -1,0 +1,64 @@
+"""Atlas: what every head does over a corpus, and this sentence against it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.atlas.opening import Atlas
+from pages.parts.atlas import all_heads, likeness, one_head, search, two_statistics
+from pages.parts.atlas.figures import TAB
+from pages.shared.controls.sentence import ask
+from pages.shared.link.address import section
+from pages.shared.runs.atlas import atlas_of, shown_text
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
+from pages.shared.show.sight import tabs
+from pages.shared.state.choices import TARGET
+from pages.shared.state.page import Page
+
+# Each has a body, its choices and its pictures.
+PARTS = {
+    "heads": all_heads,
+    "two": two_statistics,
+    "likeness": likeness,
+    "head": one_head,
+    "search": search,
+}
+INTRO = "What every head does over {text}, with the model as trained."
+NO_ATLAS = (
+    "There is no atlas of this model yet: count a text of your own above, or make one of any text "
+    "with `python -m model.atlas --model NAME --text FILE --output FOLDER`."
+)
+
+
+@section
+def everything(run: ModelRun, known: Atlas) -> None:
+    """Draw the tabs, and the chosen one."""
+    sections = {key: lambda part=part: part.draw(run, known) for key, part in PARTS.items()}
+    tabs(TAB, sections, {key: part.PICTURES for key, part in PARTS.items()})
+
+
+def atlas() -> None:
+    """Draw the page."""
+    if run := ask(target=TARGET):
+        if known := atlas_of(run.model):
+            caption(INTRO.format(text=shown_text(run.model)))
+            everything(run, known)
+        else:
+            st.info(NO_ATLAS)
+
+
+ATLAS = Page(
+    key="atlas",
+    title="Atlas",
+    group="Look",
+    purpose="What every head does over many sentences",
+    body=atlas,
+    choices=(
+        TARGET,
+        TAB,
+        *(choice for part in PARTS.values() for choice in part.CHOICES),
+    ),
+    pictures={key: words for part in PARTS.values() for key, words in part.PICTURES.items()},
+    first="atlas-map",
+)

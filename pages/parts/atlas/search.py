@@ -1,0 +1,95 @@
+"""Where every head looks from a token, in the sentences of the corpus that were kept."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from model.atlas.looking import SEARCHED, Looked
+from model.atlas.opening import Atlas
+from pages.parts.atlas.examples import open_attention
+from pages.parts.atlas.figures import selected, selected_head
+from pages.shared.runs.looking import lines_kept, looked_from
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.cells import follow
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show_table
+from pages.shared.show.saving import about
+from pages.shared.state.choice import text
+from pages.shared.state.choices import select_head
+from pages.shared.widgets.choose import choose, pick_one
+from viz.numbers import Numbers
+
+LONGEST_WORD = 40  # characters
+WORD = text("atlas_word", "it", LONGEST_WORD, label="Token that looks")
+CHOICES = (WORD,)
+PICTURES = {}
+TABLE = "atlas-looked"
+WORDS = (
+    "Where does each head look from this token? The model reads up to {most} of the sentences kept "
+    "that have it, capitals or not, as a token that is no part of a longer word. **Weight** is "
+    "the largest of its row, in the mean over all such places; beside it stand the keys that have "
+    "it most often."
+)
+
+
+def draw(run: ModelRun, atlas: Atlas) -> None:
+    """Draw the choice of a token, and the table of where heads look from it."""
+    word = choose(WORD, width=260).strip()
+    caption(WORDS.format(most=SEARCHED))
+    if not word:
+        st.info("Type a token, such as “it” or a comma.")
+        return
+    try:
+        looked, lines = looked_from(run.model, run.loading, lines_kept(run.model), word)
+    except ValueError as error:
+        st.text(str(error))
+        return
+    table_of(looked)
+    selected_head(atlas)
+    with st.expander(f"The sentences read: {len(lines)}"):
+        st.text("\n".join(line.text for line in lines))
+        pick_one(
+            "Open one in Attention",
+            dict.fromkeys(line.text for line in lines),
+            "atlas-sentence",
+            lambda sentence: open_attention(selected(), sentence, None),
+        )
+    follow()
+
+
+def table_of(looked: list[Looked]) -> None:
+    """Draw the table of where heads look, the surest first; a row chosen selects its head."""
+    table = pd.DataFrame(
+        {
+            "kind": [one.kind for one in looked],
+            "layer": [one.layer + 1 for one in looked],
+            "head": [one.head + 1 for one in looked],
+            "weight": [one.weight for one in looked],
+            "on": [
+                ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in one.keys)
+                for one in looked
+            ],
+            "places": [one.places for one in looked],
+        }
+    )
+    names = [f"{one.kind} {one.layer + 1}.{one.head + 1}" for one in looked]
+    numbers = Numbers(table["weight"].to_numpy(), {"head": names})
+
+    def select_row() -> None:
+        rows = st.session_state[TABLE]["selection"]["rows"]
+        if rows and rows[0] < len(looked):
+            one = looked[rows[0]]
+            select_head(one.kind, one.layer, one.head)
+
+    show_table(
+        table,
+        TABLE,
+        {"weight": numbers},
+        of=about(),
+        what="Where each head looks from a token",
+        column_config={"weight": st.column_config.NumberColumn(format="%.3f")},
+        hide_index=True,
+        on_select=select_row,
+        selection_mode="single-row",
+    )

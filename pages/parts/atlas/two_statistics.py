@@ -1,0 +1,101 @@
+"""Any two statistics of all heads against each other, a point a head."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+import streamlit as st
+
+from model.atlas.opening import Atlas
+from model.insight.knockout import rank_correlation
+from pages.parts.atlas.figures import (
+    Head,
+    Shown,
+    about_corpus,
+    all_figures,
+    capital,
+    choose_statistic,
+    define,
+    heads_of,
+    selected,
+    selected_head,
+    short,
+    statistic,
+)
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import picked, show
+from pages.shared.state.choice import one_of
+from pages.shared.state.choices import KINDS, select_head
+from pages.shared.widgets.choose import choose
+from viz import head_points, layer_colors
+from viz.curves.position_lines import COLORS
+from viz.numbers import number_text
+
+ACROSS = statistic("atlas_across", "confidence", "Across")
+UP = statistic("atlas_up", "importance", "Up")
+COLOR = one_of("atlas_color", {"kind": "kind", "layer": "layer"}, label="Coloured by")
+CHOICES = (ACROSS, UP, COLOR)
+PICTURES = {"atlas-points": "two statistics of all heads"}
+CORRELATION = (
+    "Spearman’s rank correlation over these {count} heads: {value}; it is +1 if one rises with the "
+    "other, −1 if it falls. **encoder 2.5** is head 5 of layer 2; the heads at the edges are "
+    "named, and any by pointing. Click a point to select its head."
+)
+
+
+def draw(run: ModelRun, atlas: Atlas) -> None:
+    """Draw the choice of two statistics, and a point for every head that has both."""
+    figures = all_figures(atlas)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        across, up = choose_statistic(ACROSS, figures), choose_statistic(UP, figures)
+        color = choose(COLOR)
+    both = {kind: across.values[kind] for kind in across.values if kind in up.values}
+    heads = [head for head in heads_of(both) if np.isfinite(pair(across, up, head)).all()]
+    if not heads:
+        st.info("No head has both of these statistics: choose another.")
+        return
+    numbers = np.array([pair(across, up, head) for head in heads])  # (heads, 2)
+    layers = max(layer for _, layer, _ in heads) + 1
+    by_layer = color == "layer"
+    # In order, so that each has its own colour.
+    order = sorted(range(len(heads)), key=lambda at: heads[at][1] if by_layer else at)
+    heads, numbers = [heads[at] for at in order], numbers[order]
+    groups = [f"layer {head[1] + 1}" if by_layer else KINDS[head[0]] for head in heads]
+    place = selected()
+    picture = head_points(
+        *numbers.T,
+        [short(head) for head in heads],
+        axes=(across.title, up.title),
+        units=(across.beside, up.beside),
+        groups=groups,
+        colors=layer_colors(layers) if by_layer else COLORS,
+        named={at: short(heads[at]) for at in at_the_edges(numbers)}
+        | ({heads.index(place): short(place)} if place in heads else {}),
+        selected=heads.index(place) if place in heads else None,
+    )
+
+    def open_point() -> None:
+        if (at := picked("atlas-points")) < len(heads):  # else of a model that is gone meanwhile
+            select_head(*heads[at])
+
+    what = f"{capital(across.title)} and {up.title} of every head"
+    show(picture, "atlas-points", open_point, of=about_corpus(run), what=what)
+    found = rank_correlation(*numbers.T)
+    value = "there is none" if isnan(found) else number_text(found, 2, signed=True)
+    caption(CORRELATION.format(count=len(heads), value=f"**{value}**"))
+    selected_head(atlas)
+    for one in dict.fromkeys((across.name, up.name)):
+        define(figures[one])
+
+
+def pair(across: Shown, up: Shown, head: Head) -> tuple[float, float]:
+    """Return both figures of a head."""
+    kind, *at = head
+    return across.values[kind][*at], up.values[kind][*at]
+
+
+def at_the_edges(numbers: np.ndarray) -> list[int]:
+    """Return the places of the least and the largest of both numbers (N, 2)."""
+    return list(dict.fromkeys([*numbers.argmax(axis=0).tolist(), *numbers.argmin(axis=0).tolist()]))

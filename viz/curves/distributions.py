@@ -1,0 +1,55 @@
+"""How numbers spread over many sentences, a histogram each, and where one sentence is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from viz.canvas import CanvasPicture, Part
+from viz.numbers import Numbers
+
+PART = Part.beside(__file__, "Distributions over sentences")
+
+
+class Spread(NamedTuple):
+    """A number over many sentences: how many have it in each of several bins of one width.
+
+    `usual` says it in words, and `said` what it is `here`, in one sentence; that is marked if it is
+    `far` from the others. None of the bins are there for a number that no sentence has alone.
+    """
+
+    name: str
+    usual: str
+    bins: np.ndarray | None = None
+    low: float = 0.0  # where the first bin begins
+    high: float = 1.0  # where the last one ends
+    here: float | None = None
+    said: str = ""
+    far: bool = False
+
+
+def distributions(spreads: Sequence[Spread]) -> CanvasPicture:
+    """A row for each of some numbers, with its histogram if there is one."""
+    counted = [spread for spread in spreads if spread.bins is not None]
+    header = {
+        "rows": [
+            spread._asdict() | {"bins": 0 if spread.bins is None else len(spread.bins)}
+            for spread in spreads
+        ]
+    }
+    numbers = {
+        f"sentences by {spread.name}": Numbers(
+            np.asarray(spread.bins, dtype=float), {"from": edges_of(spread)}
+        )
+        for spread in counted
+    }
+    array = np.concatenate([spread.bins for spread in counted]).astype("<f4") if counted else None
+    return CanvasPicture.pack(PART, header, array, height=40 + 44 * len(spreads), numbers=numbers)
+
+
+def edges_of(spread: Spread) -> list[str]:
+    """Return where each bin begins."""
+    edges = np.linspace(spread.low, spread.high, len(spread.bins) + 1)[:-1]
+    return [f"{edge:g}" for edge in edges.round(9)]

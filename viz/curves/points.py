@@ -1,0 +1,184 @@
+"""Points by two numbers each: effects against their estimates, heads by two figures or likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from plotly.colors import sample_colorscale, sequential, unlabel_rgb
+
+from viz.canvas import CanvasPicture, Part
+from viz.curves.position_lines import COLORS
+from viz.numbers import Numbers, number_text
+
+PART = Part.beside(__file__, "Points")
+TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
+EQUAL = "the estimate is right"
+OF_LAYERS = (0.35, 0.88)  # of the scale: what can be seen on white paper and on black
+
+
+def effect_points(
+    true: np.ndarray,
+    estimated: np.ndarray,
+    names: Sequence[str],
+    *,
+    groups: Sequence[str] | None = None,
+    named: Mapping[int, str] | None = None,
+    selected: int | None = None,
+    clickable: bool = False,
+) -> CanvasPicture:
+    """A point for each effect (N,), in nats, and the line on which both numbers are equal.
+
+    `names` are read by pointing, `groups` tell the colour of each point, and `named` holds the
+    short words that stand beside some points, by their place. A click on a `clickable` picture
+    answers with the place of the nearest point; `selected` is the place of one with a ring. Raises
+    ValueError if the sizes do not fit, or for more groups than there are colours.
+    """
+    if not len(true) == len(estimated) == len(names):
+        raise ValueError(
+            f"There are {len(true)} true effects, {len(estimated)} estimated ones and {len(names)} "
+            "names."
+        )
+    told = [
+        f"{name}: estimated {number_text(guess, signed=True)}, "
+        f"true {number_text(effect, signed=True)} nats"
+        for name, effect, guess in zip(names, true, estimated, strict=True)
+    ]
+    furthest = int(np.abs(true - estimated).argmax()) if len(told) else None
+    rows = {"true": true, "estimated": estimated}
+    return points(
+        true,
+        estimated,
+        told,
+        groups=[""] * len(names) if groups is None else groups,
+        summary=f"{len(told)} effects, estimated against true."
+        + ("" if furthest is None else f" Furthest apart: {told[furthest]}"),
+        axes=(TRUE, ESTIMATED),
+        equal=EQUAL,
+        named=named,
+        selected=selected,
+        clickable=clickable,
+        numbers={name: Numbers(values, {"effect": names}) for name, values in rows.items()},
+    )
+
+
+def head_points(
+    across: np.ndarray,
+    up: np.ndarray,
+    names: Sequence[str],
+    *,
+    axes: tuple[str, str],
+    units: tuple[str, str] = ("", ""),
+    groups: Sequence[str],
+    colors: Sequence[str] = COLORS,
+    named: Mapping[int, str] | None = None,
+    selected: int | None = None,
+) -> CanvasPicture:
+    """A point for each head, by two figures (N,) that `axes` name; for the rest see `head_plane`.
+
+    What has no unit has an empty one.
+
+    Raises ValueError if the sizes do not fit, or for more groups than there are `colors`.
+    """
+    told = [
+        f"{name}: {axes[0]} {number_text(one)} {units[0]}".rstrip()
+        + f", {axes[1]} {number_text(other)} {units[1]}".rstrip()
+        for name, one, other in zip(names, across, up, strict=True)
+    ]
+    figures = dict(zip(axes, (across, up), strict=True))
+    return points(
+        across,
+        up,
+        told,
+        groups=groups,
+        colors=colors,
+        summary=f"{len(told)} heads by {axes[0]} and {axes[1]}.",
+        axes=tuple(
+            f"{axis}, {unit}" if unit else axis for axis, unit in zip(axes, units, strict=True)
+        ),
+        named=named,
+        selected=selected,
+        clickable=True,
+        numbers={name: Numbers(values, {"head": names}) for name, values in figures.items()},
+    )
+
+
+def head_plane(
+    places: np.ndarray,
+    names: Sequence[str],
+    told: Sequence[str],
+    *,
+    groups: Sequence[str],
+    colors: Sequence[str] = COLORS,
+    named: Mapping[int, str] | None = None,
+    selected: int | None = None,
+) -> CanvasPicture:
+    """A point for each head at its place (N, 2) in a plane, as far apart as the places are.
+
+    `told` is read by pointing, `groups` tell the colour of each point, and `named` holds the short
+    words that stand beside some, by their place. A click answers with the place of the nearest
+    point; `selected` is the place of one with a ring. Raises ValueError if the sizes do not fit, or
+    for more groups than there are `colors`.
+    """
+    return points(
+        *places.T,
+        told,
+        groups=groups,
+        colors=colors,
+        summary=f"{len(names)} heads by likeness.",
+        named=named,
+        selected=selected,
+        clickable=True,
+        numbers={"plane": Numbers(places, {"head": names, "axis": ["across", "up"]})},
+    )
+
+
+def points(
+    across: np.ndarray,
+    up: np.ndarray,
+    told: Sequence[str],
+    *,
+    groups: Sequence[str],
+    summary: str,
+    numbers: Mapping[str, Numbers],
+    colors: Sequence[str] = COLORS,
+    axes: tuple[str, str] | None = None,
+    equal: str = "",
+    named: Mapping[int, str] | None = None,
+    selected: int | None = None,
+    clickable: bool = False,
+) -> CanvasPicture:
+    """Points by two numbers (N,) each, which are distances in a plane without `axes`.
+
+    `equal` is what it means that both numbers are the same: a line then shows where they are, and
+    both axes have a 0. `summary` says what there is to see.
+    """
+    kinds = list(dict.fromkeys(groups))
+    if not len(across) == len(up) == len(told) == len(groups):
+        raise ValueError(
+            f"There are {len(across)} and {len(up)} numbers, {len(told)} names and {len(groups)} "
+            "groups."
+        )
+    if len(kinds) > len(colors):
+        raise ValueError(f"{len(kinds)} groups are more than the {len(colors)} colours.")
+    header = {
+        "told": list(told),
+        "summary": summary,
+        "groups": [kinds.index(group) for group in groups],
+        "kinds": kinds,
+        "colors": list(colors),
+        "named": [{"place": place, "words": words} for place, words in (named or {}).items()],
+        "axes": list(axes) if axes else None,
+        "equal": equal,
+        "selected": selected,
+        "clickable": clickable,
+    }
+    array = np.stack([across, up]).astype("<f4")
+    return CanvasPicture.pack(PART, header, array, height=420, numbers=numbers)
+
+
+def layer_colors(count: int) -> list[str]:
+    """Return a colour for each of so many layers, in order."""
+    shares = np.linspace(*OF_LAYERS, count) if count > 1 else [OF_LAYERS[0]]
+    found = sample_colorscale(sequential.Plasma, shares)
+    return ["#{:02x}{:02x}{:02x}".format(*map(round, unlabel_rgb(color))) for color in found]
