@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -9,7 +11,10 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TypeVar
 
+import torch
+
 Result = TypeVar("Result")
+NICENESS = 5  # a third of the time of another thread that wants the same core
 
 
 class QueueFullError(ValueError):
@@ -92,3 +97,15 @@ class JobQueue:
             self._running -= 1
             self._start_next()
         report()
+
+
+def keep_in_the_background() -> None:
+    """Give this thread one core at most, and less of it than threads that a visitor waits for."""
+    others = torch.get_num_threads()
+    torch.set_num_threads(1)
+    # torch keeps that for this thread, but also for every thread to come: take the latter back.
+    restore = threading.Thread(target=torch.set_num_threads, args=(others,))
+    restore.start()
+    restore.join()
+    with contextlib.suppress(AttributeError, OSError):  # only Linux lets one thread be nicer
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from model.atlas.corpus import digest, windows
-from model.atlas.counting import Count, count_window, digest_of, merge
+from model.atlas.counting import Count, about_of, count_window, digest_of, merge
 from model.atlas.looking import search
 from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
@@ -19,7 +19,6 @@ from model.library.loading import load_model
 from model.reader import Reader
 
 WINDOW = 1_024  # lines
-VERSION = 1  # of what is summed up; counts of another one do not merge
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -116,15 +115,8 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
         raise ValueError("A window has at least one line.")
     options.output.mkdir(parents=True, exist_ok=True)
     part, parts = part_of(options.part)
-    about = {
-        "version": VERSION,
-        "model": str(options.model),
-        "weights": digest_of(reader),
-        "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},
-        "text": options.text.name,
-        "bytes": digest(options.text),
-        "window": options.window,
-    }
+    about = about_of(reader, str(options.model), options.text.name, options.window)
+    about["bytes"] = digest(options.text)
     count = Count(about)
     if (options.output / COUNT).exists():
         count = load_count(options.output)

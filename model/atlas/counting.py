@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
+from math import inf
 
 import numpy as np
 import torch
@@ -33,9 +34,11 @@ from model.tokens import START_ID, Token
 from model.trace import AttentionRecord, Run, Site, Trace
 from model.translator import Translator
 
+VERSION = 1  # of what is summed up; counts of another one do not merge
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
 CUT = "longer than the model reads, counted as far as it does"
 REFUSED = "nothing that the model reads"
+LARGE = "too long to be counted with so many heads"
 LARGEST_DIFFERENCE = 1e-4  # of weights; float32 leaves some 1e-6
 COMPARED_ALL = 200  # lines in which heads are compared with each other, then every tenth
 COMPARED_EVERY = 10
@@ -90,6 +93,18 @@ def merge(a: Count, b: Count) -> Count:
     )
 
 
+def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, object]:
+    """Return what a count is about, of a model and a text by what they are called."""
+    return {
+        "version": VERSION,
+        "model": model,
+        "weights": digest_of(reader),
+        "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},
+        "text": text,
+        "window": window,
+    }
+
+
 def digest_of(reader: Reader) -> str:
     """Return what tells a model's weights from others."""
     found = sha256()
@@ -112,11 +127,16 @@ class Weights(Trace):
         self.seen[site] = ~record.masked_scores[:, :1].isneginf()
 
 
-def count_window(reader: Reader, window: Window, about: dict[str, object]) -> Count:
-    """Return the count of one window of a corpus."""
+def count_window(
+    reader: Reader, window: Window, about: dict[str, object], most: float = inf
+) -> Count:
+    """Return the count of one window of a corpus; sentences of more weights than `most` are not."""
     count = Count(about, [window.number], Counter(window.became))
     sentences = tokenized(reader, window.lines, count.lines)
-    for batch in batches(reader, sentences, padded=takes_padding(reader, sentences)):
+    small = [one for one in sentences if numbers_of(reader, 1, one) <= most]
+    if large := len(sentences) - len(small):
+        count.lines[LARGE] += large
+    for batch in batches(reader, small, padded=takes_padding(reader, small)):
         try:
             count_batch(reader, batch, count)
         except ValueError:  # of a model whose own code cannot do it for one of them

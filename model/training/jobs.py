@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import logging
-import os
 import threading
 import time
 from functools import partial
 from typing import Literal
 
 import numpy as np
-import torch
 
-from model.job_queue import Job, JobQueue, QueueFullError
+from model.job_queue import Job, JobQueue, QueueFullError, keep_in_the_background
 from model.memory_layout import lay_out
 from model.own_reader import OwnReader
 from model.training.loop import learning_rate
@@ -26,7 +23,6 @@ from model.training.tasks import Task
 from model.translator import reader_of
 
 REST = 0.002  # seconds between two steps in which others come to turn
-NICENESS = 5  # a third of the time of another thread that wants the same core
 
 
 class TrainingJob:
@@ -273,15 +269,3 @@ def finished(job: TrainingJob, status: Status, note: str) -> tuple[Status, str]:
         logging.getLogger(__name__).exception("A training failed in the end.")
         return "failed", f"The training failed: {error}"
     return status, note
-
-
-def keep_in_the_background() -> None:
-    """Give this thread one core at most, and less of it than threads that a visitor waits for."""
-    others = torch.get_num_threads()
-    torch.set_num_threads(1)
-    # torch keeps that for this thread, but also for every thread to come: take the latter back.
-    restore = threading.Thread(target=torch.set_num_threads, args=(others,))
-    restore.start()
-    restore.join()
-    with contextlib.suppress(AttributeError, OSError):  # only Linux lets one thread be nicer
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -5,8 +5,9 @@ import gc
 import pytest
 
 from pages.parts.pages import PAGES
+from pages.shared.runs.atlas import own_text, start
 from tests.pages.apps import open_page, open_with
-from tests.pages.sessions import end
+from tests.pages.sessions import end, session
 
 HALVES = "zxq", "vjk"  # whole, it stands in no file
 OF_EVERY_TEST = "test session id"  # what AppTest calls its session
@@ -42,6 +43,20 @@ def test_no_page_keeps_a_text_after_the_session(visit):
     assert holders()
     del app
     end(OF_EVERY_TEST)
+    gc.unfreeze()
+    gc.collect()
+    assert holders() == []
+
+
+def test_no_count_keeps_a_text_after_the_session():
+    with session("one"):
+        start("\n".join(f"{typed()}\tVa." for _ in range(5)).encode())
+        job = own_text().next.job
+        job.queued.result(100)
+        assert job.status == "finished"
+        assert holders()
+    del job
+    end("one")
     gc.unfreeze()
     gc.collect()
     assert holders() == []

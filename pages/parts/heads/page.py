@@ -7,8 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from model.insight.head_patterns import DEFINITIONS, badges
+from model.insight.head_patterns import DEFINITIONS
 from model.trace import Site
+from pages.parts.heads.badges import badges_of
 from pages.parts.heads.roles import CHOICES, roles
 from pages.shared.controls.head_switches import Place, head_switches
 from pages.shared.controls.measured import MEASURED, choose_measured
@@ -72,13 +73,12 @@ def head_in_detail(run: ModelRun, of: About) -> None:
 
     if not may_show("map", ask, of=of, what=words):
         return
-    found = [f":blue-badge[{name} {value:.2f}]" for name, value in badges(weights, kind, visible)]
-    st.markdown(" ".join(found) or HEAD_WORDS["no badge"])
+    said = badges_of(run, place, weights, visible)
     open_cell = if_taken_apart(run, partial(open_inside, *place))
     clickable = open_cell is not None
     options = {"blocked": ~visible, "clickable": clickable}
     picture = attention_heatmap(weights, *labels_of(run, kind), **options)
-    attention_map(picture, "map", open_cell, of=of, what=words)
+    attention_map(picture, "map", open_cell, of=replace(of, told=said), what=words)
 
 
 def open_head(key: str) -> None:

@@ -2,43 +2,103 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from secrets import token_urlsafe
+from typing import NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from model.atlas.counting import Count, digest_of
+from model.atlas.jobs import CountJob, Counts
 from model.atlas.opening import Atlas, open_atlas
+from model.atlas.own_text import as_windows
+from model.trace import Kind
 from model.translator import PRETRAINED
-from pages.shared.runs.readers import loading, translator
+from pages.shared.runs import limits
+from pages.shared.runs.readers import loading, reader, translator
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT
 
 FOLDER = PRETRAINED / DEFAULT / "atlas"
-SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation pairs"
+SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation and training pairs"
 OWN_TEXT = "your {count:,} lines"
 ONE_LINE = "your one line"
 
 
+class Usual(NamedTuple):
+    """A score over the sentences of a corpus, in the mean, and its standard deviation."""
+
+    mean: float
+    deviation: float
+
+
 @dataclass(frozen=True)
 class OwnAtlas:
-    """What was counted of a visitor's own text, and of which loading of which model."""
+    """What was counted of a visitor's own text, with which loading of which model."""
 
     model: str
     loading: int
-    count: Count
-    atlas: Atlas
+    job: CountJob
+    key: str = field(default_factory=lambda: token_urlsafe(6))  # tells it from others
+
+    @property
+    def count(self) -> Count:
+        """What was counted."""
+        return self.job.count
+
+    @property
+    def atlas(self) -> Atlas:
+        """What every head does over the text."""
+        return self.job.atlas
 
 
 class OwnText:
-    """The newest count of a session; it is never in a link or a file of the server."""
+    """A session's own text: its newest count, and one under way; neither is ever in a link."""
 
-    newest: OwnAtlas | None = None
+    def __init__(self) -> None:
+        self.newest: OwnAtlas | None = None
+        self.next: OwnAtlas | None = None
+
+    def settle(self) -> None:
+        """Have a count that is finished take the place of the newest."""
+        if self.next and self.next.job.status == "finished":
+            self.newest, self.next = self.next, None
+
+    def cancel(self) -> None:
+        """Let go of a count that is under way, or has failed."""
+        if self.next:
+            self.next.job.cancel()
+            self.next = None
 
 
-@st.cache_resource(scope="session", show_spinner=False)
+@st.cache_resource
+def counts() -> Counts:
+    """Return the counts of all visitors."""
+    return Counts(limits.COUNTS, longest=limits.COUNT_SECONDS)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=OwnText.cancel)
 def own_text() -> OwnText:
     """Return what this session counted, which ends with it."""
     return OwnText()
+
+
+def start(data: bytes) -> None:
+    """Start to count a text with the chosen model, in place of one that is under way.
+
+    Raises ValueError with a sentence if there is nothing to count, or too many wait.
+    """
+    mine, model = own_text(), models.chosen()
+    text = as_windows(data, limits.COUNT_LINES)
+    mine.cancel()
+    job = counts().start(reader(model.key), model.title, text)
+    mine.next = OwnAtlas(model.key, loading(model.key), job)
+
+
+def remove() -> None:
+    """Forget what was counted, so that the shipped atlas is shown again; a callback."""
+    own_text().newest = None
 
 
 def atlas_of(model: str | None = None) -> Atlas | None:
@@ -53,6 +113,7 @@ def atlas_of(model: str | None = None) -> Atlas | None:
 
 def own_atlas(model: str | None = None) -> OwnAtlas | None:
     """Return what a visitor counted with a model, None if nothing or with another one."""
+    own_text().settle()
     key, own = key_of(model), own_text().newest
     return own if own and (own.model, own.loading) == (key, loading(key)) else None
 
@@ -81,3 +142,13 @@ def shown_text(model: str | None = None) -> str:
     if own_atlas(model) is None:
         return SHIPPED_TEXT.format(count=count)
     return ONE_LINE if count == 1 else OWN_TEXT.format(count=count)
+
+
+def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual | None:
+    """Return what the badge of a pattern says of a head over the corpus; None if nothing does."""
+    atlas = atlas_of(model)
+    known = atlas and atlas.kinds.get(kind)
+    figure = known and known.figures.get(pattern)
+    if not figure or not np.isfinite(figure.of_sentences[layer, head]):
+        return None
+    return Usual(float(figure.of_sentences[layer, head]), float(figure.deviation[layer, head]))

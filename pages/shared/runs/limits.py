@@ -43,5 +43,8 @@ MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
 LOADING_SECONDS = whole_number("HEADLIGHT_LOADING_SECONDS", 60, lowest=5)  # a model is tried
 TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most
+COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts counted at once
+COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # of each
+COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each
 UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
 ALL_UPLOADS_MEGABYTES = whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000)  # and all visitors

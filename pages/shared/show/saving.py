@@ -36,10 +36,11 @@ class About:
     target: str = ""  # that the decoder read, or wrote
     changes: str = ""
     place: str = ""  # which weight of it, or which way of decoding
+    told: str = ""  # what is said beside it, too long for the names of files
 
     def caption(self, what: str) -> str:
         """Return what a picture shows, in sentences."""
-        parts = [what, self.place, f"Model: {self.model}" if self.model else ""]
+        parts = [what, self.place, self.told, f"Model: {self.model}" if self.model else ""]
         texts = {"Sentence": self.sentence, "The decoder's text": self.target}
         parts += [f"{name}: “{text}”" for name, text in texts.items() if text.strip()]
         if self.model:

@@ -120,6 +120,10 @@ HEAD_WORDS = {
         "sentence it may do something else. A head has a badge where:"
     ),
     "no badge": "No badge: this head follows none of the patterns below on this sentence.",
+    "usually": (
+        "Usually: the mean over {text}, ± how far single sentences are from it (the standard "
+        "deviation), with the model as trained"
+    ),
     "effects": (
         "Each head is removed alone, and {measure} is measured again. Blue: the model "
         "finds it less likely without the head, so the head helped. Red: more likely. What you "

@@ -1,0 +1,178 @@
+"""A text of the visitor's own, counted in place of the shipped one."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import streamlit as st
+
+from model.atlas.counting import Count
+from model.atlas.figures import as_data
+from model.atlas.jobs import CountJob
+from model.atlas.own_text import in_words
+from model.atlas.results import table
+from pages.shared.link.address import section
+from pages.shared.runs import limits
+from pages.shared.runs.atlas import (
+    OwnAtlas,
+    counts,
+    own_atlas,
+    own_text,
+    remove,
+    shown_text,
+    start,
+)
+from pages.shared.show.glossary import caption
+from pages.shared.show.stage import NOTE, place
+from pages.shared.state.choice import like
+from pages.shared.state.choices import chosen, put
+from pages.shared.state.slide import is_in_slides
+
+OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, so that a link knows it
+CHOICES = (OWN_TEXT,)
+EVERY = 1.0  # seconds between two updates
+TYPED, FILE, REFUSED = "atlas_typed", "atlas_file", "atlas_refused"
+MOST_TYPED = 200_000  # characters
+KINDS_OF_FILE = ("txt", "tsv", "gz")
+INTRO = (
+    "A sentence a line, or two with a tab between them, of which a decoder beside an encoder reads "
+    "the second. Up to {lines:,} lines are counted with the chosen model, and what "
+    "its heads do over them takes the place of the figures below. The text stays in this session: "
+    "no link, no talk and no file of the server has it."
+)
+GONE = (
+    "This was made with a text of one's own, which no link and no talk carries. What is shown is "
+    "without it: count the text again to see its figures."
+)
+OTHER_MODEL = "Your text was counted with another model. Count it with this one to see it here."
+
+
+def draw() -> None:
+    """Draw what counts a text of the visitor's own, and what stands for it once it is counted."""
+    own = own_atlas()
+    if not is_in_slides():
+        active, shown = is_active(), own.key if own else ""
+        note_what_is_shown(shown)
+        (growing if active else still)(active, shown)
+    elif chosen(OWN_TEXT) and not (own and own.key == chosen(OWN_TEXT)):
+        with place(NOTE):
+            st.info(GONE)
+
+
+def note_what_is_shown(key: str) -> None:
+    """Have links say which text is shown; say so where a link's own text is not here."""
+    newest, asked = own_text().newest, chosen(OWN_TEXT)
+    if asked and asked != (newest.key if newest else ""):
+        st.info(GONE)
+    else:
+        put(OWN_TEXT, key)
+
+
+def is_active() -> bool:
+    """Return whether a text is being counted, or waits for that."""
+    mine = own_text().next
+    return mine is not None and mine.job.is_active
+
+
+def panel(active: bool, shown: str) -> None:
+    """Draw the count under way, the one shown, or the box for a text.
+
+    `active` and `shown` are as they were when the whole page was drawn; else it is drawn again.
+    """
+    own = own_atlas()
+    if (is_active(), own.key if own else "") != (active, shown):
+        st.rerun()
+    if active:
+        progress(own_text().next.job)
+    if own:
+        counted(own)
+    elif own_text().newest:
+        st.caption(OTHER_MODEL)
+    if not active:
+        say_what_failed()
+        box()
+
+
+still, growing = section(panel), section(panel, EVERY)
+
+
+def progress(job: CountJob) -> None:
+    """Draw how far a count is, and the button that cancels it."""
+    waiting = counts().place(job)
+    words = f"Line {job.done:,} of {job.lines:,}"
+    if waiting:
+        words = f"Waiting for other visitors' texts: place {waiting} in line"
+    elif job.status == "collecting":
+        words = "Tracing the examples"
+    elif job.seconds_left is not None:
+        words += f", about {job.seconds_left:.0f} s left"
+    st.progress(job.done / job.lines, words)
+    st.button("Cancel", on_click=own_text().cancel, key="atlas_cancel")
+
+
+def counted(own: OwnAtlas) -> None:
+    """Draw what was counted, its files, and what was not."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"The figures are of **{shown_text()}**.", width="content")
+        st.button("Remove", on_click=forget, key="atlas_remove")
+        for name, make in (("heads.tsv", as_table), ("atlas.json", as_json)):
+            file = partial(make, own.count), name, "application/octet-stream"
+            st.download_button(name, *file, on_click="ignore", key=f"atlas_{name}")
+    notes = [*own.job.notes]
+    if became := in_words(own.count.lines):
+        notes.append(f"Not counted whole: {became}.")
+    if notes:
+        st.caption(" ".join(notes))
+
+
+def as_table(count: Count) -> bytes:
+    """Return the figures of all heads as lines with tabs."""
+    return table(count).encode("utf-8")
+
+
+def as_json(count: Count) -> bytes:
+    """Return all figures as JSON."""
+    return json.dumps(as_data(count), ensure_ascii=False).encode("utf-8")
+
+
+def forget() -> None:
+    """Show the shipped figures again; a callback."""
+    remove()
+    put(OWN_TEXT, "")
+
+
+def say_what_failed() -> None:
+    """Draw why a text was not counted, once."""
+    mine = own_text()
+    why = st.session_state.pop(REFUSED, "")
+    if mine.next and mine.next.job.status == "failed":
+        why = " ".join(mine.next.job.notes)
+        mine.cancel()
+    if why:
+        st.error("This text was not counted.")
+        st.text(why)
+
+
+def box() -> None:
+    """Draw the box for a text."""
+    with st.expander("Count a text of your own"):
+        caption(INTRO.format(lines=limits.COUNT_LINES))
+        typed, file = st.columns(2, gap="medium")
+        with typed:
+            bounds = {"max_chars": MOST_TYPED, "height": 140, "persist_state": "session"}
+            st.text_area("Text, a sentence a line", key=TYPED, **bounds)
+        with file:
+            st.file_uploader("Or a file of lines, counted in place of it", KINDS_OF_FILE, key=FILE)
+        st.button("Count", on_click=begin, key="atlas_count")
+
+
+def begin() -> None:
+    """Start to count what was uploaded, or else typed; a callback."""
+    file = st.session_state.get(FILE)
+    data = file.getvalue() if file else st.session_state.get(TYPED, "").encode("utf-8")
+    try:
+        start(data)
+        put(OWN_TEXT, "")
+    except ValueError as error:
+        st.session_state[REFUSED] = str(error)

@@ -1,0 +1,70 @@
+"""The badges of a head: what it does on this sentence, beside what it usually does."""
+
+import re
+
+import pytest
+
+from model.atlas.opening import open_atlas
+from model.insight.head_patterns import badges
+from model.trace import Site
+from pages.shared.runs.atlas import FOLDER
+from tests.pages.apps import open_page
+from tests.pages.pictures import save_menus
+
+SENTENCE = "My sister sold seven boats."
+BADGE = re.compile(r":blue-badge\[([a-z ]+) ([\d.]+)(?: here; usually ([\d.]+) ± ([\d.]+))?\]")
+
+
+@pytest.fixture(scope="module")
+def places(shipped):
+    """Heads that have a badge on the sentence, one of each kind of attention."""
+    trace, found = shipped.trace(SENTENCE, shipped.translate(SENTENCE)), {}
+    for kind, (layers, heads) in shipped.shape.kinds.items():
+        for layer in range(layers):
+            weights = trace.attention[Site(kind, layer)].weights[0].numpy()
+            for head in range(heads):
+                if badges(weights[head], kind):
+                    found.setdefault(kind, (layer, head))
+    return found
+
+
+def opened(kind, layer, head, **parameters):
+    place = {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
+    app = open_page("heads", sentence=SENTENCE, **place, **parameters)
+    assert not app.exception
+    return app
+
+
+def said(app):
+    """The badges on the page."""
+    return [found for one in app.markdown for found in BADGE.findall(one.value)]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_what_is_usual_is_what_the_atlas_says(places, kind):
+    layer, head = places[kind]
+    app, figures = opened(kind, layer, head), open_atlas(FOLDER).kinds[kind].figures
+    for name, _, mean, deviation in (found := said(app)):
+        assert mean == f"{figures[name].of_sentences[layer, head]:.2f}"
+        assert deviation == f"{figures[name].deviation[layer, head]:.2f}"
+    assert found
+    (words,) = (one.value for one in app.caption if one.value.startswith("Usually"))
+    assert "of Tatoeba's validation" in words
+
+
+def test_a_saved_map_says_it_too(places):
+    layer, head = places["encoder"]
+    app = opened("encoder", layer, head)
+    ((name, here, mean, deviation), *_) = said(app)
+    (caption,) = (menu["caption"] for menu, _ in save_menus(app) if menu["key"] == "map")
+    assert f"{name} {here} here; usually {mean} ± {deviation}" in caption
+    assert "sentences of Tatoeba's validation" in caption
+
+
+def test_a_model_without_an_atlas_has_badges_of_the_sentence_alone():
+    for head in range(8):
+        if found := said(app := opened("encoder", 0, head, model="en-fr-learned")):
+            break
+    assert found
+    assert not any(mean for _, _, mean, _ in found)
+    assert not any(one.value.startswith("Usually") for one in app.caption)
