@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def selected() -> Head:
 
 def about_corpus(run: ModelRun, place: str = "") -> About:
     """Return what pictures of a whole corpus are of; for `place` see `about`."""
-    return about(place=f"{place}, over {shown_text(run.model)}" if place else shown_text(run.model))
+    return replace(about(place=place), told=f"Over {shown_text(run.model)}")
 
 
 def selected_head(atlas: Atlas) -> None:

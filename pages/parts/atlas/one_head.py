@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 
 import numpy as np
@@ -62,7 +63,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     words = site_words(*place)
     st.subheader(words)
     st.markdown("\n".join(f"- {line}" for line in in_words(place, known, figures)))
-    of = about_run(run, place=f"{words}, over {shown_text(run.model)}")
+    of = replace(about_run(run, place=words), told=f"Over {shown_text(run.model)}")
     left, right = st.columns([3, 2], gap="medium") if known.shares is not None else (st, None)
     with left if right else st.container():
         caption(CARD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from model.atlas.opening import Atlas
-from pages.parts.atlas import all_heads, likeness, one_head, search, two_statistics
+from pages.parts.atlas import all_heads, likeness, one_head, own_text, search, two_statistics
 from pages.parts.atlas.figures import TAB
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
@@ -41,6 +41,7 @@ def everything(run: ModelRun, known: Atlas) -> None:
 def atlas() -> None:
     """Draw the page."""
     if run := ask(target=TARGET):
+        own_text.draw()
         if known := atlas_of(run.model):
             caption(INTRO.format(text=shown_text(run.model)))
             everything(run, known)
@@ -57,6 +58,7 @@ ATLAS = Page(
     choices=(
         TARGET,
         TAB,
+        *own_text.CHOICES,
         *(choice for part in PARTS.values() for choice in part.CHOICES),
     ),
     pictures={key: words for part in PARTS.values() for key, words in part.PICTURES.items()},
