@@ -281,3 +281,10 @@ def test_every_tab_is_there_for_other_models(transformers_folders, pairs, monkey
         assert not app.exception, tab
         assert expected in said(app), tab
     assert app.dataframe[0].value["weight"].between(0, 1).all()
+
+
+def test_a_text_too_long_for_so_many_heads_is_said_to_be(monkeypatch):
+    monkeypatch.setattr(looking, "MOST_NUMBERS", 100)
+    app = opened("head")
+    assert looking.TOO_LONG in said(app)
+    assert "usually" in str(canvas_pictures(app)[0])
