@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from model.atlas.corpus import Line
-from model.atlas.counting import Count, is_punctuation, read, rows_of
+from model.atlas.counting import Count, is_punctuation, numbers_of, read, rows_of
 from model.atlas.examples import NOBODY, SIGNS
 from model.atlas.figures import clearest_pattern, kinds_of
 from model.insight.rows import Rows
@@ -17,7 +20,9 @@ from model.reader import Reader
 from model.tokens import Token
 from model.trace import Kind, Trace
 
+LETTER, NEVER = r"[^\W_]", r"[^\s\S]"  # a letter or digit, and what no sign is
 SEARCHED = 20  # sentences at most
+TRIED = 5 * SEARCHED  # read at most; not all have as a token what stands in their text
 
 
 class Looked(NamedTuple):
@@ -80,22 +85,24 @@ def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
     return (rows.weights[layer, 0, head] * 255).round().int().tolist()
 
 
-def search(reader: Reader, lines: Iterable[Line], word: str) -> tuple[list[Looked], list[Line]]:
+def search(
+    reader: Reader, lines: Iterable[Line], word: str, most: float = inf
+) -> tuple[list[Looked], list[Line]]:
     """Return where each head looks from a token, the surest first, and in which of some lines.
 
-    Those are the first SEARCHED that have it as a token, capitals or not. Raises ValueError if none
-    has.
+    Those are the first SEARCHED that have it as a token, capitals or not, and no more weights than
+    `most`. Raises ValueError if there is none.
     """
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
     keys: dict[tuple[Kind, int, int], list[str]] = {}
     found: list[Line] = []
-    for line in lines:
-        if not wanted or wanted not in f"{line.text}\t{line.second or ''}".casefold():
-            continue
+    for line in islice((line for line in lines if stands_in(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
         except ValueError:  # there is nothing in it that the model reads
+            continue
+        if numbers_of(reader, 1, (line, trace)) > most:
             continue
         if not places_of(trace.source_tokens, wanted) + places_of(trace.target_tokens, wanted):
             continue
@@ -117,6 +124,15 @@ def search(reader: Reader, lines: Iterable[Line], word: str) -> tuple[list[Looke
         for place, largest in weights.items()
     ]
     return sorted(looked, key=lambda one: -one.weight), found
+
+
+def stands_in(line: Line, wanted: str) -> bool:
+    """Return whether a text, in small letters, stands in a line as no part of a longer word."""
+    text = f"{line.text}\t{line.second or ''}".casefold()
+    if not (wanted and wanted in text):
+        return False
+    before, after = (LETTER if end.isalnum() else NEVER for end in (wanted[0], wanted[-1]))
+    return re.search(f"(?<!{before}){re.escape(wanted)}(?!{after})", text) is not None
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -44,8 +43,9 @@ TABLE_WORDS = (
 )
 CURVE = (
     "All heads are removed one after the other, those first that are missed least: by the effect "
-    "of removing each alone, or by its gradient importance. **Loss**: {loss}. In {loss_unit}. "
-    "{bleu}Source: {source}."
+    "of removing each alone, or by its gradient importance, on {found:,} tokens of the text. "
+    "**Loss**: {loss}: {measured:,} tokens. Unit: {loss_unit}. {bleu}Source: {source}. Sentences "
+    "that the model was trained on are easier for it than others."
 )
 
 
@@ -152,8 +152,16 @@ def pruning(effects: dict, of: About) -> None:
     picture = training_curves(runs, at=("with ", " heads removed"))
     show(picture, "atlas-curve", of=of, what=WHAT["atlas-curve"])
     has_bleu = any("BLEU" in curve for curve in effects["curves"].values())
-    words = partial(CURVE.format, loss=loss["words"], loss_unit=loss["unit"], source=loss["source"])
-    caption(words(bleu=f"**BLEU**: {bleu['words']}, {bleu['unit']}. " if has_bleu else ""))
+    caption(
+        CURVE.format(
+            found=effects["tokens"],
+            measured=max(curve["tokens"] for curve in effects["curves"].values()),
+            loss=loss["words"],
+            loss_unit=loss["unit"],
+            bleu=f"**BLEU**: {bleu['words']}, {bleu['unit']}. " if has_bleu else "",
+            source=loss["source"],
+        )
+    )
 
 
 def panels_of(curve: dict) -> dict[str, tuple[list[float], list[float]]]:

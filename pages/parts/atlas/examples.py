@@ -51,7 +51,8 @@ def draw(run: ModelRun, atlas: Atlas, place: Head) -> None:
         st.info("No sentence was kept as an example of this head.")
         return
     pattern = atlas.kinds[kind].clearest[layer][head]
-    target = REFERENCE if kind != "encoder" and "cross" in atlas.kinds else ""
+    given = any(example["line"][2] for examples in found.values() for example, *_ in examples)
+    target = REFERENCE if given and kind != "encoder" and "cross" in atlas.kinds else ""
     caption(WORDS.format(text=shown_text(run.model), most=MOST, pattern=pattern, target=target))
     number = choose(EXAMPLE, range(most))
     for column, (side, title) in zip(st.columns(2, gap="medium"), SIDES.items(), strict=True):

@@ -45,7 +45,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     except ValueError as error:
         st.text(str(error))
         return
-    table_of(looked)
+    table_of(looked, word)
     selected_head(atlas)
     with st.expander(f"The sentences read: {len(lines)}"):
         st.text("\n".join(line.text for line in lines))
@@ -58,8 +58,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     follow()
 
 
-def table_of(looked: list[Looked]) -> None:
-    """Draw the table of where heads look, the surest first; a row chosen selects its head."""
+def table_of(looked: list[Looked], word: str) -> None:
+    """Draw where heads look from a token, the surest first; a row chosen selects its head."""
     table = pd.DataFrame(
         {
             "kind": [one.kind for one in looked],
@@ -86,7 +86,7 @@ def table_of(looked: list[Looked]) -> None:
         table,
         TABLE,
         {"weight": numbers},
-        of=about(),
+        of=about(place=f"From “{word}”"),
         what="Where each head looks from a token",
         column_config={"weight": st.column_config.NumberColumn(format="%.3f")},
         hide_index=True,

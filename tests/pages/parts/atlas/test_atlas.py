@@ -7,16 +7,20 @@ import pytest
 
 from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window
-from model.atlas.figures import figures
-from model.atlas.looking import search
-from model.atlas.opening import open_atlas
+from model.atlas.figures import as_data, figures
+from model.atlas.looking import examples, search
+from model.atlas.opening import as_atlas, open_atlas
 from model.atlas.plane import plane_of
 from model.atlas.sentence import BY_NAME
 from model.insight.knockout import rank_correlation
+from pages.parts.atlas import page
 from pages.parts.atlas.figures import EFFECTS, TITLES, figure_of
 from pages.parts.atlas.one_head import trimmed
 from pages.shared.link.slides import Slide
+from pages.shared.runs import atlas as runs_atlas
+from pages.shared.runs import looking
 from pages.shared.runs.atlas import FOLDER
+from pages.shared.runs.shelf import shelf
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
@@ -258,3 +262,29 @@ def test_a_slide_shows_a_picture_of_any_tab(tab, key):
     app.run()
     assert not app.exception
     assert on_stage(app) == [key]
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "DistilBERT", "Marian"])
+def test_every_tab_is_there_for_other_models(transformers_folders, pairs, monkeypatch, name):
+    app = open_with(transformers_folders[name], "atlas", sentence=SENTENCE)
+    reader = shelf().get(str(transformers_folders[name])).reader
+    lines = [Line(number, *pair) for number, pair in enumerate(pairs)]
+    count = count_window(reader, Window(0, lines), {})
+    made = as_atlas(as_data(count), list(examples(reader, count)))
+    for module in (page, runs_atlas, looking):
+        monkeypatch.setattr(module, "atlas_of", lambda model=None: made)
+    words = {"heads": "All statistics", "two": "Spearman", "likeness": "Most alike"}
+    for tab, expected in (words | {"head": "Examples", "search": "Weight"}).items():
+        app.session_state["atlas_tab"] = tab
+        app.session_state["atlas_word"] = "love"
+        app.run()
+        assert not app.exception, tab
+        assert expected in said(app), tab
+    assert app.dataframe[0].value["weight"].between(0, 1).all()
+
+
+def test_a_text_too_long_for_so_many_heads_is_said_to_be(monkeypatch):
+    monkeypatch.setattr(looking, "MOST_NUMBERS", 100)
+    app = opened("head", sentence="Another sentence, of which nothing is kept.")
+    assert looking.TOO_LONG in said(app)
+    assert "atlas-card" in drawn(app)

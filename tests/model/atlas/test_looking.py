@@ -1,0 +1,40 @@
+"""Searching the sentences kept."""
+
+import pytest
+
+from model import load
+from model.atlas.corpus import Line
+from model.atlas.looking import SEARCHED, TRIED, search, stands_in
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "found"),
+    [
+        ("it", "Is it?", True),
+        ("it", "With a city", False),
+        ("it", "IT'S", True),
+        ("?", "Is it?", True),
+        ("'s", "it's", True),
+        ("'s", "it'snow", False),
+        ("a.b", "a.b", True),
+        ("a.b", "axb", False),
+        ("", "any", False),
+    ],
+)
+def test_a_word_is_no_part_of_a_longer_one(wanted, text, found):
+    assert stands_in(Line(0, text), wanted) == found
+    assert stands_in(Line(0, "-", text), wanted) == found
+
+
+def test_few_sentences_are_read_of_many(monkeypatch):
+    reader, times = load("en-fr"), []
+    tokenized = reader.tokenized
+    monkeypatch.setattr(reader, "tokenized", lambda *a, **k: times.append(a) or tokenized(*a, **k))
+    lines = [Line(number, "It rains.", "Il pleut.") for number in range(500)]
+    looked, read = search(reader, lines, "it")
+    assert read == lines[:SEARCHED]
+    assert len(times) == SEARCHED
+    assert {one.places for one in looked if one.kind == "encoder"} == {SEARCHED}
+    with pytest.raises(ValueError, match="None of the sentences kept"):
+        search(reader, lines, "it", most=1)
+    assert len(times) == SEARCHED + TRIED
