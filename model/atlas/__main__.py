@@ -14,6 +14,7 @@ from model.atlas.corpus import digest, windows
 from model.atlas.counting import Count, count_window, digest_of, merge
 from model.atlas.engine_ray import counts_on_ray
 from model.atlas.looking import search
+from model.atlas.memory import keep_few_kernels
 from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
 from model.library.loading import load_model
@@ -75,6 +76,7 @@ def make_parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Count, or go on; merge; or search."""
     options = make_parser().parse_args()
+    keep_few_kernels()
     try:
         reader = load_model(options.model)
         if options.search:

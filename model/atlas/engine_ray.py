@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from model.atlas.corpus import Window
 from model.atlas.counting import Count, count_window, digest_of
+from model.atlas.memory import keep_few_kernels
 from model.library.hub import first_line
 from model.library.loading import load_model
 from model.translator import shipped_models
@@ -34,6 +35,7 @@ class Counter:
     """What an actor does: it holds the model, and counts one window after the other."""
 
     def __init__(self, model: str, about: dict[str, object]) -> None:
+        keep_few_kernels()
         self.reader, self.about = load_model(model), about
         if digest_of(self.reader) != about["weights"]:
             raise ValueError(f"{model} on {platform.node()} is another model than here.")
