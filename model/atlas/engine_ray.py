@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import platform
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,7 @@ NOT_INSTALLED = (
     "Ray is not installed: pip install -r requirements-corpus.txt, or leave out --engine ray."
 )
 FREE = 1  # processors without an actor: with one on each of them Ray waits forever
+PATIENCE = 10  # seconds until a cluster answers
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 Row = dict[str, bytes]
@@ -96,6 +98,8 @@ def started(address: str | None) -> ModuleType:
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     alone = {"include_dashboard": False, "num_cpus": max(FREE + 1, os.cpu_count() or 1)}
     try:
+        if address:
+            knock(address)
         ray.init(
             address=address or "local",
             log_to_driver=False,
@@ -106,6 +110,14 @@ def started(address: str | None) -> ModuleType:
         what = f"Ray does not answer at {address}" if address else "Ray does not start here"
         raise OSError(f"{what}: {first_line(error)}") from error
     return ray
+
+
+def knock(address: str) -> None:
+    """Raise OSError unless something listens at HOST:PORT; Ray itself waits for minutes."""
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise OSError("it is written like 192.0.2.1:6379.")
+    socket.create_connection((host, int(port)), timeout=PATIENCE).close()
 
 
 def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:

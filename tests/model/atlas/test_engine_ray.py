@@ -18,7 +18,7 @@ import pytest
 from model.atlas import engine_ray
 from model.atlas.corpus import windows
 from model.atlas.counting import Count, count_window, digest_of, merge
-from model.atlas.engine_ray import Counter, counts_on_ray, rows_of
+from model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
 from model.atlas.saving import COUNT, load_count
 from model.checkpoint import save_checkpoint
 from model.library.loading import load_model
@@ -93,6 +93,12 @@ def test_without_ray_it_says_what_to_install(monkeypatch, folder, text):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(OSError, match=r"pip install -r requirements-corpus\.txt"):
         next(counts_on_ray(partial(windows, text, 100), str(folder), {}, None))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere", "[::1]:99999"])
+def test_a_cluster_that_is_not_there_is_told_at_once(address):
+    with pytest.raises((OSError, OverflowError)):
+        knock(address)
 
 
 @pytest.fixture
