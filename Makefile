@@ -52,6 +52,7 @@ lock: $(VENV)/.installed-dev ## write anew, with hashes, what the requirements t
 		| $(LOCK) - --constraints locks/app.txt --output-file locks/cuda.txt
 	sed -n "s/^torch==[0-9.]*/&+cpu; sys_platform == 'linux'/p" requirements.txt \
 		| $(LOCK) - --constraints locks/app.txt --find-links $(CPU_BUILDS) --output-file locks/cpu.txt
+	$(LOCK) requirements-corpus.txt --constraints locks/app.txt --output-file locks/corpus.txt
 	$(LOCK) requirements-dev.txt --constraints locks/app.txt --output-file locks/dev.txt
 	$(LOCK) requirements-alone.txt --no-deps --output-file locks/alone.txt
 

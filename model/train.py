@@ -16,6 +16,7 @@ from model.config import TransformerConfig
 from model.device import best_device
 from model.evaluate import score
 from model.tokenizer import Tokenizer
+from model.training import together
 from model.training.arguments import check, make_parser, settings_of, shape_of
 from model.training.data import (
     Batch,
@@ -23,7 +24,6 @@ from model.training.data import (
     Pairs,
     bucketed_batches,
     bucketed_pairs,
-    collate,
     encode_pairs,
     read_pairs,
 )
@@ -56,7 +56,10 @@ STATE = "training.safetensors"
 
 @dataclass
 class Training:
-    """A training with all that it needs to go on, and the folder that it is kept in."""
+    """A training with all that it needs to go on, and the folder that it is kept in.
+
+    Of several processes the first one writes.
+    """
 
     folder: Path
     settings: Settings
@@ -72,17 +75,23 @@ class Training:
 
     def save_snapshot(self) -> None:
         """Keep the weights of this step."""
+        if not together.is_first():
+            return
         folder = self.folder / "snapshots" / f"step-{self.place.step:06d}"
         save_checkpoint(folder, self.model, self.tokenizer)
 
     def save(self) -> None:
         """Write the checkpoint that a training goes on from; see `refuse_ruined`."""
+        if not together.is_first():
+            return
         self.refuse_ruined()
         parts = (self.model, self.optimizer, self.place, self.settings, self.begun_with)
         save_training(self.folder / STATE, *parts)
 
-    def score_and_save(self) -> str:
-        """Write the scores, the model and the checkpoint; return the scores in words."""
+    def score_and_save(self, bar: tqdm) -> None:
+        """Write the scores, the model and the checkpoint, and tell the scores."""
+        if not together.is_first():
+            return
         self.refuse_ruined()
         place, valid_loss = self.place, validation_loss(self.model, self.valid_batches)
         scores = score(self.model, self.tokenizer, self.valid_pairs)
@@ -97,7 +106,7 @@ class Training:
         )
         save_checkpoint(self.folder, self.model, self.tokenizer)
         self.save()
-        return f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}"
+        bar.write(f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
 
     def refuse_ruined(self) -> None:
         """Raise FloatingPointError if the weights, or a loss by them, are not finite numbers.
@@ -118,18 +127,22 @@ def run(arguments: argparse.Namespace) -> None:
     training = begin(arguments)
     place, settings = training.place, training.settings
     if place.step == settings.steps:
-        print(f"{training.folder} has done its {place.step} steps: to go on, give more --steps.")
+        told = f"{training.folder} has done its {place.step} steps: to go on, give more --steps."
+        if together.is_first():
+            print(told)
         return
     if place.step == 0 and 0 in arguments.snapshots:
         training.save_snapshot()
-    with tqdm(total=settings.steps, initial=place.step, unit="step", smoothing=0.02) as bar:
+    length = {"total": settings.steps, "initial": place.step}
+    hidden = not together.is_first()
+    with tqdm(**length, unit="step", smoothing=0.02, disable=hidden) as bar:
         while place.step < settings.steps:
             shuffle = settings.seed * 1_000 + place.epoch
             batches = bucketed_pairs(training.pairs, settings.batch_tokens, shuffle)
             train_epoch(training, batches, arguments, bar)
             if place.batch >= len(batches):
                 place.epoch, place.batch = place.epoch + 1, 0
-            bar.write(training.score_and_save())
+            training.score_and_save(bar)
 
 
 def train_epoch(
@@ -140,7 +153,7 @@ def train_epoch(
 ) -> None:
     """Train on what is left of an epoch's batches, saving as often as the command line says."""
     place, settings = training.place, training.settings
-    left = map(collate, batches[place.batch :])
+    left = map(together.share, batches[place.batch :])
     for step in train(training.model, training.optimizer, left, settings, place.step + 1):
         place.step, place.batch = step.number, place.batch + 1
         place.loss = 0.99 * (place.loss or step.loss) + 0.01 * step.loss
@@ -150,7 +163,7 @@ def train_epoch(
             training.save_snapshot()
         ends = place.batch == len(batches) or step.number == settings.steps  # scored by the caller
         if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
-            bar.write(training.score_and_save())
+            training.score_and_save(bar)
         # The last checkpoint comes with its scores: from one without, nothing would go on to them.
         elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
             training.save()
@@ -162,7 +175,7 @@ def begin(arguments: argparse.Namespace) -> Training:
     saved = open_folder(folder, arguments.resume)
     torch.manual_seed(settings.seed)
     pairs, valid_pairs = read_pairs(arguments.pairs), read_pairs(arguments.valid)
-    tokenizer = make_tokenizer(arguments, pairs)
+    tokenizer = shared_tokenizer(arguments, pairs)
     begun_with = {
         "--pairs": fingerprint(pairs),
         "--valid": fingerprint(valid_pairs),
@@ -170,9 +183,7 @@ def begin(arguments: argparse.Namespace) -> Training:
         **({} if arguments.tokenizer else {"vocabulary": arguments.vocabulary}),
     }
     config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape_of(arguments))
-    if saved is None:
-        save_tokenizer(folder / TOKENIZER, tokenizer)
-    else:
+    if saved is not None:
         refuse_another(arguments, saved, {**chosen(config, settings), **begun_with})
     model = Transformer(config).to(best_device())
     optimizer = make_optimizer(model, settings.optimizer)
@@ -213,6 +224,19 @@ def open_folder(folder: Path, resume: bool) -> Saved | None:
         raise ValueError(f"{folder} holds a model; choose another --output to keep it.")
     folder.mkdir(parents=True, exist_ok=True)
     return None
+
+
+def shared_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
+    """Return the tokenizer of a training, which the first process makes and keeps for all."""
+    path = arguments.output / TOKENIZER
+    if not together.is_first():
+        together.wait()
+        return Tokenizer.from_file(arguments.tokenizer or path)
+    tokenizer = make_tokenizer(arguments, pairs)
+    if not arguments.resume:
+        save_tokenizer(path, tokenizer)
+    together.wait()
+    return tokenizer
 
 
 def make_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
@@ -268,11 +292,13 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         check(arguments)
-        run(arguments)
+        with together.joined():
+            run(arguments)
     except (FloatingPointError, MemoryError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, RuntimeError) and not is_about_memory(error):
             raise
-        raise SystemExit(f"{parser.prog}: {sentence(error, arguments.output)}") from error
+        told = f"{parser.prog}: {sentence(error, arguments.output)}"
+        raise SystemExit(told if together.is_first() else 1) from error
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LOCKS = sorted((ROOT / "locks").glob("*.txt"))
-PIN = re.compile(r"([\w.-]+)==([\w.+]+)")
+PIN = re.compile(r"([\w.-]+)(?:\[\w+\])?==([\w.+]+)")
 ENTRY = re.compile(rf"{PIN.pattern}( ; [^\\]+)? \\\n(    --hash=sha256:[0-9a-f]{{64}}( \\)?\n)+")
 
 
@@ -25,6 +25,7 @@ def test_there_is_a_lock_for_every_requirement():
     assert torch <= pins("locks/cuda.txt")
     assert ("torch", f"{version}+cpu") in pins("locks/cpu.txt")
     assert pins("requirements-dev.txt") <= pins("locks/dev.txt")
+    assert pins("requirements-corpus.txt") <= pins("locks/corpus.txt") & pins("locks/dev.txt")
     assert pins("requirements-alone.txt") == pins("locks/alone.txt")
 
 
@@ -35,7 +36,7 @@ def test_a_lock_holds_versions_and_hashes_and_nothing_else(path):
     assert ENTRY.sub("", entries) == ""
 
 
-@pytest.mark.parametrize("path", ["locks/cpu.txt", "locks/cuda.txt", "locks/dev.txt"])
+@pytest.mark.parametrize("path", [f"locks/{name}.txt" for name in ("cpu", "cuda", "corpus", "dev")])
 def test_what_several_locks_hold_they_hold_alike(path):
     app = pins("locks/app.txt")
     names = {name for name, _ in app}

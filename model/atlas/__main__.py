@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from tqdm import tqdm
 
 from model.atlas.corpus import digest, windows
 from model.atlas.counting import Count, about_of, count_window, digest_of, merge
+from model.atlas.engine_ray import counts_on_ray
 from model.atlas.looking import search
+from model.atlas.memory import keep_few_kernels
 from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
 from model.library.loading import load_model
@@ -57,6 +59,12 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="TOKEN",
         help="tell where heads look from a token, in the sentences kept",
     )
+    parser.add_argument(
+        "--engine", choices=("process", "ray"), default="process", help="what counts (process)"
+    )
+    parser.add_argument(
+        "--address", metavar="HOST:PORT", help="of a Ray cluster (one on this machine alone)"
+    )
     parser.add_argument("--window", type=int, default=WINDOW, metavar="LINES", help="at once")
     parser.add_argument(
         "--save-every", type=float, default=10, metavar="SECONDS", help="to go on from there"
@@ -67,6 +75,7 @@ def make_parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Count, or go on; merge; or search."""
     options = make_parser().parse_args()
+    keep_few_kernels()
     try:
         reader = load_model(options.model)
         if options.search:
@@ -122,15 +131,24 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
         count = load_count(options.output)
         check_about(count, about, options.output)
     done = {*count.windows}
-    left = windows(options.text, options.window, lambda n: n not in done and n % parts == part - 1)
+    left = partial(
+        windows,
+        options.text.resolve(),
+        options.window,
+        lambda number: number not in done and number % parts == part - 1,
+    )
+    if options.engine == "ray":
+        counts = counts_on_ray(left, options.model, about, options.address)
+    else:
+        counts = ((window.at, count_window(reader, window, about)) for window in left())
     saved, bar, damage = time.monotonic(), None, None
     try:
-        for window in left:
-            count = merge(count, count_window(reader, window, about))
+        for at, more in counts:
+            count = merge(count, more)
             if bar is None:  # what was done before is no part of the speed
-                sizes = {"total": options.text.stat().st_size, "initial": window.at}
+                sizes = {"total": options.text.stat().st_size, "initial": at}
                 bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
-            bar.update(window.at - bar.n)
+            bar.update(max(0, at - bar.n))
             if time.monotonic() - saved > options.save_every:
                 save_count(options.output, count)
                 saved = time.monotonic()

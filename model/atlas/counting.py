@@ -26,6 +26,7 @@ from model.atlas.examples import (
     merge_samples,
     sampled,
 )
+from model.atlas.memory import give_back
 from model.atlas.statistics import BADGES, Sums, add, sums_of
 from model.evaluate import decode_all
 from model.insight.rows import Rows
@@ -148,6 +149,7 @@ def count_window(
     texts = {line.number: (line.text, line.second) for line in window.lines}
     count.texts = {number: texts[number] for number in sorted(lines_of(count.best))}
     count.sample = sampled(window.lines)
+    give_back()
     return count
 
 

@@ -21,15 +21,20 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded ids of some pairs: (B, S) sources, (B, T) decoder inputs, (B, T) expected outputs."""
+    """Padded ids of some pairs: (B, S) sources, (B, T) decoder inputs, (B, T) expected outputs.
+
+    `weight` is that of its loss among the shares of a batch.
+    """
 
     source_ids: Tensor
     target_ids: Tensor
     next_ids: Tensor
+    weight: float = 1.0
 
     def to(self, device: torch.device) -> Batch:
         """Return the same batch on a device."""
-        return Batch(*(ids.to(device) for ids in vars(self).values()))
+        ids = (self.source_ids, self.target_ids, self.next_ids)
+        return Batch(*(one.to(device) for one in ids), self.weight)
 
 
 @dataclass(frozen=True)

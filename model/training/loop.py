@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from model.sparing import is_sparing, smoothed_loss
 from model.trace import Run
+from model.training import together
 from model.training.data import Batch
 from model.training.muon import Muon
 from model.transformer import Transformer
@@ -99,6 +100,7 @@ def train(
     """
     device = model.device
     precision = PRECISIONS[settings.precision]
+    loss_of = together.shared(model, batch_loss)
     numbers = range(first_step, settings.steps + 1)
     for number, batch in zip(numbers, batches, strict=False):
         model.train()
@@ -106,16 +108,18 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = rate
         batch = batch.to(device)
+        together.draw_anew(settings.seed, number)
         enabled = precision != torch.float32
         with torch.autocast(device.type, precision, enabled=enabled):
-            loss = batch_loss(model, batch, settings.label_smoothing)
+            loss = loss_of(batch, settings.label_smoothing) * batch.weight
         optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-        if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
+        whole = together.mean(loss)
+        if not (math.isfinite(whole) and math.isfinite(norm.item())):
             raise FloatingPointError(DIVERGED.format(step=number))
         optimizer.step()
-        yield TrainingStep(number, loss.item(), rate)
+        yield TrainingStep(number, whole, rate)
 
 
 @torch.inference_mode()

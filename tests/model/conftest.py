@@ -1,6 +1,9 @@
 """Our modules as torch's own, with the same parameters, and trainings from the command line."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +13,8 @@ import model.train
 from model.attention import MultiHeadAttention
 from model.layers import DecoderLayer, EncoderLayer
 from model.transformer import Decoder, Encoder
+
+ROOT = Path(__file__).parents[2]
 
 
 def attention_twin(ours):
@@ -92,7 +97,7 @@ def command(pairs, tmp_path, monkeypatch):
     (tmp_path / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
     (tmp_path / "valid.tsv").write_text("".join(lines[:2]), encoding="utf-8")
 
-    def run(output, *flags, **changes):
+    def run(output, *flags, processes=1, **changes):
         options = {
             "pairs": tmp_path / "pairs.tsv",
             "valid": tmp_path / "valid.tsv",
@@ -112,6 +117,12 @@ def command(pairs, tmp_path, monkeypatch):
             **changes,
         }
         words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        if processes > 1:
+            torchrun = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+            parts = [sys.executable, "-m", *torchrun, "-m", "model.train", *words, *flags]
+            environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+            subprocess.run(parts, cwd=ROOT, env=environment, check=True, timeout=300)
+            return tmp_path / output
         monkeypatch.setattr(sys, "argv", ["train", *words, *flags])
         # Commands start in their own process, where nothing else has drawn random numbers.
         torch.manual_seed(987)

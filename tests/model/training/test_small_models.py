@@ -50,7 +50,8 @@ def test_nothing_unseen_is_trained_on(name):
 def test_batches_are_what_the_translator_reads_and_the_task_asks_for():
     toy = SmallModel(SMALL)
     batch = next(toy.batches())
-    for source_ids, target_ids, next_ids in zip(*vars(batch).values(), strict=True):
+    rows = zip(batch.source_ids, batch.target_ids, batch.next_ids, strict=True)
+    for source_ids, target_ids, next_ids in rows:
         source = toy.tokenizer.decode(source_ids.tolist())
         target = toy.tokenizer.decode(next_ids.tolist())
         assert target == source[::-1] == toy.tokenizer.decode(target_ids.tolist())

@@ -1,0 +1,151 @@
+"""The windows of a corpus on a Ray cluster: Ray Data streams them to actors that hold the model."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import platform
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from model.atlas.corpus import Window
+from model.atlas.counting import Count, count_window, digest_of
+from model.atlas.memory import keep_few_kernels
+from model.library.hub import first_line
+from model.library.loading import load_model
+from model.translator import shipped_models
+
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
+NOT_INSTALLED = (
+    "Ray is not installed: pip install -r requirements-corpus.txt, or leave out --engine ray."
+)
+FREE = 1  # processors without an actor: with one on each of them Ray waits forever
+PATIENCE = 10  # seconds until a cluster answers
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+
+Row = dict[str, bytes]
+Read = Callable[[], Iterator[Window]]
+
+
+class Counter:
+    """What an actor does: it holds the model, and counts one window after the other."""
+
+    def __init__(self, model: str, about: dict[str, object]) -> None:
+        keep_few_kernels()
+        self.reader, self.about = load_model(model), about
+        if digest_of(self.reader) != about["weights"]:
+            raise ValueError(f"{model} on {platform.node()} is another model than here.")
+
+    def __call__(self, row: Row) -> Row:
+        """Return what comes of a row of `rows_of`: how far into the file, and the count."""
+        found = pickle.loads(row["found"])
+        if isinstance(found, Window):
+            found = found.at, count_window(self.reader, found, self.about)
+        return {"found": pickle.dumps(found)}
+
+
+def rows_of(read: Read) -> Iterator[Row]:
+    """Yield the windows of a file as rows, and at last what is wrong with it, if anything."""
+    try:
+        for window in read():
+            yield {"found": pickle.dumps(window)}
+    except (OSError, ValueError) as error:
+        yield {"found": pickle.dumps(error)}
+
+
+def counts_on_ray(
+    read: Read, model: str, about: dict[str, object], address: str | None
+) -> Iterator[tuple[int, Count]]:
+    """Yield how far into the file each window goes and its count, in the order that they come in.
+
+    `read` is called on this machine alone. Without an `address` Ray is started here, and stopped
+    at the end. Raises OSError for a cluster that is not there or fails, and what `read` raises
+    when all windows before that have come.
+    """
+    ray = started(address)
+    wrong, seen = None, set()
+    try:
+        for row in streamed(read, model, about).iter_rows():
+            found = pickle.loads(row["found"])
+            if isinstance(found, Exception):
+                wrong = found
+            elif seen.isdisjoint(found[1].windows):
+                seen.update(found[1].windows)
+                yield found
+    except ray.exceptions.RayError as error:
+        *_, why = str(error).strip().splitlines()  # a traceback stands before it
+        raise OSError(f"Ray gave up: {why}") from error
+    finally:
+        ray.shutdown()
+    if wrong is not None:
+        raise wrong
+
+
+def started(address: str | None) -> ModuleType:
+    """Return Ray's module, connected to a cluster, or to one of its own on this machine."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray.data
+    except ImportError as error:
+        raise OSError(NOT_INSTALLED) from error
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    alone = {"include_dashboard": False, "num_cpus": max(FREE + 1, os.cpu_count() or 1)}
+    try:
+        if address:
+            knock(address)
+        ray.init(
+            address=address or "local",
+            log_to_driver=False,
+            logging_level=logging.CRITICAL,
+            **({} if address else alone),
+        )
+    except Exception as error:  # Ray has no class of its own for some
+        what = f"Ray does not answer at {address}" if address else "Ray does not start here"
+        raise OSError(f"{what}: {first_line(error)}") from error
+    return ray
+
+
+def knock(address: str) -> None:
+    """Raise OSError unless something listens at HOST:PORT; Ray itself waits for minutes."""
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise OSError("it is written like 192.0.2.1:6379.")
+    socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+
+
+def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
+    """Return what comes of all windows as a dataset, which is computed while it is read."""
+    import ray.data
+
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.target_max_block_size = 1  # bytes: a window is a block, which comes when it is done
+    there = ray.cluster_resources()
+    processors, gpus = (int(there.get(name, 0)) for name in ("CPU", "GPU"))
+    actors = gpus or max(1, processors - FREE)
+    here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
+    return (
+        ray.data.from_items([0])
+        # What takes as much as an actor would be put into one with it, and nothing side by side.
+        .flat_map(lambda _: rows_of(read), num_cpus=0, label_selector=here)
+        .map(
+            Counter,
+            fn_constructor_args=(known_everywhere(model), about),
+            compute=ray.data.ActorPoolStrategy(size=actors),
+            num_cpus=1,
+            num_gpus=1 if gpus else 0,
+        )
+    )
+
+
+def known_everywhere(model: str) -> str:
+    """Return the name of a model as an actor finds it, whose working folder may be another."""
+    path = Path(model).expanduser()
+    return model if model in shipped_models() or not path.exists() else str(path.resolve())

@@ -1,0 +1,107 @@
+"""A training in the processes that torchrun starts: each reads a share of every batch.
+
+What they do together is what one process does with the whole batch, up to rounding; only dropout
+draws other masks, which depend on the seed, the step and the process.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from model.training.data import Batch, EncodedPair, collate
+
+LONGEST_WAIT = timedelta(days=1)  # for the first process, which scores and saves
+
+
+@contextmanager
+def joined() -> Iterator[None]:
+    """Meet the other processes if torchrun started several: over NCCL on GPUs, or over Gloo.
+
+    Raises ValueError if there are fewer GPUs than processes on a machine that has some.
+    """
+    if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        yield
+        return
+    gpus, here = torch.cuda.device_count(), int(os.environ["LOCAL_RANK"])
+    if gpus:
+        if here >= gpus:
+            raise ValueError(f"A process takes a GPU: start torchrun with --nproc-per-node {gpus}.")
+        torch.cuda.set_device(here)
+    distributed.init_process_group("nccl" if gpus else "gloo", timeout=LONGEST_WAIT)
+    yield
+    wait()  # for the last files: who leaves early takes the others with it
+    distributed.destroy_process_group()
+
+
+def processes() -> int:
+    """Return how many train together."""
+    joined = distributed.is_available() and distributed.is_initialized()
+    return distributed.get_world_size() if joined else 1
+
+
+def rank() -> int:
+    """Return which of them this process is, from 0."""
+    return distributed.get_rank() if processes() > 1 else 0
+
+
+def is_first() -> bool:
+    """Return whether this process writes files, and tells how far the training is."""
+    return rank() == 0
+
+
+def wait() -> None:
+    """Wait until all processes have come here."""
+    if processes() > 1:
+        distributed.barrier()
+
+
+def share(pairs: Sequence[EncodedPair]) -> Batch:
+    """Return the share of a batch that this process reads.
+
+    It weighs as much as it has tokens, so that the mean of all losses is that of the whole batch.
+    """
+    part = pairs[rank() :: processes()]
+    here, everywhere = (sum(len(pair.target) + 1 for pair in some) for some in (part, pairs))
+    # Who has nothing to read takes part nonetheless, as all wait for each other.
+    return replace(collate(part or pairs[:1]), weight=processes() * here / everywhere)
+
+
+def shared(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a loss of the model whose gradients are the mean over all processes'.
+
+    `loss` is called with the model and what the returned function is called with.
+    """
+    own = _Loss(model, loss)
+    return DistributedDataParallel(own, forward_sync_buffers=False) if processes() > 1 else own
+
+
+class _Loss(nn.Module):
+    def __init__(self, model: nn.Module, loss: Callable[..., Tensor]) -> None:
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, *arguments: object) -> Tensor:
+        return self.loss(self.model, *arguments)
+
+
+def mean(value: Tensor) -> float:
+    """Return the mean of a number over all processes."""
+    value = value.detach().clone()
+    if processes() > 1:
+        distributed.all_reduce(value)
+    return value.item() / processes()
+
+
+def draw_anew(seed: int, step: int) -> None:
+    """Have this process draw numbers of its own in a step, be it gone on with or not."""
+    if processes() > 1:
+        torch.manual_seed(random.Random(f"{seed} {step} {rank()}").getrandbits(63))

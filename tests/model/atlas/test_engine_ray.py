@@ -1,0 +1,160 @@
+"""A Ray cluster counts what one process does; and what needs no Ray: its actors, and refusals."""
+
+import gzip
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from model.atlas import engine_ray
+from model.atlas.corpus import windows
+from model.atlas.counting import Count, count_window, digest_of, merge
+from model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
+from model.atlas.saving import COUNT, load_count
+from model.checkpoint import save_checkpoint
+from model.library.loading import load_model
+from tests.model.atlas.test_command import ROOT, assert_equal_counts
+
+LINES_AT_ONCE = 4
+PATIENCE = 300  # seconds
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, translator):
+    made = tmp_path_factory.mktemp("model")
+    save_checkpoint(made, translator.model, translator.tokenizer)
+    return made
+
+
+@pytest.fixture(scope="module")
+def reader(folder):
+    return load_model(folder)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory, pairs):
+    """A file of 320 pairs."""
+    path = tmp_path_factory.mktemp("text") / "pairs.tsv"
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs * 40), "utf-8")
+    return path
+
+
+def through(actor, rows):
+    return [pickle.loads(actor(row)["found"]) for row in rows]
+
+
+def test_an_actor_counts_as_one_process_does(reader, folder, text):
+    about = {"weights": digest_of(reader)}
+    read = partial(windows, text, 100)
+    found = through(Counter(str(folder), about), rows_of(read))
+    for window, (at, count) in zip(read(), found, strict=True):
+        assert at == window.at
+        assert_equal_counts(count, count_window(reader, window, about))
+
+
+def test_an_actor_with_other_weights_counts_nothing(folder):
+    with pytest.raises(ValueError, match="another model than here"):
+        Counter(str(folder), {"weights": "others"})
+
+
+def test_windows_that_come_twice_are_counted_once(folder, reader, text, monkeypatch):
+    def twice(read, model, about):
+        actor = Counter(model, about)
+        rows = [actor(row) for row in rows_of(read) for _ in range(2)]
+        return SimpleNamespace(iter_rows=lambda: reversed(rows))
+
+    ray = SimpleNamespace(shutdown=lambda: None, exceptions=SimpleNamespace(RayError=RuntimeError))
+    monkeypatch.setattr(engine_ray, "started", lambda address: ray)
+    monkeypatch.setattr(engine_ray, "streamed", twice)
+    about = {"weights": digest_of(reader)}
+    found = list(counts_on_ray(partial(windows, text, 100), str(folder), about, None))
+    assert [count.windows for _, count in found] == [[3], [2], [1], [0]]
+
+
+def test_a_file_that_breaks_off_is_counted_to_there(tmp_path, text, reader, folder):
+    path = tmp_path / "cut.gz"
+    path.write_bytes(gzip.compress(text.read_bytes())[:-20])
+    rows = rows_of(partial(windows, path, 100))
+    *whole, wrong = through(Counter(str(folder), {"weights": digest_of(reader)}), rows)
+    assert whole
+    assert "is cut or damaged after line" in str(wrong)
+
+
+def test_without_ray_it_says_what_to_install(monkeypatch, folder, text):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(OSError, match=r"pip install -r requirements-corpus\.txt"):
+        next(counts_on_ray(partial(windows, text, 100), str(folder), {}, None))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere", "[::1]:99999"])
+def test_a_cluster_that_is_not_there_is_told_at_once(address):
+    with pytest.raises((OSError, OverflowError)):
+        knock(address)
+
+
+@pytest.fixture
+def cluster():
+    """A cluster of two nodes on this machine, with three processors."""
+    cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
+    with tempfile.TemporaryDirectory(prefix="ray") as place:  # short, for the names of sockets
+        options = {"include_dashboard": False, "temp_dir": place}
+        found = cluster_utils.Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 2, **options}
+        )
+        try:
+            found.add_node(num_cpus=1, **options)
+            yield found
+        finally:
+            found.shutdown()
+
+
+def actors(cluster):
+    """The processes of a cluster's actors that count."""
+    nodes = [cluster.head_node, *cluster.worker_nodes]
+    raylets = {node.all_processes["raylet"][0].process.pid for node in nodes}
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True)
+    found = [line.split(maxsplit=2) for line in listed.stdout.splitlines()[1:]]
+    return [int(pid) for pid, parent, name in found if int(parent) in raylets and "Counter" in name]
+
+
+def wait_for(state, process):
+    ends = time.monotonic() + PATIENCE
+    while not state():
+        assert process.poll() is None
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
+def test_a_killed_worker_loses_nothing_and_counts_nothing_twice(
+    cluster, folder, text, reader, tmp_path
+):
+    words = ["--model", folder, "--text", text, "--window", LINES_AT_ONCE, "--effects", 0]
+    words += ["--output", tmp_path, "--save-every", 0, "--engine", "ray"]
+    words += ["--address", cluster.address]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(tmp_path / "home")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "model.atlas", *map(str, words)], cwd=ROOT, env=environment
+    )
+    wait_for((tmp_path / COUNT).exists, process)
+    killed = actors(cluster)[0]
+    os.kill(killed, signal.SIGKILL)
+    done = len(load_count(tmp_path).windows)
+    assert process.wait(PATIENCE) == 0
+    found = load_count(tmp_path)
+    whole = Count(found.about)
+    for window in windows(text, LINES_AT_ONCE):
+        whole = merge(whole, count_window(reader, window, found.about))
+    assert 0 < done < len(whole.windows)
+    assert found.sums.keys() == whole.sums.keys()
+    for name, array in whole.sums.items():  # added in another order
+        np.testing.assert_allclose(found.sums[name], array, rtol=1e-12, err_msg=name)
+    assert_equal_counts(replace(found, sums=whole.sums), whole)
