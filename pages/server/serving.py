@@ -54,7 +54,6 @@ def proxy_config(ports: Sequence[int]) -> str:
         address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
         cookie=COOKIE,
         framed="SameSite=None; Partitioned" if framing_origins() else "SameSite=Lax",
-        health=health_path(),
         workers="\n".join(
             f"    server worker{number} 127.0.0.1:{port} cookie {number}"
             for number, port in enumerate(ports, 1)
