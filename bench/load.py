@@ -36,6 +36,7 @@ from itertools import count
 from statistics import median, quantiles
 
 import numpy as np
+import torch
 
 from bench.crowd import Clock, Served, Share, serving
 from bench.performance import meaning, page_options, publish
@@ -155,6 +156,7 @@ async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
 
 def wrong(answers: Sequence[Rerun]) -> int:
     """How many answers are not what the model says of the sentence alone."""
+    torch.set_num_threads(1)  # threads that wait for each other take ten times as long
     translator, traces = load("en-fr"), {}
     mistakes = 0
     for answer in answers:
