@@ -8,10 +8,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.browser import server, started
 
-Share = tuple[float, float]  # seconds, and of how many
+
+class Work(NamedTuple):
+    """Seconds of the cores: of the visitors, of the server, and that there were."""
+
+    visitors: float
+    server: float
+    cores: float
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,11 @@ class Served:
     def memory(self) -> int:
         """The bytes of its processes that are in memory, read from Linux's /proc."""
         return sum(map(resident, family(self.process)))
+
+    @property
+    def computed(self) -> float:
+        """The seconds that its processes have used of the cores."""
+        return sum(map(used, family(self.process)))
 
 
 @contextlib.contextmanager
@@ -48,13 +60,23 @@ def resident(process: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def used(process: int) -> float:
+    """The seconds that one process has used of the cores."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Clock:
-    """What this process has used of the cores since it was made."""
+    """What a server, and this process beside it, use of the cores from now on."""
 
-    def __init__(self) -> None:
-        self.wall, self.own = time.perf_counter(), time.process_time()
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.begun = self.now()
 
-    def taken(self) -> Share:
-        """The seconds that this process has computed, and those that all cores had."""
-        wall = time.perf_counter() - self.wall
-        return time.process_time() - self.own, wall * os.cpu_count()
+    def now(self) -> tuple[float, float, float]:
+        """The seconds of this process, of the server, and that all cores have had."""
+        return time.process_time(), self.served.computed, time.perf_counter() * os.cpu_count()
+
+    def taken(self) -> Work:
+        """The seconds since this was made."""
+        return Work(*(now - then for now, then in zip(self.now(), self.begun, strict=True)))

@@ -10,8 +10,8 @@ compared with the model called alone.
 
 - `N sessions median`, `N sessions p95`: the rerun times of N visitors against a lone one's.
 - `N sessions sentence p95`, `N sessions head p95`: the same of either action alone.
-- `N sessions generator`: the seconds that these visitors themselves computed, against those that
-  all cores of the machine had.
+- `N sessions generator`, `N sessions server`: the seconds that these visitors themselves computed, and
+  the server, against those that all cores of the machine had; the rest was others' or nobody's.
 - `N sessions memory`: what a session adds to the server's memory, against what the server held
   after the lone visitor.
 - `N sessions left`: the server's memory after all have left, against before they came. Sessions
@@ -38,7 +38,7 @@ from statistics import median, quantiles
 import numpy as np
 import torch
 
-from bench.crowd import Clock, Served, Share, serving
+from bench.crowd import Clock, Served, Work, serving
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
@@ -92,7 +92,7 @@ async def visit(
 
 async def crowd(
     served: Served, numbers: Sequence[int], seconds: float
-) -> tuple[list[Rerun], int, Share]:
+) -> tuple[list[Rerun], int, Work]:
     """Visitors with these numbers at once: all answers, the server's memory, their own work."""
     together = asyncio.Barrier(len(numbers) + 1)
     async with asyncio.TaskGroup() as group:
@@ -101,11 +101,11 @@ async def crowd(
             for number in numbers
         ]
         await together.wait()
-        clock = Clock()
+        clock = Clock(served)
         await together.wait()
-        share, held = clock.taken(), served.memory
+        work, held = clock.taken(), served.memory
         await together.wait()
-    return [answer for task in visits for answer in task.result()], held, share
+    return [answer for task in visits for answer in task.result()], held, work
 
 
 async def fill(served: Served) -> None:
@@ -216,12 +216,14 @@ async def measure(options: argparse.Namespace) -> list[Case]:
         first = 1
         for size in options.sessions:
             before = await emptied(served, keep)
-            answers, held, share = await crowd(served, range(first, first + size), options.seconds)
+            answers, held, work = await crowd(served, range(first, first + size), options.seconds)
             after = await emptied(served, keep)
             everything += answers
             first += size
             cases += cases_of(size, answers, lone, f"{len(answers)} reruns")
-            cases.append(Case(f"{size} sessions generator", *share, "s", share[0] / share[1]))
+            for name, seconds in (("generator", work.visitors), ("server", work.server)):
+                share = seconds / work.cores
+                cases.append(Case(f"{size} sessions {name}", seconds, work.cores, "s", share))
             session = (held - before) / size
             cases.append(
                 Case(f"{size} sessions memory", session / MB, before / MB, "MB", session / before)
