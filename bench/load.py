@@ -10,8 +10,8 @@ compared with the model called alone.
 
 - `N sessions median`, `N sessions p95`: the rerun times of N visitors against a lone one's.
 - `N sessions sentence p95`, `N sessions head p95`: the same of either action alone.
-- `N sessions generator`, `N sessions server`: the seconds that these visitors themselves computed, and
-  the server, against those that all cores of the machine had; the rest was others' or nobody's.
+- `N sessions generator`, `N sessions server`: the seconds that these visitors themselves computed,
+  and the server, against those that all cores had; the rest was others' or nobody's.
 - `N sessions memory`: what a session adds to the server's memory, against what the server held
   after the lone visitor.
 - `N sessions left`: the server's memory after all have left, against before they came. Sessions

@@ -14,11 +14,13 @@ from pages.server.announce import announcement, link
 from pages.server.door import access_token, behind_door
 from pages.server.frames import framing_origins, with_policy
 from pages.server.hosts import ask_no_other_host, is_behind_proxy, own_names_alone
+from pages.server.scripts import with_scripts
 from pages.server.uploads import bounded_uploads
 
 # In the order in which they see what comes in.
 BEFORE_PAGES = [
-    Middleware(one) for one in (with_policy, own_names_alone, behind_door, bounded_uploads)
+    Middleware(one)
+    for one in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
 ]
 
 try:
