@@ -19,7 +19,7 @@ from pages.shared.runs.together import Together
 from pages.shared.state import models
 
 MEGABYTE = 1_000_000
-AT_ONCE = 2  # calls of models, of all sessions together
+AT_ONCE = limits.of_this_worker(2)  # calls of models, of all sessions together
 Options = ParamSpec("Options")
 Value = TypeVar("Value")
 
