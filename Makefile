@@ -10,26 +10,29 @@ VENV ?= .venv
 # systems than Linux, PyPI has but one.
 GPU := $(wildcard /proc/driver/nvidia /usr/lib/wsl/lib/libcuda.so.1)
 TORCH ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),cuda,cpu),cuda)
-# Tests that run side by side: half of a browser test's time is waiting.
-WORKERS ?= 3
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-$(TORCH)
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
 # Where builds of PyTorch for the CPU alone are, besides where pip looks by itself.
 CPU_BUILDS := https://download.pytorch.org/whl/cpu/torch/
+WITH_TOKEN = HEADLIGHT_TOKEN="$${HEADLIGHT_TOKEN:-$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(12))')}"
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run share test lint format browser lock sbom clean help
+.PHONY: run share serve test lint format browser lock sbom clean help
 
 run: $(INSTALLED) ## start the app for this machine alone and open it in the browser
 	$(BIN)/python -m streamlit run app.py $(ARGS)
 
 share: $(INSTALLED) ## start it for others too, who need the link or QR code that it shows
-	@HEADLIGHT_TOKEN="$${HEADLIGHT_TOKEN:-$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(12))')}" \
-		$(BIN)/python -m streamlit run app.py --server.address 0.0.0.0 $(ARGS)
+	@$(WITH_TOKEN) $(BIN)/python -m streamlit run app.py --server.address 0.0.0.0 $(ARGS)
 
+serve: $(INSTALLED) ## share it by as many processes as there are cores, or by WORKERS=2
+	@$(WITH_TOKEN) exec $(BIN)/python -m pages.server.serving $(WORKERS:%=--workers %) --server.address 0.0.0.0 $(ARGS)
+
+# Tests that run side by side: half of a browser test's time is waiting.
+test: WORKERS ?= 3
 test: lint browser ## run every check; ARGS="-k masks" passes options to pytest
 	$(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 

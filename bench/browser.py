@@ -56,14 +56,20 @@ def serving(page: str) -> Iterator[str]:
 @contextlib.contextmanager
 def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
     """Serve a Streamlit page, with options for `streamlit run`; yields address and process id."""
+    command = ("streamlit", "run", page, "--server.headless", "true")
+    with started(*command, "--logger.level", "warning", *options) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def started(*command: str) -> Iterator[tuple[str, int]]:
+    """Start a module that serves with options of `streamlit run`; yields address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", page, "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    command += ["--logger.level", "warning", *options]
+    where = ("--server.address", "127.0.0.1", "--server.port", str(port))
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", *command, *where],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,

@@ -1,42 +1,53 @@
 """python -m bench.load: many visitors at once, beside a lone one.
 
 Visitors are websocket clients that speak Streamlit's protocol to a server which this starts itself
-on this machine, with the app's configuration. Each has sentences of its own; every two seconds it
-enters the next, or switches to another head, in turns. A rerun is timed from sending the action to
-the server's word that it is over; a visitor waits for it before acting again. Afterwards every
-answer (tokens, translation, weights of the head in large) is compared with the model called alone.
+on this machine, as `make serve` does: a process for each core behind one address, for the lone
+visitor too (`--workers 1` is one process without a proxy, as `make run` starts it). Each has
+sentences of its own; every two seconds it enters the next, or switches to another head, in turns. A
+rerun is timed from sending the action to the server's word that it is over; a visitor waits for it
+before acting again. Afterwards every answer (tokens, translation, weights of the head in large) is
+compared with the model called alone.
 
 - `N sessions median`, `N sessions p95`: the rerun times of N visitors against a lone one's.
 - `N sessions sentence p95`, `N sessions head p95`: the same of either action alone.
+- `N sessions generator`, `N sessions server`: the seconds that these visitors themselves computed,
+  and the server, against those that all cores had; the rest was others' or nobody's.
 - `N sessions memory`: what a session adds to the server's memory, against what the server held
   after the lone visitor.
 - `N sessions left`: the server's memory after all have left, against before they came. Sessions
   are kept for a while after they leave, so that a lost connection can be taken up again: for
   `--keep` seconds here, 120 by default.
+- `N rush`: N visitors open one link within ten seconds, a sentence that nobody has entered before:
+  the longest that any of them waited for the first picture, and the 95th percentile, against a lone
+  visitor who opens another.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import random
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
-from pathlib import Path
 from statistics import median, quantiles
 
 import numpy as np
+import torch
 
-from bench.browser import server
+from bench.crowd import Clock, Served, Work, serving
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from model import Site, load
 from pages.shared.runs.limits import RUNS
 
-SESSIONS = (10, 25, 50)
+SESSIONS = (10, 25, 50, 100)
+RUSH = (100,)
+WITHIN = 10.0  # seconds in which all visitors of a rush come
 EVERY = 2.0  # seconds between a visitor's actions
 TOLERANCE = 1e-5  # of weights
 SUBJECTS = ("My brother", "The teacher", "Her sister", "Our neighbour", "The old man", "The girl")
@@ -80,47 +91,72 @@ async def visit(
 
 
 async def crowd(
-    address: str, process: int, numbers: Sequence[int], seconds: float
-) -> tuple[list[Rerun], int]:
-    """Visitors with these numbers at once: all answers, and the server's memory at the end."""
+    served: Served, numbers: Sequence[int], seconds: float
+) -> tuple[list[Rerun], int, Work]:
+    """Visitors with these numbers at once: all answers, the server's memory, their own work."""
     together = asyncio.Barrier(len(numbers) + 1)
     async with asyncio.TaskGroup() as group:
         visits = [
-            group.create_task(visit(address, number, seconds, together)) for number in numbers
+            group.create_task(visit(served.address, number, seconds, together))
+            for number in numbers
         ]
         await together.wait()
+        clock = Clock(served)
         await together.wait()
-        held = memory(process)
+        work, held = clock.taken(), served.memory
         await together.wait()
-    return [answer for task in visits for answer in task.result()], held
+    return [answer for task in visits for answer in task.result()], held, work
 
 
-async def fill(address: str) -> None:
-    """Have the model loaded and as many results kept as ever are, by the visitor 0."""
-    async with Visitor(address) as visitor:
-        await visitor.arrive()
-        for number in range(RUNS + 2):
-            await visitor.edit(sentence_of(0, number))
+async def fill(served: Served) -> None:
+    """Have the model loaded and as many results kept as ever are, by a visitor of each worker."""
+    together = asyncio.Barrier(served.workers)
+
+    async def enter(number: int) -> None:
+        async with Visitor(served.address) as visitor:
+            await visitor.arrive()
+            await together.wait()  # so that each has a worker of its own
+            for turn in range(RUNS + 2):
+                await visitor.edit(sentence_of(number, turn))
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(served.workers):
+            group.create_task(enter(number))
 
 
-async def emptied(address: str, process: int, keep: int) -> int:
+async def emptied(served: Served, keep: int) -> int:
     """The server's memory once sessions that were left are given up, which the next one causes."""
     await asyncio.sleep(keep + 1)
     for _ in range(2):
-        async with Visitor(address) as visitor:
-            await visitor.arrive()
+        await fill(served)
         await asyncio.sleep(keep + 1)
-    return memory(process)
+    return served.memory
 
 
-def memory(process: int) -> int:
-    """The bytes of a process that are in memory, read from Linux's /proc."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
+    """So many visitors open one link, one after the other within a time, and stay; what they see.
+
+    Their seconds count from when they begin to connect.
+    """
+    together = asyncio.Barrier(visitors)
+
+    async def come(after: float) -> Rerun:
+        await asyncio.sleep(after)
+        begin = time.perf_counter()
+        async with Visitor(served.address) as visitor:
+            answer = await visitor.follow(sentence)
+            answer = replace(answer, seconds=time.perf_counter() - begin)
+            await together.wait()
+        return answer
+
+    async with asyncio.TaskGroup() as group:
+        coming = [group.create_task(come(WITHIN * number / visitors)) for number in range(visitors)]
+    return [task.result() for task in coming]
 
 
 def wrong(answers: Sequence[Rerun]) -> int:
     """How many answers are not what the model says of the sentence alone."""
+    torch.set_num_threads(1)  # threads that wait for each other take ten times as long
     translator, traces = load("en-fr"), {}
     mistakes = 0
     for answer in answers:
@@ -161,22 +197,33 @@ def cases_of(
     return made
 
 
-async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]:
+def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
+    """How long visitors of one link waited for the first picture, against lone ones of another."""
+    peer = median(times(lone))
+    found = [("", max(times(answers))), (" p95", p95(times(answers)))]
+    return [
+        Case(f"{len(answers)} rush{name}", ours, peer, "ms", ours / peer) for name, ours in found
+    ]
+
+
+async def measure(options: argparse.Namespace) -> list[Case]:
     """All cases; raises RuntimeError where an answer is wrong or the app shows an error."""
-    cases, everything = [], []
-    options = ("--server.disconnectedSessionTTL", str(keep))
-    with server("app.py", *options) as (address, process):
-        await fill(address)
-        lone, _ = await crowd(address, process, [1], seconds)
+    cases, everything, keep = [], [], options.keep
+    with serving(options.workers, "--server.disconnectedSessionTTL", str(keep)) as served:
+        await fill(served)
+        lone, _, _ = await crowd(served, [0], options.seconds)
         everything += lone
-        first = 2
-        for size in sizes:
-            before = await emptied(address, process, keep)
-            answers, held = await crowd(address, process, range(first, first + size), seconds)
-            after = await emptied(address, process, keep)
+        first = 1
+        for size in options.sessions:
+            before = await emptied(served, keep)
+            answers, held, work = await crowd(served, range(first, first + size), options.seconds)
+            after = await emptied(served, keep)
             everything += answers
             first += size
             cases += cases_of(size, answers, lone, f"{len(answers)} reruns")
+            for name, seconds in (("generator", work.visitors), ("server", work.server)):
+                share = seconds / work.cores
+                cases.append(Case(f"{size} sessions {name}", seconds, work.cores, "s", share))
             session = (held - before) / size
             cases.append(
                 Case(f"{size} sessions memory", session / MB, before / MB, "MB", session / before)
@@ -185,6 +232,12 @@ async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]
                 Case(f"{size} sessions left", after / MB, before / MB, "MB", after / before)
             )
             print(f"{size} sessions measured", file=sys.stderr)
+        for size in options.rush:
+            alone = [(await rush(served, sentence_of(first, turn), 1))[0] for turn in range(5)]
+            answers = await rush(served, sentence_of(first, 5), size)
+            everything += [*alone, *answers]
+            first += 1
+            cases += rush_cases(answers, alone)
     if mistakes := wrong(everything):
         raise RuntimeError(f"{mistakes} of {len(everything)} answers are wrong.")
     print(f"All {len(everything)} answers are right.", file=sys.stderr)
@@ -194,12 +247,15 @@ async def measure(sizes: Sequence[int], seconds: float, keep: int) -> list[Case]
 def main() -> None:
     """Measure and report."""
     parser = page_options()
-    parser.add_argument("--sessions", type=int, nargs="+", default=SESSIONS, metavar="N")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="default: the cores")
+    parser.add_argument("--sessions", type=int, nargs="*", default=SESSIONS, metavar="N")
+    parser.add_argument("--rush", type=int, nargs="*", default=RUSH, metavar="N")
     parser.add_argument("--seconds", type=float, default=60, help="how long each crowd acts")
     parser.add_argument("--keep", type=int, default=10, help="seconds a left session is kept")
     options = parser.parse_args()
-    cases = asyncio.run(measure(options.sessions, options.seconds, options.keep))
-    publish(cases, options, "Many visitors", meaning(__doc__))
+    cases = asyncio.run(measure(options))
+    title = "Many visitors" if options.workers > 1 else "Many visitors of one process"
+    publish(cases, options, title, meaning(__doc__))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
+from urllib.parse import urlencode
 
 import numpy as np
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -28,7 +29,7 @@ class Rerun:
 
     sentence: str
     head: int  # from 1
-    action: str  # "sentence" or "head"
+    action: str  # "sentence", "head" or "link"
     seconds: float  # from sending the action to the server's word that its rerun is over
     bytes: int
     tokens: list[str]  # the source tokens that the page shows
@@ -70,6 +71,14 @@ class Visitor:
         await self.rerun({}, "", ADDRESS)
         await self.switch(1)
 
+    async def follow(self, sentence: str) -> Rerun:
+        """Open a link to the first head on a sentence."""
+        self.sentence = sentence
+        seconds, received = await self.rerun(
+            {}, "", f"{ADDRESS}&{urlencode({'sentence': sentence})}"
+        )
+        return self.shown("link", seconds, received)
+
     async def edit(self, sentence: str) -> Rerun:
         """Enter a sentence, which runs the whole page."""
         self.sentence = sentence
@@ -82,12 +91,15 @@ class Visitor:
 
     async def act(self, key: str, value: str, fragment: str) -> Rerun:
         """Change a widget, and read what the page then shows."""
-        seconds, received = await self.rerun({key: value}, fragment)
+        return self.shown(key, *await self.rerun({key: value}, fragment))
+
+    def shown(self, action: str, seconds: float, received: int) -> Rerun:
+        """What the page shows after an action."""
         tokens, translation = self.header("source")["chips"], self.header("target-tokens")["text"]
         return Rerun(
             self.sentence,
             self.head,
-            key,
+            action,
             seconds,
             received,
             [chip["text"] for chip in tokens],

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
@@ -5,9 +7,11 @@ import numpy as np
 import pytest
 from streamlit.proto.BidiComponent_pb2 import BidiComponent
 
-from bench.load import cases_of, sentence_of, wrong
+from bench.crowd import Clock, Served, family, resident
+from bench.load import cases_of, rush_cases, sentence_of, wrong
 from bench.performance import machine, plot, share, table, write_section
 from bench.report import Case
+from bench.rerun import Split
 from bench.visitors import Rerun, Visitor, heatmap
 from model import load
 from pages.browser.library import mounted
@@ -55,6 +59,39 @@ def test_cases_of_visitors_are_beside_the_lone_one(answer):
         for action in ("", "sentence ", "head ")
         for word in ("median", "p95")
     }
+
+
+def test_a_rush_is_the_longest_wait_beside_a_lone_visitors(answer):
+    alone = [replace(answer, action="link", seconds=0.1)] * 5
+    many = [replace(answer, action="link", seconds=0.2 + number / 100) for number in range(21)]
+    longest, most = rush_cases(many, alone)
+    assert (longest.case, most.case) == ("21 rush", "21 rush p95")
+    assert longest.ours == pytest.approx(400)
+    assert longest.ratio == pytest.approx(4)
+    assert most.ours == pytest.approx(390)
+
+
+def test_the_processes_of_a_server_are_counted_together():
+    command = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", command], stdin=pipe) as process:
+        while len(family(process.pid)) < 2:
+            assert process.poll() is None
+        served = Served("", process.pid, 1)
+        assert served.memory > resident(process.pid)
+        clock = Clock(served)
+        sum(range(10**6))
+        work = clock.taken()
+        assert 0 < work.visitors < work.cores
+        process.stdin.close()
+
+
+def test_what_a_part_calls_of_another_counts_there_alone():
+    split = Split()
+    within = split.of("within", lambda: sum(range(10**6)))
+    around = split.of("around", lambda: (within(), sum(range(10**5))))
+    around()
+    assert split.parts["within"] > split.parts["around"] > 0
 
 
 def test_a_visitor_reads_elements_by_key_and_stops_at_an_error():

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from starlette.middleware import Middleware
 
 from bench.random_heads import names, random_weights
+from pages.server.scripts import with_scripts
 from pages.shared.show.pictures import load_library, picked, show
 from viz import attention_lines, head_grid, selected_map
 
@@ -37,9 +39,17 @@ def attention(weights: np.ndarray, tokens: list[str]) -> None:
         detail(weights, tokens)
 
 
-st.set_page_config(layout="wide")
-load_library()
-size = int(st.query_params["tokens"])
-ready = random_weights(size)
-if st.button("Draw"):
-    attention(ready, names(size))
+def draw() -> None:
+    """The page."""
+    st.set_page_config(layout="wide")
+    load_library()
+    size = int(st.query_params["tokens"])
+    ready = random_weights(size)
+    if st.button("Draw"):
+        attention(ready, names(size))
+
+
+if __name__ == "__main__":  # a visitor opens the page
+    draw()
+else:  # the server starts
+    app = st.App(__file__, middleware=[Middleware(with_scripts)])

@@ -1,4 +1,4 @@
-"""The code of all browser parts as one script, so that a page of many pictures gets it once."""
+"""The code of all browser parts as one script, which a page of many pictures fetches once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,23 @@ BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
 LIBRARY = """
-export default function load() {
-  if (window.__NAME__) return;
+(() => {
   __CODE__
   $bring.bring("__NAME__", parts, styles);
+})();
+"""
+
+# A part is drawn when the library has come, which may take more than one try.
+BRINGER = """
+export default function load() {
+  if (window.__NAME__ || document.querySelector("script[src='__ADDRESS__']")) return;
+  const script = document.createElement("script");
+  script.src = "__ADDRESS__";
+  script.onerror = () => {
+    script.remove();
+    setTimeout(load, 1000);
+  };
+  document.head.append(script);
 }
 """
 
@@ -51,6 +64,11 @@ def mounted(picture: CanvasPicture, menu: CanvasPicture | None = None) -> bytes:
 def library() -> str:
     """Return the script that brings the code and the styles of every part into a page."""
     return LIBRARY.replace("__NAME__", global_name()).replace("__CODE__", code())
+
+
+def bringer(address: str) -> str:
+    """Return the script that has a page fetch the library from an address, once."""
+    return BRINGER.replace("__NAME__", global_name()).replace("__ADDRESS__", address)
 
 
 def loader(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from streamlit import config, net_util
 
 from pages.server.paths import HEALTH, path_of
 
+BEHIND = "HEADLIGHT_BEHIND"  # the address of the proxy through which all visitors come
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OTHER_NAME = (
     "Headlight does not answer to this name. Who runs it can allow the name, with "
@@ -31,8 +33,13 @@ def ask_no_other_host() -> None:
 
 
 def open_to_others() -> bool:
-    """Return whether the server listens to more than the machine that it runs on."""
-    return config.get_option("server.address") not in LOOPBACK
+    """Return whether the server, or the proxy before it, listens to more than its own machine."""
+    return os.environ.get(BEHIND, config.get_option("server.address")) not in LOOPBACK
+
+
+def is_behind_proxy() -> bool:
+    """Return whether this is one of several processes behind one address."""
+    return BEHIND in os.environ
 
 
 def own_names_alone(app: ASGIApp) -> ASGIApp:

@@ -14,12 +14,14 @@ from pages.server.announce import announcement, link
 from pages.server.callbacks import run_callbacks_whole
 from pages.server.door import access_token, behind_door
 from pages.server.frames import framing_origins, with_policy
-from pages.server.hosts import ask_no_other_host, own_names_alone
+from pages.server.hosts import ask_no_other_host, is_behind_proxy, own_names_alone
+from pages.server.scripts import with_scripts
 from pages.server.uploads import bounded_uploads
 
 # In the order in which they see what comes in.
 BEFORE_PAGES = [
-    Middleware(one) for one in (with_policy, own_names_alone, behind_door, bounded_uploads)
+    Middleware(one)
+    for one in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
 ]
 
 try:
@@ -33,7 +35,8 @@ async def announced(_app: App) -> AsyncIterator[None]:
     """Say in the terminal who can open the app, and open it in the browser of who started it."""
     ask_no_other_host()
     run_callbacks_whole()
-    print(announcement(sys.stdout.isatty()), flush=True)
+    if not is_behind_proxy():  # which says it for all
+        print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))
     yield

@@ -10,6 +10,7 @@ from streamlit import config
 from streamlit.runtime import get_instance
 
 from pages.server.paths import CORE, path_of
+from pages.shared.runs.limits import of_this_worker
 
 UPLOADS = f"{CORE}upload_file/"
 OF_ONE, OF_ALL = 10, 40  # files of the largest size
@@ -32,7 +33,8 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
         kept = kept_bytes()
         of_one = kept[session] + largest * coming[session]
         of_all = kept.total() + largest * coming.total()
-        if of_one + largest > OF_ONE * largest or of_all + largest > OF_ALL * largest:
+        too_much = of_one + largest > OF_ONE * largest
+        if too_much or of_all + largest > of_this_worker(OF_ALL) * largest:
             return await PlainTextResponse(TOO_MUCH, 413)(scope, receive, send)
         coming[session] += 1
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import signature
 from threading import Semaphore, local
 from typing import Generic, ParamSpec, TypeVar
@@ -15,15 +15,17 @@ from cachetools.keys import hashkey
 from pages.shared.runs import limits
 from pages.shared.runs.housekeeping import released
 from pages.shared.runs.results import Budget, Result, Results, size_of
+from pages.shared.runs.together import Together
 from pages.shared.state import models
 
 MEGABYTE = 1_000_000
-AT_ONCE = 2  # calls of models, of all sessions together
+AT_ONCE = limits.of_this_worker(2)  # calls of models, of all sessions together
 Options = ParamSpec("Options")
 Value = TypeVar("Value")
 
 _running = Semaphore(AT_ONCE)
 _thread = local()
+_together = Together()
 _budget = Budget(limits.ALL_RUNS_MEGABYTES * MEGABYTE)
 
 
@@ -38,6 +40,10 @@ def model_call(
     of the key: a model that is already at hand, or a function that reports progress. An
     argument `name` that is None is the model that the visitor has chosen. The result is shared and
     not to be modified; of an error nothing is kept.
+
+    Sessions that ask the same of a run at the same time, of a model that all of them have, get one
+    result. A function that is handed something more, such as one that draws the way there, runs for
+    each.
     """
     return lambda function: ModelCall(function, words)
 
@@ -58,8 +64,13 @@ class ModelCall(Generic[Options, Value]):
         kept = results.get(self._kind, key)
         if kept is not None:
             return kept.value
-        with st.spinner(self._words) if self._words else nullcontext(), _turn():
-            value = self._function(*args, **kwargs)
+        in_turn = partial(_in_turn, self._function, *args, **kwargs)
+        with st.spinner(self._words) if self._words else nullcontext():
+            # A call within a call has its turn, for which the one that it would wait for may wait.
+            if _has_turn() or not self._is_common(args):
+                value = in_turn()
+            else:
+                value = _together.answer((self._kind, key), in_turn)
         results.put(self._kind, key, Result(value, size_of(value)))
         _budget.keep_to(results)
         released()  # what made room, and what the call left behind
@@ -69,6 +80,11 @@ class ModelCall(Generic[Options, Value]):
         """Return what was computed before, or None; never call the model."""
         kept = session_results().get(self._kind, self._key(*args, **kwargs))
         return None if kept is None else kept.value
+
+    def _is_common(self, args: tuple[object, ...]) -> bool:
+        """Whether the result is the same for whoever asks: the model is nobody's own."""
+        handed_on = any(name.startswith("_") for name in self._signature.parameters)
+        return not handed_on and any(getattr(value, "is_common", False) for value in args)
 
     def _key(self, *args: Options.args, **kwargs: Options.kwargs) -> Hashable:
         given = self._signature.bind_partial(*args, **kwargs)
@@ -91,10 +107,23 @@ def session_results() -> Results:
     return Results(limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS)
 
 
+def _has_turn() -> bool:
+    """Return whether this thread calls a model already."""
+    return getattr(_thread, "has_turn", False)
+
+
+def _in_turn(
+    function: Callable[Options, Value], *args: Options.args, **kwargs: Options.kwargs
+) -> Value:
+    """Call a model when it may be called."""
+    with _turn():
+        return function(*args, **kwargs)
+
+
 @contextmanager
 def _turn() -> Iterator[None]:
     """Wait until a model may be called; a call within a call has its turn already."""
-    if getattr(_thread, "has_turn", False):
+    if _has_turn():
         yield
         return
     with _running:

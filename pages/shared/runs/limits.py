@@ -31,20 +31,30 @@ def patterns(name: str) -> tuple[str, ...]:
     return found
 
 
+WORKERS = whole_number("HEADLIGHT_WORKERS", 1)  # processes of the app on this machine
+
+
+def of_this_worker(of_all: int) -> int:
+    """Return the part that one process may take of what all of the machine may take together."""
+    return -(-of_all // WORKERS)
+
+
 # Of one model call. Several visitors share the cores; if a core is busy, threads that wait for each
 # other take ten times as long for a sentence.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
 RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
 RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # results kept for a visitor
-ALL_RUNS_MEGABYTES = whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000)  # and for all visitors
+# And for all visitors.
+ALL_RUNS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000))
 OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
 MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # names and folders; all, if there is none
-MODELS = whole_number("HEADLIGHT_MODELS", 3)  # such models in memory
+MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))  # such models in memory
 LOADING_SECONDS = whole_number("HEADLIGHT_LOADING_SECONDS", 60, lowest=5)  # a model is tried
-TRAININGS = whole_number("HEADLIGHT_TRAININGS", 1)  # at once
+TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most
 COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts counted at once
 COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # of each
 COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each
 UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
-ALL_UPLOADS_MEGABYTES = whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000)  # and all visitors
+# And all visitors.
+ALL_UPLOADS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000))

@@ -50,6 +50,11 @@ class ModelRun:
         return reader(self.model)
 
     @property
+    def is_common(self) -> bool:
+        """Whether its model is nobody's own, but the same for every visitor."""
+        return not models.named(self.model).is_own
+
+    @property
     def as_trained(self) -> ModelRun:
         """The same run without any change."""
         return replace(self, edits=Edits(), moved=(AS_TRAINED, AS_TRAINED))

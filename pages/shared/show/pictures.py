@@ -15,8 +15,9 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import VIZ, library, loader, mounted
+from pages.browser.library import VIZ, bringer, global_name, library, loader, mounted
 from pages.browser.parts import save_menu
+from pages.server.scripts import published
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from pages.shared.show.stage import is_kept, is_staged, place, staged_keys
 from pages.shared.state.lesson import CLICKS, lesson
@@ -49,7 +50,8 @@ def component(part: Part) -> Callable:
 @cache
 def library_component() -> Callable:
     """Return what brings the code of all browser parts into a page."""
-    return st.components.v2.component("headlight_library", js=library())
+    address = published(global_name(), library())
+    return st.components.v2.component("headlight_library", js=bringer(address))
 
 
 def load_library() -> None:

@@ -20,7 +20,7 @@ def test_the_library_has_every_file_once_and_every_part():
         assert text.count(f"\nconst ${name} = (() => {{") == 1
     for part in PARTS:
         assert f"{part}: {{ draw: ${part}.draw, " in text
-    assert text.count("export default") == 1
+    assert "export default" not in text  # it is no module
 
 
 def test_the_styles_of_all_parts_are_there_once():
@@ -36,10 +36,19 @@ def test_no_part_loads_anything_or_reads_text_as_markup():
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node reads the script")
-@pytest.mark.parametrize("text", [library.library(), library.loader(PARTS[0])])
+@pytest.mark.parametrize(
+    "text", [library.library(), library.loader(PARTS[0]), library.bringer("/a.js")]
+)
 def test_the_scripts_can_be_read(text, tmp_path):
     (tmp_path / "script.mjs").write_text(text)
     subprocess.run(["node", "--check", tmp_path / "script.mjs"], check=True, timeout=60)
+
+
+def test_a_page_fetches_the_library_of_this_code_from_where_it_is():
+    text = library.bringer("/base/_stcore/it.js")
+    assert 'script.src = "/base/_stcore/it.js"' in text
+    assert f"if (window.{library.global_name()} ||" in text
+    assert "__" not in text
 
 
 def test_a_loader_asks_for_its_part_of_this_library():

@@ -1,0 +1,82 @@
+"""A server under many visitors: its processes, their memory, and who takes the cores."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.browser import server, started
+
+
+class Work(NamedTuple):
+    """Seconds of the cores: of the visitors, of the server, and that there were."""
+
+    visitors: float
+    server: float
+    cores: float
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that was started: its address, its first process, and how many workers it has."""
+
+    address: str
+    process: int
+    workers: int
+
+    @property
+    def memory(self) -> int:
+        """The bytes of its processes that are in memory, read from Linux's /proc."""
+        return sum(map(resident, family(self.process)))
+
+    @property
+    def computed(self) -> float:
+        """The seconds that its processes have used of the cores."""
+        return sum(map(used, family(self.process)))
+
+
+@contextlib.contextmanager
+def serving(workers: int, *options: str) -> Iterator[Served]:
+    """Serve the app by one process alone, or by several as `make serve` does."""
+    command = ("pages.server.serving", "--workers", str(workers), *options)
+    with server("app.py", *options) if workers == 1 else started(*command) as (address, process):
+        yield Served(address, process, workers)
+
+
+def family(process: int) -> list[int]:
+    """A process and all that it started, theirs included."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(one for child in listed for one in family(int(child)))]
+
+
+def resident(process: int) -> int:
+    """The bytes of one process that are in memory."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def used(process: int) -> float:
+    """The seconds that one process has used of the cores."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Clock:
+    """What a server, and this process beside it, use of the cores from now on."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.begun = self.now()
+
+    def now(self) -> tuple[float, float, float]:
+        """The seconds of this process, of the server, and that all cores have had."""
+        return time.process_time(), self.served.computed, time.perf_counter() * os.cpu_count()
+
+    def taken(self) -> Work:
+        """The seconds since this was made."""
+        return Work(*(now - then for now, then in zip(self.now(), self.begun, strict=True)))

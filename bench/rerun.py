@@ -1,0 +1,149 @@
+"""python -m bench.rerun: where the server's time of one new sentence goes.
+
+A visitor without a browser enters sentences on the Attention page, each new to the server, which
+runs in this process. The times are the processor's, and so depend little on what else runs: of the
+thread that runs the page, a sentence each, against all of the server's. Each part is without the
+parts below it that it calls.
+
+- `writing`: the model translates, token by token.
+- `reading`: the model reads sentence and translation once more, and everything is recorded.
+- `keeping`: results are counted in bytes and kept for the session.
+- `pictures`: they are packed, with the menus that save them.
+- `parts`: Streamlit mounts what the browser draws; `messages`: it makes messages of everything.
+- `choices`: what can be chosen is drawn, checked and kept; `sidebar`, `link`: the way to other
+  pages, and the address that holds the choices.
+- `page`: all else of the page.
+- `sending`: what other threads do, which put messages on the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from threading import Thread
+from urllib.request import urlopen
+
+import streamlit
+from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.web import cli
+
+from bench.load import sentence_of
+from bench.performance import meaning, page_options, publish
+from bench.report import Case
+from bench.visitors import Visitor
+
+WARMING, MEASURED = 10, 60  # sentences
+
+
+class Split:
+    """The processor's milliseconds of each part, of the calls that are within it alone."""
+
+    def __init__(self) -> None:
+        self.parts: Counter[str] = Counter()
+        self.inner = [0.0]  # what calls within the open ones took
+
+    def of(self, part: str, function: Callable) -> Callable:
+        """Return a function whose time counts as a part's."""
+
+        @wraps(function)
+        def timed(*args: object, **kwargs: object) -> object:
+            self.inner.append(0.0)
+            begin = time.thread_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                taken = 1000 * (time.thread_time() - begin)
+                self.parts[part] += taken - self.inner.pop()
+                self.inner[-1] += taken
+
+        return timed
+
+    def time(self, part: str, owner: object, name: str) -> None:
+        """Have calls of what an owner has by a name count as a part."""
+        setattr(owner, name, self.of(part, getattr(owner, name)))
+
+
+def watch(split: Split) -> None:
+    """Time the parts of a run of the page; what pages import by name, before they do."""
+    split.time("parts", streamlit, "_bidi_component")
+    split.time("messages", ScriptRunContext, "enqueue")
+    split.time("page", script_runner.ScriptRunner, "_run_script")
+    from pages.shared.widgets import choose
+
+    split.time("choices", choose, "choose")
+    from pages.shared.show import pictures
+
+    split.time("pictures", pictures, "show")
+    from model import Translator
+    from pages.shared.frame import frame
+    from pages.shared.link import address
+    from pages.shared.runs import door
+
+    split.time("writing", Translator, "write")
+    split.time("reading", Translator, "trace")
+    split.time("keeping", door, "size_of")
+    split.time("sidebar", frame, "sidebar")
+    for name in ("restore", "note", "publish"):
+        split.time("link", address, name)
+
+
+async def visit(address: str, split: Split) -> list[Case]:
+    """Enter sentences, and return what a sentence took on the server."""
+    async with Visitor(address) as visitor:
+        await visitor.arrive()
+        for number in range(WARMING):
+            await visitor.edit(sentence_of(0, number))
+        split.parts.clear()
+        whole, own = time.process_time(), time.thread_time()
+        for number in range(WARMING, WARMING + MEASURED):
+            await visitor.edit(sentence_of(0, number))
+        own = time.thread_time() - own  # of this thread, the visitor's
+        server = 1000 * (time.process_time() - whole - own) / MEASURED
+    found = {part: taken / MEASURED for part, taken in split.parts.most_common()}
+    found["sending"] = server - sum(found.values())
+    return [Case(part, taken, server, "ms", taken / server) for part, taken in found.items()]
+
+
+def main() -> None:
+    """Measure and report, then end the server."""
+    options = page_options().parse_args()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address, split = f"http://127.0.0.1:{port}", Split()
+    watch(split)
+
+    def measure() -> None:
+        try:
+            while not is_up(address):
+                time.sleep(0.1)
+            cases = asyncio.run(visit(address, split))
+            publish(cases, options, "One sentence on the server", meaning(__doc__))
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=measure, daemon=True).start()
+    sys.argv = ["streamlit", "run", "app.py", "--server.headless", "true", "--server.port"]
+    sys.argv += [str(port), "--server.address", "127.0.0.1", "--logger.level", "warning"]
+    cli.main()
+
+
+def is_up(address: str) -> bool:
+    """Whether the server answers."""
+    try:
+        with urlopen(f"{address}/_stcore/health", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""Scripts that browsers fetch once and keep, rather than get with every message of a page."""
+
+from __future__ import annotations
+
+import gzip
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+
+from pages.server.paths import CORE, path_of
+
+SENT = {
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": "private, max-age=31536000, immutable",  # a name has one content for good
+    "vary": "accept-encoding",
+}
+
+_scripts: dict[str, tuple[bytes, bytes]] = {}  # as it is and compressed, by path
+
+
+def published(name: str, script: str) -> str:
+    """Have a script served to those who may open pages; return the address of its name.
+
+    Another script has another name.
+    """
+    path = f"{CORE}{name}.js"
+    text = script.encode()
+    _scripts[path] = text, gzip.compress(text)
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}{path}" if base else path
+
+
+def with_scripts(app: ASGIApp) -> ASGIApp:
+    """Answer with the scripts that were published."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        found = _scripts.get(path_of(scope)) if scope["type"] == "http" else None
+        if found is None:
+            return await app(scope, receive, send)
+        text, compressed = found
+        if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+            answer = Response(compressed, headers={**SENT, "content-encoding": "gzip"})
+        else:
+            answer = Response(text, headers=SENT)
+        return await answer(scope, receive, send)
+
+    return guard

@@ -1,0 +1,199 @@
+"""python -m pages.server.serving: several processes of the app behind one address.
+
+HAProxy hands every visitor to one of them, and to the same one each time. A process that ends is
+started again, while its visitors are handed to another, with what their address holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import ctypes
+import os
+import secrets
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.request import urlopen
+
+from streamlit import config
+from streamlit.web.bootstrap import load_config_options
+
+from pages.server.announce import announcement
+from pages.server.door import access_token
+from pages.server.frames import framing_origins
+from pages.server.hosts import BEHIND
+from pages.server.paths import HEALTH
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")
+COOKIE = "headlight_worker"
+WHERE = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
+NO_PROXY = (
+    "Several workers need HAProxy before them: install it, as by `apt-get install haproxy`, "
+    "`dnf install haproxy` or `brew install haproxy`. `make share` starts one process without it."
+)
+NOT_UP = "{name} did not start; its messages are above."
+AGAIN = "  {name} ended ({code}) and is started again."
+LONGEST_END = 10.0  # seconds that a process may take to end by itself
+SOONEST = 1.0  # seconds between two starts of one process
+LOOK = 0.1  # seconds between two looks whether the app is up
+PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
+
+
+def proxy_config(ports: Sequence[int]) -> str:
+    """Return what HAProxy is told: where it listens, and where the workers do."""
+    return TEMPLATE.format(
+        address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
+        cookie=COOKIE,
+        framed="SameSite=None; Partitioned" if framing_origins() else "SameSite=Lax",
+        workers="\n".join(
+            f"    server worker{number} 127.0.0.1:{port} cookie {number}"
+            for number, port in enumerate(ports, 1)
+        ),
+    )
+
+
+def health_path() -> str:
+    """Return the path that says whether the app is up, as visitors ask for it."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}{HEALTH}" if base else HEALTH
+
+
+def environment(workers: int) -> dict[str, str]:
+    """Return what all workers have in common: a secret, the address of all, shared limits."""
+    secret = {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32)}
+    address = config.get_option("server.address")
+    return secret | os.environ | {"HEADLIGHT_WORKERS": str(workers), BEHIND: address}
+
+
+def worker_command(port: int, options: Sequence[str]) -> list[str]:
+    """Return how a worker is started, which this machine alone can ask."""
+    own = ("--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true")
+    return [sys.executable, "-m", "streamlit", "run", "app.py", *options, *own]
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports of this machine on which nothing listens."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def end_with_parent() -> None:
+    """Have this process ended when the one that started it is gone, if the system can do that."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Start a process, and again whenever it ends; when cancelled, end it.
+
+    Raise RuntimeError if it gives up before it has ever been up.
+    """
+    has_run = False
+    while True:
+        began = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=ROOT,
+            env=environ,
+            stdin=DEVNULL,
+            start_new_session=True,  # Ctrl+C ends this process, which ends the others
+            preexec_fn=end_with_parent,
+        )
+        try:
+            code = await process.wait()
+        finally:
+            await ended(process)
+        if code > 0 and not has_run:
+            raise RuntimeError(NOT_UP.format(name=name))
+        has_run = True
+        print(AGAIN.format(name=name, code=code), file=sys.stderr, flush=True)
+        await asyncio.sleep(max(0.0, SOONEST - (time.monotonic() - began)))
+
+
+async def ended(process: Process) -> None:
+    """End a process if it still runs."""
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), LONGEST_END)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+async def open_when_up(proxy: Sequence[str], ports: Sequence[int]) -> None:
+    """Let visitors in once every worker answers, and say in the terminal who they are."""
+    for port in ports:
+        while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{health_path()}"):
+            await asyncio.sleep(LOOK)
+    print(announcement(sys.stdout.isatty()), flush=True)
+    await keep_running("The proxy", proxy, os.environ)
+
+
+def is_up(address: str) -> bool:
+    """Return whether a server answers."""
+    with contextlib.suppress(OSError), urlopen(address, timeout=5):
+        return True
+    return False
+
+
+async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
+    """Keep workers and the proxy before them running until this process is told to end."""
+    ports, environ = free_ports(workers), environment(workers)
+    loop, this = asyncio.get_running_loop(), asyncio.current_task()
+    for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(told, this.cancel)
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(asyncio.CancelledError):
+        file = Path(folder, "haproxy.cfg")
+        file.write_text(proxy_config(ports), encoding="utf-8")
+        async with asyncio.TaskGroup() as group:
+            for number, port in enumerate(ports, 1):
+                command = worker_command(port, options)
+                group.create_task(keep_running(f"Worker {number}", command, environ))
+            group.create_task(open_when_up([proxy, "-db", "-f", str(file)], ports))
+
+
+def main() -> None:
+    """Serve the app until told to end."""
+    parser = argparse.ArgumentParser(
+        description="Serve Headlight by several processes behind one address.",
+        epilog="All other options are those of `streamlit run`, for every worker.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="default: the cores")
+    options, others = parser.parse_known_args()
+    if options.workers < 1:
+        parser.error("--workers takes a whole number of at least 1.")
+    load_config_options(settings(others))
+    proxy = shutil.which("haproxy", path=WHERE)
+    if proxy is None:
+        sys.exit(NO_PROXY)
+    try:
+        access_token()
+        asyncio.run(serve(options.workers, others, proxy))
+    except* (RuntimeError, ValueError) as errors:
+        sys.exit("\n".join(map(str, errors.exceptions)))
+
+
+def settings(options: Sequence[str]) -> dict[str, str]:
+    """Return options as `streamlit run` takes them, by name: `--name value` or `--name=value`."""
+    words = [word for option in options for word in option.split("=", 1)]
+    return {
+        name.removeprefix("--"): value for name, value in zip(words[::2], words[1::2], strict=False)
+    }
+
+
+if __name__ == "__main__":
+    main()
