@@ -10,6 +10,7 @@ import tempfile
 import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -102,10 +103,12 @@ def test_a_cluster_that_is_not_there_is_told_at_once(address):
 
 
 @pytest.fixture
-def cluster():
+def cluster(monkeypatch):
     """A cluster of two nodes on this machine, with three processors."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
     with tempfile.TemporaryDirectory(prefix="ray") as place:  # short, for the names of sockets
+        monkeypatch.setenv("RAY_TMPDIR", place)
+        Path(place, "ray").mkdir()  # where the cluster's address is written, without a look
         options = {"include_dashboard": False, "temp_dir": place}
         found = cluster_utils.Cluster(
             initialize_head=True, head_node_args={"num_cpus": 2, **options}
