@@ -91,7 +91,9 @@ def split(page: Page, session: CDPSession, served: Server, click: Click, number:
     first = inward[0][0]
     last = max(time for time, _ in inward if time <= max(first, begin + total - FRAMES))
     points = [begin, out, first, last, begin + total]
-    taken = {name: end - start for name, start, end in zip(PHASES, points, points[1:], strict=False)}
+    taken = {
+        name: end - start for name, start, end in zip(PHASES, points, points[1:], strict=False)
+    }
     taken |= {name: after[name] - before[name] for name in after}
     return taken | {"messages": len(inward), "bytes": sum(size for _, size in inward)}
 
@@ -133,11 +135,15 @@ def main() -> None:
     options = parser.parse_args()
     chromium_path()  # before Playwright starts: it starts one of its own to look
     cases = []
-    with sync_playwright() as playwright, browsing(playwright) as browser:
-        with server("app.py") as ours, server(BARE) as bare:
-            servers = Server(*ours), Server(*bare)
-            for case in options.cases:
-                cases += splits(browser, servers, case, options.clicks)
+    with (
+        sync_playwright() as playwright,
+        browsing(playwright) as browser,
+        server("app.py") as ours,
+        server(BARE) as bare,
+    ):
+        servers = Server(*ours), Server(*bare)
+        for case in options.cases:
+            cases += splits(browser, servers, case, options.clicks)
     publish(cases, options, "Where a click's time goes", meaning(__doc__))
 
 

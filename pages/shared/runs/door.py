@@ -32,12 +32,12 @@ def model_call(
 ) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:
     """Make a function that calls a model one of the door; use it as a decorator.
 
-    It runs when fewer than AT_ONCE others do, with `words` beside a spinner, and its result is kept
-    for the session under its arguments, which are plain hashable values: the name of a model, the
-    text, the edits. An argument whose name begins with an underscore is passed on and is not part
-    of the key: a model that is already at hand, or a function that reports progress. An
-    argument `name` that is None is the model that the visitor has chosen. The result is shared and
-    not to be modified; of an error nothing is kept.
+    It runs when fewer than AT_ONCE others do, with `words` beside a spinner unless it is part of
+    another call, and its result is kept for the session under its arguments, which are plain
+    hashable values: the name of a model, the text, the edits. An argument whose name begins with an
+    underscore is passed on and is not part of the key: a model that is already at hand, or a
+    function that reports progress. An argument `name` that is None is the model that the visitor
+    has chosen. The result is shared and not to be modified; of an error nothing is kept.
     """
     return lambda function: ModelCall(function, words)
 
@@ -58,7 +58,7 @@ class ModelCall(Generic[Options, Value]):
         kept = results.get(self._kind, key)
         if kept is not None:
             return kept.value
-        with st.spinner(self._words) if self._words else nullcontext(), _turn():
+        with st.spinner(self._words) if self._words and not _has_turn() else nullcontext(), _turn():
             value = self._function(*args, **kwargs)
         results.put(self._kind, key, Result(value, size_of(value)))
         _budget.keep_to(results)
@@ -91,10 +91,14 @@ def session_results() -> Results:
     return Results(limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS)
 
 
+def _has_turn() -> bool:
+    return getattr(_thread, "has_turn", False)
+
+
 @contextmanager
 def _turn() -> Iterator[None]:
     """Wait until a model may be called; a call within a call has its turn already."""
-    if getattr(_thread, "has_turn", False):
+    if _has_turn():
         yield
         return
     with _running:
