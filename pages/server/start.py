@@ -6,6 +6,8 @@ import contextlib
 import sys
 import webbrowser
 from collections.abc import AsyncIterator
+from importlib import import_module
+from threading import Thread
 
 from starlette.middleware import Middleware
 from streamlit import App, config
@@ -29,7 +31,11 @@ except ValueError as error:
 
 @contextlib.asynccontextmanager
 async def announced(_app: App) -> AsyncIterator[None]:
-    """Say in the terminal who can open the app, and open it in the browser of who started it."""
+    """Say in the terminal who can open the app, and open it in the browser of who started it.
+
+    The code of the pages, and PyTorch with it, is loaded while the browser opens.
+    """
+    Thread(target=import_module, args=["pages.parts.pages"], daemon=True).start()
     ask_no_other_host()
     print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
