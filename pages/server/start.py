@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import webbrowser
 from collections.abc import AsyncIterator
@@ -29,13 +30,22 @@ except ValueError as error:
     sys.exit(str(error))
 
 
+def load_pages() -> None:
+    """Load the code of the pages, without looking through it for garbage again and again."""
+    gc.disable()
+    try:
+        import_module("pages.parts.pages")
+    finally:
+        gc.enable()
+
+
 @contextlib.asynccontextmanager
 async def announced(_app: App) -> AsyncIterator[None]:
     """Say in the terminal who can open the app, and open it in the browser of who started it.
 
     The code of the pages, and PyTorch with it, is loaded while the browser opens.
     """
-    Thread(target=import_module, args=["pages.parts.pages"], daemon=True).start()
+    Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
