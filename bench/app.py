@@ -7,7 +7,7 @@ has been drawn. The times are medians.
 
 - `sentence`: Enter after another sentence, until the translation, the maps of all heads and the one
   in large are new. Each sentence is new to the server. Bare: Enter in a text input.
-- `head`: another head, until its heatmap is new. Bare: the same control.
+- `head`: another head in the open box, until its heatmap is new. Bare: the same control.
 - `mask cell`: a click that closes a cell, or opens it again, until mask, weights and probabilities
   are new. Each state is new to the server. Bare: a button.
 - `head off`: a head is switched off, until the switchboard, the translation's probabilities and the
@@ -19,6 +19,7 @@ has been drawn. The times are medians.
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -112,9 +113,14 @@ def enter(page: Page, number: int) -> None:
     page.get_by_role("textbox").first.press("Enter")
 
 
+def open_heads(page: Page, number: int) -> None:
+    """Open the box of the heads."""
+    page.locator(".stSelectbox", has_text=re.compile("^Head")).get_by_role("combobox").click()
+
+
 def choose_head(page: Page, number: int) -> None:
-    """Choose one head after the other."""
-    page.get_by_role("radio", name=str(number % 8 + 1), exact=True).last.click()
+    """Choose one head after the other in the open box."""
+    page.get_by_role("option", name=str(number % 8 + 1), exact=True).click()
 
 
 def change(page: Page, number: int) -> None:
@@ -222,14 +228,17 @@ def open_page(browser: Browser) -> Page:
 AT = urlencode({"sentence": SENTENCE})
 PROBABILITIES = ".probability-bars"
 BUTTON = Click("/", (CHART,), change)
-BARE_HEAD = Click("/", (CHART,), choose_head)
+BARE_HEAD = Click("/", (CHART,), choose_head, open_heads)
 BARE_SENTENCE = Click("/", (CHART,), enter, fill)
 CASES = {
     "sentence": (
-        Click("/", (TRANSLATION, GRID, HEATMAP), enter, fill),
+        Click(f"/?{AT}&picture=heatmap", (TRANSLATION, GRID, HEATMAP), enter, fill),
         BARE_SENTENCE,
     ),
-    "head": (Click(f"/?{AT}&head=8", (HEATMAP,), choose_head), BARE_HEAD),
+    "head": (
+        Click(f"/?{AT}&picture=heatmap&head=8", (HEATMAP,), choose_head, open_heads),
+        BARE_HEAD,
+    ),
     "mask cell": (
         Click(f"/masks?{AT}&layer=1", ("canvas.editable", WEIGHTS, PROBABILITIES), close_cell),
         BUTTON,

@@ -86,7 +86,7 @@ def test_the_bare_page_draws_another_chart_after_each_click():
     drawn = [page.get("plotly_chart")[0].proto.spec]
     for click in (
         lambda: page.text_input[0].input("Who is that?"),
-        lambda: page.segmented_control[0].set_value(1),
+        lambda: page.selectbox[0].set_value(1),
         lambda: page.button[0].click(),
     ):
         click().run()

@@ -1,6 +1,7 @@
 """Imports go one way: app.py -> pages -> viz, model."""
 
 import ast
+import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -95,6 +96,18 @@ def test_only_the_app_and_its_pages_know_streamlit(path):
 def test_nothing_that_the_app_starts_with_loads_transformers(path):
     slow = {"transformers", "huggingface_hub"}
     assert path.parts[0] == "bench" or not slow & packages_of(path, top_level_only=True)
+
+
+def test_the_first_page_waits_for_no_package_that_it_does_not_use():
+    """Python itself says what was loaded, by way of others too."""
+    code = "import sys; import pages.parts.pages; print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
+    )
+    loaded = {*done.stdout.split()}
+    assert "torch" in loaded
+    assert not {"altair", "lxml", "pandas", "pptx", "sacrebleu", "transformers"} & loaded
 
 
 @pytest.mark.parametrize("path", files_under("pages"), ids=str)

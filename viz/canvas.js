@@ -184,11 +184,12 @@ function roomBelow(root) {
 
 /** Call `render(width)` now and whenever the root's width changes, for this drawing only.
  *
- * `root.redraw(listener)` draws once more, on the contexts that the listener makes.
+ * What was drawn just now, at a width, is not drawn at the same width again. `root.redraw(listener)`
+ * draws once more, on the contexts that the listener makes.
  */
-export function onWidth(root, render) {
+export function onWidth(root, render, drawn = 0) {
   root.observer?.disconnect();
-  let last = 0;
+  let last = drawn;
   root.redraw = (listener) => {
     listen = listener;
     try {
@@ -206,9 +207,9 @@ export function onWidth(root, render) {
 }
 
 /** The same, and also whenever what stands above the root moves it, and so its room. */
-export function onRoom(root, render) {
+export function onRoom(root, render, drawn = 0) {
   root.above?.disconnect();
-  const forget = onWidth(root, render);
+  const forget = onWidth(root, render, drawn);
   let last = roomOf(root).height;
   root.above = new ResizeObserver(() => {
     const room = roomOf(root).height;

@@ -13,7 +13,7 @@ if "torch" in st.query_params:
     import torch  # noqa: F401
 
 sentence = st.text_input("Sentence", "I love my cat.")
-head = st.segmented_control("Head", range(1, 9), default=8)
+head = st.selectbox("Head", range(1, 9), index=7, width=86)
 st.session_state.clicks = st.session_state.get("clicks", 0) + st.button("Change")
 letters = [ord(letter) for letter in sentence]
 numbers = np.random.default_rng([head, st.session_state.clicks, *letters]).random((8, 8))

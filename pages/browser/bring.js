@@ -3,7 +3,7 @@ import { tend } from "./page.js";
 
 /** Bring all parts into a page, which draws them by calling `window[name]`.
  * @param {string} name
- * @param {Record<string, { draw: (part: any) => (() => void) | void, sheets: string[] }>} parts
+ * @param {Record<string, { draw: (part: any) => (() => void) | void, sheets: string[], isOfAModel: boolean }>} parts
  * @param {Record<string, string>} styles
  */
 export function bring(name, parts, styles) {
@@ -18,7 +18,7 @@ export function bring(name, parts, styles) {
   };
   window[name] = (key, part) => {
     part.parentElement.adoptedStyleSheets = parts[key].sheets.map(sheetOf);
-    return mount(parts[key].draw, part);
+    return mount(parts[key].draw, part, parts[key].isOfAModel);
   };
   dispatchEvent(new Event(name));
   tend();

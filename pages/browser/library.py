@@ -100,9 +100,15 @@ def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
         of_parts[part.stem] = [name for name in dict.fromkeys(names) if found[name]]
     used = {name: found[name] for names in of_parts.values() for name in names}
     lines = [f"const styles = {json.dumps(used)};", script(modules), "const parts = {"]
-    for name, names in of_parts.items():
-        lines.append(f"{name}: {{ draw: ${name}.draw, sheets: {json.dumps(names)} }},")
+    for part in drawing:
+        found = {"sheets": of_parts[part.stem], "isOfAModel": is_of_a_model(part)}
+        lines.append(f"{part.stem}: {{ draw: ${part.stem}.draw, ...{json.dumps(found)} }},")
     return "\n".join([*lines, "};"])
+
+
+def is_of_a_model(script: Path) -> bool:
+    """Return whether a script draws a picture of a model, and no other part of a page."""
+    return VIZ in script.parents
 
 
 @cache

@@ -1,3 +1,4 @@
+import { themeColor } from "../../viz/colors.js";
 import { drawMenuOf } from "./save_menu.js";
 
 const drawn = new WeakMap(); // by the element that holds a part: what was drawn in it last
@@ -5,17 +6,24 @@ const drawn = new WeakMap(); // by the element that holds a part: what was drawn
 /** Draw a picture, and the menu that saves it if there is one.
  *
  * The bytes are those of the picture, of its menu, and the number of the latter. A file that was
- * asked for comes with the menu, and leaves the picture as the visitor has it.
+ * asked for comes with the menu, and leaves the picture as the visitor has it. So does any other
+ * run in which a picture of a model stays the same, unless it was answered with since: what was
+ * changed in it by hand gives way to what the server makes of that.
  * @param {(part: any) => (() => void) | void} draw
+ * @param {boolean} isOfAModel whether the part is a picture of a model, and no other part of a page
  */
-export function mount(draw, part) {
+export function mount(draw, part, isOfAModel) {
   const { parentElement } = part;
   const { picture, menu } = split(part.data);
   const before = drawn.get(parentElement);
-  const now = { picture, menu, undo: before?.undo, saving: before?.saving };
+  const root = parentElement.querySelector(".picture");
+  const paper = isOfAModel && themeColor(root, "paper"); // which tells the themes apart
+  const now = { picture, menu, root, paper, part, answered: false, undo: before?.undo, saving: before?.saving };
   drawn.set(parentElement, now);
-  const onlyMenu = before && equal(before.picture, picture) && !equal(before.menu, menu);
-  if (!onlyMenu) now.undo = draw({ ...part, data: picture });
+  const isSame = before?.root === root && equal(before.picture, picture);
+  const stays = isSame && isOfAModel && !before.answered && before.paper === paper;
+  const onlyMenu = isSame && !equal(before.menu, menu);
+  if (!stays && !onlyMenu) now.undo = draw({ ...part, data: picture, ...answers(parentElement) });
   if (menu.length) now.saving = drawMenuOf(part, menu, now.saving);
   else if (now.saving) {
     now.saving.remove();
@@ -26,6 +34,17 @@ export function mount(draw, part) {
     drawn.delete(parentElement);
     now.undo?.();
   };
+}
+
+/** The ways to answer of what was mounted last in an element, which a picture that stays has too. */
+function answers(parentElement) {
+  const by = (way) => (name, value) => {
+    const now = drawn.get(parentElement);
+    if (!now) return; // the picture has left the page
+    now.answered = true;
+    now.part[way](name, value);
+  };
+  return { setTriggerValue: by("setTriggerValue"), setStateValue: by("setStateValue") };
 }
 
 function split(bytes) {

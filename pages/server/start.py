@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import webbrowser
 from collections.abc import AsyncIterator
+from importlib import import_module
+from threading import Thread
 
 from starlette.middleware import Middleware
 from streamlit import App, config
@@ -30,9 +33,22 @@ except ValueError as error:
     sys.exit(str(error))
 
 
+def load_pages() -> None:
+    """Load the code of the pages, without looking through it for garbage again and again."""
+    gc.disable()
+    try:
+        import_module("pages.parts.pages")
+    finally:
+        gc.enable()
+
+
 @contextlib.asynccontextmanager
 async def announced(_app: App) -> AsyncIterator[None]:
-    """Say in the terminal who can open the app, and open it in the browser of who started it."""
+    """Say in the terminal who can open the app, and open it in the browser of who started it.
+
+    The code of the pages, and PyTorch with it, is loaded while the browser opens.
+    """
+    Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     run_callbacks_whole()
     if not is_behind_proxy():  # which says it for all

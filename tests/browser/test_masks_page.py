@@ -64,6 +64,28 @@ def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator)
     reading.get_by_text("opened by you").wait_for()
 
 
+MARK = 7  # pixels of a line's width, which a canvas forgets when it is drawn again
+IS_MARKED = f"canvas => canvas.getContext('2d').lineWidth === {MARK}"
+
+
+def test_only_what_a_click_or_the_theme_changes_is_drawn_again(page, matrix, translator):
+    size = len(traced(translator, Edits()).target_tokens)
+    scores, weights = (page.locator(".heatmap canvas.map").nth(place) for place in (0, 2))
+    first, second = (CellEdit("decoder", query, 1, opened=False) for query in (2, 3))
+
+    page.mouse.click(*center(matrix, size, 2, 1))  # what says so moves the pictures
+    expect_weights(page, traced(translator, Edits(cells=(first,))), (2, 0), (2, 2))
+    for canvas in (scores, weights):
+        canvas.evaluate(f"canvas => (canvas.getContext('2d').lineWidth = {MARK})")
+    page.mouse.click(*center(matrix, size, 3, 1))
+    expect_weights(page, traced(translator, Edits(cells=(first, second))), (3, 0), (3, 2))
+    assert not weights.evaluate(IS_MARKED)
+    assert scores.evaluate(IS_MARKED)
+
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"canvas => !({IS_MARKED})(canvas)", arg=scores.element_handle())
+
+
 def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, translator):
     size = len(traced(translator, Edits()).target_tokens)
     page.mouse.move(*center(matrix, size, 3, 0))

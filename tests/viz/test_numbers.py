@@ -137,6 +137,14 @@ def test_the_largest_numbers_are_told_with_their_tokens():
     assert largest({"all": Numbers(np.zeros(2), {"row": ["a", "b"]})}) == ""
 
 
+def test_of_equal_numbers_the_first_are_told():
+    axes = {"query": list("abcd"), "key": list("efg")}
+    numbers = np.tile(np.float32([0.25, 0.5, 0.25]), (4, 1))
+    assert largest({"weight": Numbers(numbers, axes)}) == (
+        "Largest: 0.500 at query a, key f; 0.500 at query b, key f; 0.500 at query c, key f."
+    )
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [(-0.683, "−0.683"), (-0.0001, "0.000"), (-0.0, "0.000"), (-np.inf, "−∞"), (2.0, "2.000")],

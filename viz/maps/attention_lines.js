@@ -16,6 +16,7 @@ const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows f
 const AROUND = 48; // pixels of the page around the rows
 const FAINTEST = 0.004; // a thinner line could not be seen
 const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
+const FINEST = 2 ** 24; // parts of a weight that tell which is the stronger
 
 /**
  * Draw lines between two columns of tokens; pointing at or choosing a token leaves only its own.
@@ -26,10 +27,7 @@ export function draw(mount) {
   const { queries, keys, lit } = header;
   const weights = new Float32Array(array.buffer);
   const canvas = element("canvas", "", "", { role: "img", "aria-label": header.words });
-  // Where the lines are that can be seen, the strongest first.
-  const lines = Uint32Array.from(weights.keys())
-    .filter((line) => weights[line] >= FAINTEST)
-    .sort((one, other) => weights[other] - weights[one]);
+  const lines = strongestFirst(weights);
   const endsOf = (line) => [Math.floor(line / keys.length), line % keys.length];
   let pointed = null; // { side, index } under the pointer or the focus
   const count = Math.max(queries.length, keys.length);
@@ -106,7 +104,8 @@ export function draw(mount) {
     const inView = (index) => row * (index + 1) > top && row * index < bottom;
     const found = [];
     for (const line of lines) {
-      const [query, key] = endsOf(line);
+      const query = Math.floor(line / keys.length); // no array of both: there may be 100,000 lines
+      const key = line % keys.length;
       if (token ? token.index === (token.side === "query" ? query : key) : inView(query) || inView(key))
         found.push(line);
       if (found.length === MOST_LINES) break;
@@ -151,4 +150,19 @@ export function draw(mount) {
     write();
     render();
   });
+}
+
+/**
+ * Where the lines are that can be seen, the strongest first.
+ *
+ * Each is one number, from its weight and then its place, as numbers alone are sorted quickly.
+ * @param {Float32Array} weights
+ */
+function strongestFirst(weights) {
+  const codes = new Float64Array(weights.length);
+  let seen = 0;
+  weights.forEach((weight, line) => {
+    if (weight >= FAINTEST) codes[seen++] = weights.length * Math.round((1 - weight) * FINEST) + line;
+  });
+  return Uint32Array.from(codes.subarray(0, seen).sort(), (code) => code % weights.length);
 }

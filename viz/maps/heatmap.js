@@ -33,7 +33,7 @@ export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
   root.picture ??= makePicture(root);
   root.picture.take(header, new Float32Array(array.buffer), answer);
-  return onRoom(root, root.picture.render);
+  return onRoom(root, root.picture.render, Math.floor(root.clientWidth));
 }
 
 function makePicture(root) {

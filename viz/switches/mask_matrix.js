@@ -228,8 +228,9 @@ export function draw(mount) {
     render();
   }
   // At once, as the next of several quick clicks may come before the width is told.
-  if (root.clientWidth) fit(Math.floor(root.clientWidth));
-  return onRoom(root, fit);
+  const width = Math.floor(root.clientWidth);
+  if (width) fit(width);
+  return onRoom(root, fit, width);
 }
 
 /** The cells after one up to another, in a line. */

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from pages.shared.inside.words import TAB_WORDS
@@ -14,6 +13,8 @@ from pages.shared.show.glossary import caption
 
 def decoder_lens(run: ModelRun) -> None:
     """Draw the table of what each layer would write after each token."""
+    import pandas as pd  # takes long
+
     caption(TAB_WORDS["lens"])
     table, tokenizer = lens_table(run), run.reader.tokenizer
     read, _ = tokens_of(run.trace, "decoder")

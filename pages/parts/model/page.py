@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
 from pages.shared.link.address import section
@@ -60,6 +59,8 @@ def limits_first(card: str) -> str:
 
 def the_model() -> None:
     """Draw the page."""
+    import pandas as pd  # takes long
+
     card = (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2]
     st.markdown(limits_first(card))
     st.subheader("How it learned")

@@ -19,7 +19,6 @@ import streamlit as st
 from pages.browser.parts import stills
 from pages.shared.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
 from pages.shared.deck.heads import without_heads
-from pages.shared.deck.powerpoint import powerpoint_of, room_of
 from pages.shared.frame import presenter, talk
 from pages.shared.link import address
 from pages.shared.link.live import link_of
@@ -135,6 +134,8 @@ def written(saving: Saving) -> tuple[bytes, list[int]]:
     """Return the file, and which slides, from 1, are not whole in it."""
     if saving.kind == "html":
         return file_of(saving.done, write_talk(saving.slides))
+    from pages.shared.deck.powerpoint import powerpoint_of  # takes long
+
     return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
 
 
@@ -217,6 +218,8 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
     selectors = {key: css_class(f"on-{key}") for key in coming}
     asked = stills(selectors, number)
     if saving.kind == "pptx":
+        from pages.shared.deck.powerpoint import room_of
+
         st.html(ROOM)
         scene = saving.slides[number - 1]
         room = room_of(scene.title, scene.words, len(coming))

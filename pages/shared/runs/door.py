@@ -34,12 +34,12 @@ def model_call(
 ) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:
     """Make a function that calls a model one of the door; use it as a decorator.
 
-    It runs when fewer than AT_ONCE others do, with `words` beside a spinner, and its result is kept
-    for the session under its arguments, which are plain hashable values: the name of a model, the
-    text, the edits. An argument whose name begins with an underscore is passed on and is not part
-    of the key: a model that is already at hand, or a function that reports progress. An
-    argument `name` that is None is the model that the visitor has chosen. The result is shared and
-    not to be modified; of an error nothing is kept.
+    It runs when fewer than AT_ONCE others do, with `words` beside a spinner unless it is part of
+    another call, and its result is kept for the session under its arguments, which are plain
+    hashable values: the name of a model, the text, the edits. An argument whose name begins with an
+    underscore is passed on and is not part of the key: a model that is already at hand, or a
+    function that reports progress. An argument `name` that is None is the model that the visitor
+    has chosen. The result is shared and not to be modified; of an error nothing is kept.
 
     Sessions that ask the same of a run at the same time, of a model that all of them have, get one
     result. A function that is handed something more, such as one that draws the way there, runs for
@@ -65,7 +65,7 @@ class ModelCall(Generic[Options, Value]):
         if kept is not None:
             return kept.value
         in_turn = partial(_in_turn, self._function, *args, **kwargs)
-        with st.spinner(self._words) if self._words else nullcontext():
+        with st.spinner(self._words) if self._words and not _has_turn() else nullcontext():
             # A call within a call has its turn, for which the one that it would wait for may wait.
             if _has_turn() or not self._is_common(args):
                 value = in_turn()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -29,6 +30,7 @@ LABELS = (TRAINED, CHANGED)
 TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
+SENDING = 0.03  # seconds in which what is drawn reaches the browser
 NO_OUTPUT = "This model has no output that could be shown: it was saved without a head."
 
 
@@ -49,6 +51,8 @@ def compare_writing(before: ModelRun, after: ModelRun, *, of: About) -> None:
     """Draw what the model writes in two runs, if it writes; it takes longer than all else."""
     if "write" in before.reader.missing:
         return
+    if written.kept(after) is None:
+        time.sleep(SENDING)  # else what was drawn before would wait for its turn beside decoding
     try:
         compare_texts(written(before), written(after), of=of)
         warn(before)

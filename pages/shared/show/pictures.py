@@ -15,7 +15,7 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import VIZ, bringer, global_name, library, loader, mounted
+from pages.browser.library import bringer, global_name, is_of_a_model, library, loader, mounted
 from pages.browser.parts import save_menu
 from pages.server.scripts import published
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
@@ -78,7 +78,7 @@ def show(
     if is_kept(key, to_keep or (lambda: picture), answers):
         place(key, of and (of, what))
         return
-    clicks = not is_of_a_model(picture) or lesson().allows(CLICKS)
+    clicks = not is_of_a_model(picture.part.script) or lesson().allows(CLICKS)
     options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if of is not None:
         kept = to_keep or (lambda: picture)
@@ -90,11 +90,6 @@ def show(
         options["on_wanted_change"] = asking(key, key)
     with place(key, of and (of, what)):
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
-
-
-def is_of_a_model(picture: CanvasPicture) -> bool:
-    """Return whether this is a picture of a model, and no other part of a page."""
-    return VIZ in picture.part.script.parents
 
 
 def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:

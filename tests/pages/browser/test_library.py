@@ -26,7 +26,9 @@ def test_the_library_has_every_file_once_and_every_part():
 def test_the_styles_of_all_parts_are_there_once():
     text = library.library()
     assert text.count(".transport .play") == 1  # of the film, of the player, and of the clocks
-    assert 'sheets: ["canvas", "theme", "save_menu", "transport", "map", "attention_film"]' in text
+    assert (
+        '"sheets": ["canvas", "theme", "save_menu", "transport", "map", "attention_film"]' in text
+    )
     assert text.count("--accent: var(--st-primary-color)") == 1
 
 

@@ -4,6 +4,7 @@ import gc
 import inspect
 import time
 import weakref
+from contextlib import nullcontext
 from threading import Event, Thread
 
 import pytest
@@ -154,6 +155,16 @@ def test_a_call_within_a_call_does_not_wait_for_its_own_turn():
     for thread in threads:
         thread.join(20)
     assert len(done) == len(threads)
+
+
+def test_a_call_within_a_call_has_no_words_of_its_own(monkeypatch):
+    said = []
+    monkeypatch.setattr(door.st, "spinner", lambda words: said.append(words) or nullcontext())
+    inner = model_call("Writing …")(lambda text: text)
+    assert model_call("Reading …")(lambda text: inner(text))("a") == "a"
+    assert said == ["Reading …"]
+    assert inner("b") == "b"
+    assert said == ["Reading …", "Writing …"]
 
 
 def test_no_more_than_a_few_run_at_once_and_all_take_their_turn():

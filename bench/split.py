@@ -1,0 +1,158 @@
+"""python -m bench.split: where the time of a click goes that bench.app measures.
+
+The same clicks on the same pages. The first four add up to the time until the pixels are new:
+
+- `asked`: from the event to the page's message to the server.
+- `begun`: from there to the server's first message back.
+- `answered`: from there to the last message before the pictures were complete.
+- `drawn`: from there to the pixels, two frames of waiting for the screen among them.
+
+The rest is of everything that a click sets off, also what comes after the pictures that are waited
+for, until the page rests. It is time of the processor, which depends little on what else runs:
+
+- `server`: of the server's process.
+- `script`: of the page's code, Streamlit's and React's and ours; `layout`: of styles and layout;
+  `page`: of everything that the page's main thread does, these two and painting among it.
+- `messages` and `bytes`: what the server sent.
+
+Where a click takes longer than the bare page's, it is `answered` that does: the message goes out as
+early, and React and our drawing leave the page's pixels no later. Until the pictures are sent, the
+server takes about 20 ms of one core for a cell or a head, half of them the model's, and 50 for a
+sentence, half of them to write the translation. That is what is left to save; where other programs
+want the cores it takes several times as long, which the bare page's 3 ms hardly feel.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from statistics import fmean, median
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+from bench.app import BARE, CASES, IDLE, WARMING, Click, one_click, open_page
+from bench.browser import browsing, server
+from bench.performance import meaning, page_options, publish
+from bench.report import Case
+from tests.browser.install import chromium_path
+
+FRAMES = 2 * 1000 / 60  # milliseconds after the pictures were seen to be new
+TICKS = os.sysconf("SC_CLK_TCK")
+ASKING = [case for case in CASES if case != "step"]  # which asks the server for nothing
+PHASES = "asked", "begun", "answered", "drawn"
+# When messages go out and come in, and when the event was.
+LISTEN = """
+window.sent = [];
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given);
+    const note = ({ data }) => sent.push(["in", performance.now(), data.byteLength ?? data.size]);
+    this.addEventListener("message", note);
+  }
+  send(data) {
+    sent.push(["out", performance.now(), data.byteLength]);
+    super.send(data);
+  }
+};
+for (const kind of ["pointerup", "keydown"]) {
+  addEventListener(kind, (event) => (window.begun = event.timeStamp), true);
+}
+"""
+
+
+class Server(NamedTuple):
+    """Where a server answers, and its process."""
+
+    address: str
+    process: int
+
+
+def processor_time(process: int) -> float:
+    """Return the milliseconds of processor that a process has taken so far (Linux only)."""
+    with open(f"/proc/{process}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def page_times(session: CDPSession) -> dict[str, float]:
+    """Return the milliseconds of processor that a page's main thread has taken so far."""
+    named = {"script": "ScriptDuration", "page": "TaskDuration"}
+    found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    times = {name: 1000 * found[metric] for name, metric in named.items()}
+    return times | {"layout": 1000 * (found["LayoutDuration"] + found["RecalcStyleDuration"])}
+
+
+def split(page: Page, session: CDPSession, served: Server, click: Click, number: int) -> dict:
+    """Return what one click takes, by what takes it."""
+    page.evaluate("sent.length = 0")
+    before = page_times(session) | {"server": processor_time(served.process)}
+    total = one_click(page, click, number)
+    page.wait_for_function(IDLE)
+    page.wait_for_timeout(300)
+    after = page_times(session) | {"server": processor_time(served.process)}
+    begin, log = page.evaluate("[begun, sent]")
+    out = next(time for way, time, _ in log if way == "out" and time > begin)
+    inward = [(time, size) for way, time, size in log if way == "in" and time > out]
+    first = inward[0][0]
+    last = max(time for time, _ in inward if time <= max(first, begin + total - FRAMES))
+    points = [begin, out, first, last, begin + total]
+    taken = {
+        name: end - start for name, start, end in zip(PHASES, points, points[1:], strict=False)
+    }
+    taken |= {name: after[name] - before[name] for name in after}
+    return taken | {"messages": len(inward), "bytes": sum(size for _, size in inward)}
+
+
+def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: int) -> list[Case]:
+    """Return a case for each thing that takes time, both pages clicked in turns."""
+    pages, sessions = [], []
+    for served, click in zip(servers, CASES[case], strict=True):
+        pages.append(open_page(browser))
+        pages[-1].add_init_script(LISTEN)
+        pages[-1].goto(served.address + click.path)
+        sessions.append(pages[-1].context.new_cdp_session(pages[-1]))
+        sessions[-1].send("Performance.enable", {"timeDomain": "threadTicks"})
+    taken: tuple[list[dict], list[dict]] = ([], [])
+    for number in range(most + WARMING):
+        given = zip(taken, pages, sessions, servers, CASES[case], strict=True)
+        for found, page, session, served, click in given:
+            one_click(page, click, number) if number < WARMING else found.append(
+                split(page, session, served, click, number)
+            )
+    for page in pages:
+        page.context.close()
+    print(f"{case} measured", file=sys.stderr)
+    return [case_of(case, name, *taken) for name in taken[0][0]]
+
+
+def case_of(case: str, name: str, ours: list[dict], bare: list[dict]) -> Case:
+    """Return the medians of one thing on both sides; of the server, told in ticks, the means."""
+    typical = fmean if name == "server" else median
+    mine, others = (typical(one[name] for one in side) for side in (ours, bare))
+    unit = {"messages": "", "bytes": "B"}.get(name, "ms")
+    return Case(f"{case} {name}", mine, others, unit, mine / others if others else float("inf"))
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = page_options()
+    parser.add_argument("--cases", nargs="+", choices=ASKING, default=ASKING, metavar="CASE")
+    parser.add_argument("--clicks", type=int, default=12, help="measured clicks of each case")
+    options = parser.parse_args()
+    chromium_path()  # before Playwright starts: it starts one of its own to look
+    cases = []
+    with (
+        sync_playwright() as playwright,
+        browsing(playwright) as browser,
+        server("app.py") as ours,
+        server(BARE) as bare,
+    ):
+        servers = Server(*ours), Server(*bare)
+        for case in options.cases:
+            cases += splits(browser, servers, case, options.clicks)
+    publish(cases, options, "Where a click's time goes", meaning(__doc__))
+
+
+if __name__ == "__main__":
+    main()
