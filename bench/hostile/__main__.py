@@ -33,6 +33,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.browser import server
+from bench.crowd import resident
 from bench.hostile import archives, talks
 from bench.hostile.addresses import address
 from bench.hostile.damaged import damaged, damaged_text
@@ -42,7 +43,6 @@ from bench.hostile.messages import message
 from bench.hostile.model_folders import BOMBS, DAMAGES, SLY
 from bench.hostile.strangers import Stranger
 from bench.hostile.tally import Tally, table, try_all
-from bench.load import memory
 from model.archive import unpack_checkpoint
 from pages.shared.frame.talk import TALKS
 from pages.shared.link.slides import read_talk
@@ -143,9 +143,9 @@ async def against_server(counts: argparse.Namespace, seed: int) -> list[Tally]:
         async with Stranger(url) as first:  # loads the model
             await first.open("", "")
         for attack, count in ((open_addresses, counts.addresses), (send_messages, counts.messages)):
-            before = memory(process)
+            before = resident(process)
             tally = await attack(url, count, random.Random(seed))
-            tally.grown = memory(process) - before
+            tally.grown = resident(process) - before
             tallies.append(tally)
     return tallies
 
@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # Streamlit warns of what is called outside of a session
-    chance, own = random.Random(options.seed), partial(memory, os.getpid())
+    chance, own = random.Random(options.seed), partial(resident, os.getpid())
     print(f"Seed {options.seed}", file=sys.stderr)
     tallies = asyncio.run(against_server(options, options.seed))
     tallies.append(try_all("talks", talk_files(options.talks, chance), read_talk, own))

@@ -47,14 +47,19 @@ def open_page(page="attention", **parameters):
     return go_to(new_app(**parameters), page)
 
 
-def open_with(folder, page="attention", **parameters):
-    """A session that begins with a page and a model of the transformers library in memory."""
+def keep(folder):
+    """Load a model of the transformers library, which stays in memory; its name."""
     name = str(folder)
     while not (found := shelf().get(name)) or KEEPER not in found.held_by:
         if not found:
             shelf().ask(name).result.result()
         shelf().hold(name, KEEPER)
-    app = open_page(page, model=LIBRARY + name, **parameters)
+    return name
+
+
+def open_with(folder, page="attention", **parameters):
+    """A session that begins with a page and a model of the transformers library in memory."""
+    app = open_page(page, model=LIBRARY + keep(folder), **parameters)
     assert not app.exception
     return app
 

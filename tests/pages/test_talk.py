@@ -6,13 +6,13 @@ from urllib.parse import urlencode
 
 import pytest
 
+from pages.parts.atlas.figures import TAB as ATLAS_TAB
 from pages.parts.pages import PAGES
 from pages.parts.talk import boxes, rows
 from pages.shared.frame import talk
 from pages.shared.frame.talk import TALKS, shipped
 from pages.shared.link import address, link
 from pages.shared.link.slides import MOST_SLIDES, Slide, read_talk, write_talk
-from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address as address_of
 from tests.pages.apps import (
@@ -20,6 +20,7 @@ from tests.pages.apps import (
     drawn,
     edited,
     go_to,
+    keep,
     new_app,
     on_stage,
     open_page,
@@ -75,15 +76,14 @@ def test_the_choices_of_every_slide_are_those_of_its_page():
 @pytest.fixture(scope="module")
 def models(make_bert_folder, transformers_folders):
     """Addresses of the shipped model, of one with a hidden word, and of one that goes on."""
-    names = [str(folder) for folder in (make_bert_folder(), transformers_folders["GPT-2"])]
-    for name in names:
-        shelf().ask(name).result.result()
-    bert, goes_on = ({"model": LIBRARY + name} for name in names)
+    folders = make_bert_folder(), transformers_folders["GPT-2"]
+    bert, goes_on = ({"model": LIBRARY + keep(folder)} for folder in folders)
     return {}, bert | {"masked": "2", "kind": "encoder"}, goes_on | {"kind": "decoder"}
 
 
 # See test_training.py.
 OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer", "toy_lesion"}
+OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,7 @@ OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer", "toy_lesi
 def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
     scenes = [{}, *({one.key: key} for one in page.choices for key in one.options)]
     scenes += [{one.key: "on"} for one in page.choices if one.default is False]
+    scenes += [two for two in OF_TWO_CHOICES if two.keys() <= {one.key for one in page.linked}]
     missing = set(page.pictures) - OF_A_TRAINING
     for base in models:
         for scene in scenes:
