@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import sacrebleu
 from tqdm import tqdm
 
 from model.decoding.search import Decoded, decode
@@ -94,6 +93,8 @@ def score(
 
 def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Scores:
     """Score translations against the references of each."""
+    import sacrebleu  # takes long
+
     most = max(map(len, references))
     # sacrebleu wants one list a reference number, None where a sentence has fewer.
     streams = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from model.atlas.opening import Atlas
@@ -98,6 +97,8 @@ def open_head() -> None:
 
 def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
     """Draw the table of all heads with all figures; a row that is chosen selects its head."""
+    import pandas as pd  # takes long
+
     sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
     heads = heads_of(sizes)
     columns = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from model.atlas.looking import SEARCHED, Looked
@@ -60,6 +59,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 def table_of(looked: list[Looked], word: str) -> None:
     """Draw where heads look from a token, the surest first; a row chosen selects its head."""
+    import pandas as pd  # takes long
+
     table = pd.DataFrame(
         {
             "kind": [one.kind for one in looked],
