@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from model.atlas.about import about_of, digest_of
 from model.atlas.corpus import digest, windows
-from model.atlas.counting import Count, about_of, count_window, digest_of, merge
+from model.atlas.counting import Count, count_window, merge
 from model.atlas.engine_ray import counts_on_ray
 from model.atlas.looking import search
 from model.atlas.memory import keep_few_kernels

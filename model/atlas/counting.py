@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import sha256
 from math import inf
 
 import numpy as np
@@ -35,7 +34,6 @@ from model.tokens import START_ID, Token
 from model.trace import AttentionRecord, Run, Site, Trace
 from model.translator import Translator
 
-VERSION = 1  # of what is summed up; counts of another one do not merge
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
 CUT = "longer than the model reads, counted as far as it does"
 REFUSED = "nothing that the model reads"
@@ -92,27 +90,6 @@ def merge(a: Count, b: Count) -> Count:
         {number: texts[number] for number in sorted(kept)},
         merge_samples(a.sample, b.sample),
     )
-
-
-def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, object]:
-    """Return what a count is about, of a model and a text by what they are called."""
-    return {
-        "version": VERSION,
-        "model": model,
-        "weights": digest_of(reader),
-        "kinds": {kind: list(shape) for kind, shape in reader.shape.kinds.items()},
-        "text": text,
-        "window": window,
-    }
-
-
-def digest_of(reader: Reader) -> str:
-    """Return what tells a model's weights from others."""
-    found = sha256()
-    for name, tensor in sorted(reader.model.state_dict().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
-    return found.hexdigest()
 
 
 @dataclass

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from model.atlas.about import digest_of
 from model.atlas.corpus import Window
-from model.atlas.counting import Count, count_window, digest_of
+from model.atlas.counting import Count, count_window
 from model.atlas.memory import keep_few_kernels
 from model.library.hub import first_line
 from model.library.loading import load_model

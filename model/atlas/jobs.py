@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar
 
-from model.atlas.counting import Count, about_of, count_window, merge
+from model.atlas.about import about_of
+from model.atlas.counting import Count, count_window, merge
 from model.atlas.figures import as_data
 from model.atlas.looking import examples
 from model.atlas.opening import Atlas, as_atlas

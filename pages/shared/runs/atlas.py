@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.atlas.counting import Count, digest_of
+from model.atlas.about import digest_of
+from model.atlas.counting import Count
 from model.atlas.jobs import CountJob, Counts
 from model.atlas.opening import Atlas, open_atlas
 from model.atlas.own_text import as_windows

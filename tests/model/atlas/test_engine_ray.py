@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from model.atlas import engine_ray
+from model.atlas.about import digest_of
 from model.atlas.corpus import windows
-from model.atlas.counting import Count, count_window, digest_of, merge
+from model.atlas.counting import Count, count_window, merge
 from model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
 from model.atlas.saving import COUNT, load_count
 from model.checkpoint import save_checkpoint

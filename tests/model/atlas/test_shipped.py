@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model import load
+from model.atlas.about import digest_of
 from model.atlas.corpus import Line
-from model.atlas.counting import digest_of
 from model.atlas.looking import in_bytes, traced
 from model.atlas.opening import open_atlas
 from model.atlas.statistics import STATISTICS, per_sentence
