@@ -53,7 +53,9 @@ def test_no_more_than_the_first_megabytes_are_read(packed):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"\n\n \t\n", gzip.compress(b""), gzip.compress(bytes(50_000_000))]
+    "data",
+    [b"", b"\n\n \t\n", gzip.compress(b""), gzip.compress(bytes(50_000_000))],
+    ids=["nothing", "blank lines", "nothing packed", "zeros packed"],
 )
 def test_a_text_without_any_is_refused(data):
     with pytest.raises(ValueError, match=re.escape(NOTHING)):
