@@ -10,7 +10,8 @@ from __future__ import annotations
 import torch
 from transformers import BertConfig, BertModel
 
-from bench.report import compare_times, json_option, report
+from bench.performance import meaning, page_options, publish
+from bench.report import compare_times
 from model.library.bert import build_bert
 from model.trace import Run, Trace
 
@@ -19,7 +20,7 @@ TOKENS = (16, 32, 64, 128, 256, 512)
 
 def main() -> None:
     """Measure and report."""
-    path = json_option()
+    options = page_options().parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     eager = BertModel(BertConfig(), add_pooling_layer=False).eval()
@@ -56,7 +57,7 @@ def main() -> None:
                     rounds,
                 )
             )
-    report(cases, path)
+    publish(cases, options, "BERT", meaning(__doc__))
 
 
 if __name__ == "__main__":
