@@ -99,7 +99,7 @@ def test_the_link_opens_the_scene(slides, page):
     links = [shape.text_frame.paragraphs[0].runs[0].hyperlink for shape in slides[3].shapes
              if shape.has_text_frame and shape.text_frame.text == LIVE]  # fmt: skip
     page.goto(links[0].address)
-    expect(page.get_by_role("heading", name="Positions")).to_be_visible()
+    expect(page.get_by_role("heading", name="Positions", exact=True)).to_be_visible()
 
 
 def test_each_image_has_two_dots_for_a_pixel_of_its_slide(slides, saved):
