@@ -20,11 +20,13 @@ from pages.parts.atlas.figures import (
     heads_of,
     selected,
     selected_head,
+    short,
     statistic,
 )
+from pages.parts.atlas.tables import show_heads
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show, show_table
+from pages.shared.show.pictures import picked, show
 from pages.shared.show.saving import About
 from pages.shared.state.choices import KINDS, select_head
 from viz import CanvasPicture, head_effects, head_scores, training_curves
@@ -97,46 +99,21 @@ def open_head() -> None:
 
 def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
     """Draw the table of all heads with all figures; a row that is chosen selects its head."""
-    import pandas as pd  # takes long
-
     sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
     heads = heads_of(sizes)
+    patterns = [atlas.kinds[kind].clearest[layer][head] for kind, layer, head in heads]
     columns = {
         one.title: [value_of(one.values, head) for head in heads] for one in figures.values()
     }
-    table = pd.DataFrame(
-        {
-            "kind": [kind for kind, _, _ in heads],
-            "layer": [layer + 1 for _, layer, _ in heads],
-            "head": [head + 1 for _, _, head in heads],
-            "clearest pattern": [atlas.kinds[kind].clearest[layer][h] for kind, layer, h in heads],
-            **columns,
-        }
-    )
     number, helps = st.column_config.NumberColumn, {one.title: one for one in figures.values()}
     config = {name: st.column_config.Column(pinned=True) for name in ("kind", "layer", "head")} | {
         title: number(format="%.3f", help=f"{capital(one.words)}. Unit: {one.unit}. {one.source}.")
         for title, one in helps.items()
     }
-    names = [f"{kind} {layer + 1}.{head + 1}" for kind, layer, head in heads]
-    numbers = Numbers(np.array(list(columns.values())).T, {"head": names, "figure": list(columns)})
-
-    def select_row() -> None:
-        rows = st.session_state[TABLE]["selection"]["rows"]
-        if rows and rows[0] < len(heads):
-            select_head(*heads[rows[0]])
-
-    show_table(
-        table,
-        TABLE,
-        {"figures": numbers},
-        of=of,
-        what="All figures of all heads",
-        column_config=config,
-        hide_index=True,
-        on_select=select_row,
-        selection_mode="single-row",
-    )
+    marks = {"head": [short(head) for head in heads], "figure": list(columns)}
+    numbers = Numbers(np.array(list(columns.values())).T, marks)
+    what, columns = "All figures of all heads", {"clearest pattern": patterns, **columns}
+    show_heads(heads, columns, TABLE, {"figures": numbers}, of=of, what=what, column_config=config)
 
 
 def value_of(values: Mapping[str, np.ndarray], head: Head) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.opening import Atlas, KindOfHeads
+from model.atlas.plane import nearest
 from model.atlas.statistics import ALL
 from model.trace import Kind
 from pages.shared.runs.atlas import shown_text
@@ -20,6 +21,7 @@ from pages.shared.show.saving import About, about
 from pages.shared.state.choice import Choice, one_of
 from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put
 from pages.shared.widgets.choose import choose
+from viz.numbers import number_text
 
 Head = tuple[Kind, int, int]  # with layer and head, from 0
 
@@ -114,6 +116,16 @@ def short(head: Head) -> str:
     """Return the name of a head in short, such as encoder 2.5: layer 2, head 5."""
     kind, layer, number = head
     return f"{kind} {layer + 1}.{number + 1}"
+
+
+def neighbours(known: KindOfHeads, head: Head, count: int) -> list[str]:
+    """Return the heads of the same kind that are nearest to a head, with how far away, in nats."""
+    heads = heads_of({head[0]: known.figures["entropy"].mean})
+    at = heads.index(head)
+    return [
+        f"{short(heads[other])} ({number_text(known.distances[at, other])})"
+        for other in nearest(known.distances, at, count)
+    ]
 
 
 def selected() -> Head:

@@ -6,8 +6,15 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.opening import Atlas
-from model.atlas.plane import nearest, plane_of
-from pages.parts.atlas.figures import about_corpus, selected, selected_head, short
+from model.atlas.plane import plane_of
+from pages.parts.atlas.figures import (
+    about_corpus,
+    heads_of,
+    neighbours,
+    selected,
+    selected_head,
+    short,
+)
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
@@ -35,8 +42,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     """Draw the heads of a kind of attention in a plane, and which are nearest to the chosen one."""
     kind = choose_kind()
     known = atlas.kinds[kind]
-    layers, heads_a_layer = known.figures["entropy"].mean.shape
-    heads = [(kind, layer, head) for layer in range(layers) for head in range(heads_a_layer)]
+    entropy = known.figures["entropy"].mean
+    heads = heads_of({kind: entropy})
     if len(heads) < 2 or not np.isfinite(known.distances).all():
         st.info("There are no two heads here that were compared.")
         return
@@ -46,21 +53,15 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     marks = [name.rpartition(" ")[2] for name in names]
     shown = range(len(heads)) if len(heads) <= MOST_NAMED else [at]
 
-    def neighbours(place: int, count: int) -> list[str]:
-        return [
-            f"{names[other]} ({number_text(known.distances[place, other])})"
-            for other in nearest(known.distances, place, count)
-        ]
-
     picture = head_plane(
         plane.points,
         names,
         [
-            f"{name}: nearest are {', '.join(neighbours(place, TOLD))} nats"
-            for place, name in enumerate(names)
+            f"{short(head)}: nearest are {', '.join(neighbours(known, head, TOLD))} nats"
+            for head in heads
         ],
         groups=[f"layer {layer + 1}" for _, layer, _ in heads],
-        colors=layer_colors(layers),
+        colors=layer_colors(len(entropy)),
         named={place: marks[place] for place in shown},
         selected=at,
     )
@@ -75,7 +76,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         show(picture, "atlas-plane", open_point, of=about_corpus(run), what=what)
     with right:
         st.markdown(f"**Nearest to {names[at]}**, in nats")
-        st.text("\n".join(neighbours(at, NEIGHBOURS)))
+        st.text("\n".join(neighbours(known, heads[at], NEIGHBOURS)))
         st.markdown("**Most alike of all**")
         st.text("\n".join(most_alike(known.distances, names)))
     caption(WORDS.format(kept=100 * plane.kept))

@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.opening import Atlas, KindOfHeads
-from model.atlas.plane import nearest
 from model.atlas.sentence import BY_NAME, Standing, standing
 from model.atlas.statistics import POSITIONAL, Statistic
 from pages.parts.atlas import examples
@@ -20,7 +19,7 @@ from pages.parts.atlas.figures import (
     about_corpus,
     all_figures,
     capital,
-    short,
+    neighbours,
 )
 from pages.shared.runs.atlas import shown_text
 from pages.shared.runs.looking import sentence_figures
@@ -98,12 +97,7 @@ def in_words(place: Head, known: KindOfHeads, figures: dict[str, Shown]) -> list
                 f"{rank(figures[name], value)}."
             )
     if len(known.distances) > 1:
-        width = known.figures["entropy"].mean.shape[1]
-        at = layer * width + head
-        names = [
-            f"{short((kind, *divmod(other, width)))} ({number_text(known.distances[at, other])})"
-            for other in nearest(known.distances, at, NEIGHBOURS)
-        ]
+        names = neighbours(known, place, NEIGHBOURS)
         said.append(f"Nearest heads, in nats of Jensen-Shannon divergence: {', '.join(names)}.")
     return said
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from model.atlas.looking import SEARCHED, Looked
 from model.atlas.opening import Atlas
 from pages.parts.atlas.examples import open_attention
-from pages.parts.atlas.figures import selected, selected_head
+from pages.parts.atlas.figures import selected, selected_head, short
+from pages.parts.atlas.tables import show_heads
 from pages.shared.runs.looking import lines_kept, looked_from
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import follow
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show_table
 from pages.shared.show.saving import about
 from pages.shared.state.choice import text
-from pages.shared.state.choices import select_head
 from pages.shared.widgets.choose import choose, pick_one
 from viz.numbers import Numbers
 
@@ -59,38 +59,21 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 def table_of(looked: list[Looked], word: str) -> None:
     """Draw where heads look from a token, the surest first; a row chosen selects its head."""
-    import pandas as pd  # takes long
-
-    table = pd.DataFrame(
-        {
-            "kind": [one.kind for one in looked],
-            "layer": [one.layer + 1 for one in looked],
-            "head": [one.head + 1 for one in looked],
-            "weight": [one.weight for one in looked],
-            "on": [
-                ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in one.keys)
-                for one in looked
-            ],
-            "places": [one.places for one in looked],
-        }
-    )
-    names = [f"{one.kind} {one.layer + 1}.{one.head + 1}" for one in looked]
-    numbers = Numbers(table["weight"].to_numpy(), {"head": names})
-
-    def select_row() -> None:
-        rows = st.session_state[TABLE]["selection"]["rows"]
-        if rows and rows[0] < len(looked):
-            one = looked[rows[0]]
-            select_head(one.kind, one.layer, one.head)
-
-    show_table(
-        table,
+    heads = [(one.kind, one.layer, one.head) for one in looked]
+    weights = [one.weight for one in looked]
+    columns = {
+        "weight": weights,
+        "on": [
+            ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in one.keys) for one in looked
+        ],
+        "places": [one.places for one in looked],
+    }
+    show_heads(
+        heads,
+        columns,
         TABLE,
-        {"weight": numbers},
+        {"weight": Numbers(np.array(weights), {"head": [short(head) for head in heads]})},
         of=about(place=f"From “{word}”"),
         what="Where each head looks from a token",
         column_config={"weight": st.column_config.NumberColumn(format="%.3f")},
-        hide_index=True,
-        on_select=select_row,
-        selection_mode="single-row",
     )

@@ -1,0 +1,50 @@
+"""A table of heads, a row each, in which one can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from pages.parts.atlas.figures import Head
+from pages.shared.show.pictures import show_table
+from pages.shared.show.saving import About
+from pages.shared.state.choices import select_head
+from viz.numbers import Numbers
+
+
+def show_heads(
+    heads: Sequence[Head],
+    columns: Mapping[str, Sequence],
+    key: str,
+    numbers: Mapping[str, Numbers],
+    *,
+    of: About,
+    what: str,
+    column_config: Mapping[str, object],
+) -> None:
+    """Draw a table of heads with columns beside their names; a row chosen selects its head."""
+    import pandas as pd  # takes long
+
+    named = {
+        "kind": [kind for kind, _, _ in heads],
+        "layer": [layer + 1 for _, layer, _ in heads],
+        "head": [head + 1 for _, _, head in heads],
+    }
+
+    def select_row() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(heads):  # else of a model that is gone meanwhile
+            select_head(*heads[rows[0]])
+
+    show_table(
+        pd.DataFrame({**named, **columns}),
+        key,
+        numbers,
+        of=of,
+        what=what,
+        column_config=column_config,
+        hide_index=True,
+        on_select=select_row,
+        selection_mode="single-row",
+    )
