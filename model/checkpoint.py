@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from model.config import TransformerConfig
 from model.replacing import replacing
@@ -16,6 +17,7 @@ from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
 WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
+DRAWING = {"normal_", "uniform_", "kaiming_uniform_"}  # of torch.nn.init and of tensors
 
 
 def save_checkpoint(
@@ -47,6 +49,21 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
     return assemble(config, tokenizer, weights), tokenizer
 
 
+class NothingDrawn(TorchFunctionMode):
+    """Leaves weights that torch would draw at random as their memory was, in one thread.
+
+    What is read from a file right after takes their place.
+    """
+
+    def __torch_function__(
+        self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        """Do what a function of torch does, but for drawing."""
+        if function.__name__ in DRAWING:
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **(kwargs or {}))
+
+
 def assemble(
     config: TransformerConfig, tokenizer: Tokenizer, weights: dict[str, Tensor]
 ) -> Transformer:
@@ -55,7 +72,8 @@ def assemble(
     Raises ValueError if the three do not fit each other.
     """
     refuse_other_vocabulary(config, tokenizer)
-    model = Transformer(config)
+    with NothingDrawn():
+        model = Transformer(config)
     copy_weights(model, weights)
     return model.eval()
 

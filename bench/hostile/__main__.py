@@ -45,7 +45,7 @@ from bench.hostile.strangers import Stranger
 from bench.hostile.tally import Tally, table, try_all
 from model.archive import unpack_checkpoint
 from pages.shared.frame.talk import TALKS
-from pages.shared.link.slides import read_talk
+from pages.shared.link.talk_file import read_talk
 
 FAULTS = (RuntimeError, TimeoutError, OSError)
 BROKE_DOWN = (signal.SIGABRT, signal.SIGSEGV)  # where Rust or C++ got no memory

@@ -34,11 +34,12 @@ except ValueError as error:
 
 
 def load_pages() -> None:
-    """Load the code of the pages, without looking through it for garbage again and again."""
+    """Load the code of the pages, without looking through it for garbage now or later."""
     gc.disable()
     try:
         import_module("pages.parts.pages")
     finally:
+        gc.freeze()
         gc.enable()
 
 

@@ -62,6 +62,14 @@ def test_tied_embeddings_are_stored_once_and_come_back_tied(folder, tokenizer):
     assert again.output.weight is again.encoder.embedding.tokens.weight
 
 
+def test_weights_that_a_file_gives_are_not_drawn_first(folder):
+    before = torch.get_rng_state()
+    model, _ = load_checkpoint(folder)
+    assert torch.get_rng_state().equal(before)
+    tensors = [*model.parameters(), *model.buffers()]
+    assert all(tensor.isfinite().all() for tensor in tensors)
+
+
 def test_a_checkpoint_folder_holds_three_files_and_no_pickle(folder):
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["config.json", "tokenizer.json", "weights.safetensors"]

@@ -7,7 +7,8 @@ import pytest
 
 from model.trace import Site
 from pages.shared.frame import thumbnails
-from pages.shared.link.slides import Slide, read_talk, write_talk
+from pages.shared.link.slides import Slide, write_talk
+from pages.shared.link.talk_file import read_talk
 from tests.pages.apps import (
     address,
     button,

@@ -12,7 +12,8 @@ from pages.parts.talk import boxes, rows
 from pages.shared.frame import talk
 from pages.shared.frame.talk import TALKS, shipped
 from pages.shared.link import address, link
-from pages.shared.link.slides import MOST_SLIDES, Slide, read_talk, write_talk
+from pages.shared.link.slides import MOST_SLIDES, Slide, write_talk
+from pages.shared.link.talk_file import read_talk
 from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address as address_of
 from tests.pages.apps import (

@@ -8,7 +8,7 @@ from pages.parts.talk.boxes import boxes
 from pages.parts.talk.rows import edit, edited, rows
 from pages.shared.deck.file import talk_in
 from pages.shared.frame import saving_talk, talk
-from pages.shared.link.slides import LARGEST_FILE, Slide, copied, read_talk, write_talk
+from pages.shared.link.slides import LARGEST_FILE, Slide, copied, write_talk
 from pages.shared.state.page import Page
 from pages.shared.state.slide import turn_to
 from pages.shared.widgets.choose import choose
@@ -49,6 +49,8 @@ CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
 
 def load() -> None:
     """Take the talk of the uploaded file, or say why that cannot be."""
+    from pages.shared.link.talk_file import read_talk  # takes long
+
     notes = ()
     if file := st.session_state.talk_file:
         try:

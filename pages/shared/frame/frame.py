@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -17,6 +18,11 @@ from pages.shared.state.page import PAGES, Page, alone, enter
 
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = Path(__file__).with_name("frame.css")
+# A picture of one: for an emoji itself, Streamlit would load all that there are.
+ICON = "data:image/svg+xml," + quote(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">'
+    '<text y=".9em" font-size="90">🔦</text></svg>'
+)
 ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
 
 
@@ -24,7 +30,7 @@ def open_page(page: Page) -> None:
     """Draw a page, or the slide that its address names."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
-        page_icon="🔦",
+        page_icon=ICON,
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )

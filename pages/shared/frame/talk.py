@@ -19,7 +19,6 @@ from pages.shared.link.slides import (
     MOST_SLIDES,
     Slide,
     first_pictures,
-    read_talk,
     recognised,
     write_talk,
 )
@@ -54,7 +53,16 @@ NOT_KEPT = (
 @cache
 def shipped(name: str = READY.default) -> tuple[Slide, ...]:
     """Return the slides of a ready talk."""
+    from pages.shared.link.talk_file import read_talk  # takes long
+
     return read_talk((TALKS / f"{name}.json").read_bytes())[0]
+
+
+def read_kept(text: str) -> tuple[Slide, ...]:
+    """Return the slides that the browser has kept; raise ValueError if they are no talk."""
+    from pages.shared.link.talk_file import read_talk  # takes long
+
+    return read_talk(text.encode(), kept=True)[0]
 
 
 def take_ready(name: str | None) -> None:
@@ -256,7 +264,7 @@ def take_up() -> None:
         return  # told twice
     st.session_state.talk_heard = True
     try:
-        found = read_talk(text.encode(), kept=True)[0] if text else ()
+        found = read_kept(text) if text else ()
     except ValueError:
         return
     if is_first:

@@ -21,7 +21,8 @@ from pages.shared.deck.file import (
     script_of,
     talk_in,
 )
-from pages.shared.link.slides import Slide, read_talk, write_talk
+from pages.shared.link.slides import Slide, write_talk
+from pages.shared.link.talk_file import read_talk
 from tests.viz.unpacking import documented, split
 from viz import Chip, attention_lines, head_effects, head_grid, token_strip
 

@@ -13,7 +13,8 @@ from pptx import Presentation
 from pages.shared.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
 from pages.shared.frame import saving_talk
 from pages.shared.frame.talk import shipped
-from pages.shared.link.slides import Slide, read_talk
+from pages.shared.link.slides import Slide
+from pages.shared.link.talk_file import read_talk
 from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
 from tests.viz.unpacking import split
