@@ -18,10 +18,11 @@ from pages.shared.state.page import PAGES, Page, alone, enter
 
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = Path(__file__).with_name("frame.css")
-# A picture of one: for an emoji itself, Streamlit would load all that there are.
+# A lamp and its beam. For an emoji, Streamlit would load the names of all that there are.
 ICON = "data:image/svg+xml," + quote(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">'
-    '<text y=".9em" font-size="90">🔦</text></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
+    '<path fill="#64748b" d="M1 6h6l3-2v8l-3-2H1z"/>'
+    '<path fill="#f5b301" d="M10.8 4.2 15.6 1v14l-4.8-3.2z"/></svg>'
 )
 ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
 
