@@ -44,15 +44,15 @@ class Opening(NamedTuple):
 
 
 def open_on_a_telling_head() -> None:
-    """Choose the first example with an opening, once, for a visitor who has chosen nothing.
+    """Choose an example with an opening, once, for a visitor who has chosen nothing.
 
-    A link is a choice, too.
+    A link is a choice, too. The examples that are known to tell something are tried first.
     """
     if slide() or st.session_state.get("opened"):
         return
     st.session_state.opened = True
     asked = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
-    for sentence in () if asked else models.chosen().examples:
+    for sentence in () if asked else sorted(models.chosen().examples, key=telling_rank):
         if found := opening(ModelRun(sentence).trace):
             open_on(*found[:3])
             lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{found.query + 1}"}
@@ -80,6 +80,13 @@ def opening(trace: Trace) -> Opening | None:
     }
     best = max(found, key=found.get, default=None)
     return best if best and found[best] >= LEAST else None
+
+
+def telling_rank(sentence: str) -> int:
+    """Return the place of the first pair that may tell something of a sentence among all such."""
+    words = sentence.rstrip(".").split()
+    ranks = (rank for rank, pair in enumerate(TELLING) if {*pair} <= {*words})
+    return next(ranks, len(TELLING))
 
 
 def telling_pairs(texts: list[str]) -> Iterator[tuple[int, int]]:

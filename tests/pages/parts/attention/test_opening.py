@@ -1,0 +1,21 @@
+"""What the page Attention opens on."""
+
+import pytest
+
+from pages.parts.attention.opening import opening, telling_rank
+from pages.shared.state.catalog import EXAMPLES, TELLING
+
+
+def test_the_example_that_is_tried_first_tells_something_of_the_shipped_model(shipped):
+    trace = shipped.trace(min(EXAMPLES, key=telling_rank))
+    found, tokens = opening(trace), trace.source_tokens
+    assert found is not None
+    assert (tokens[found.query].text, tokens[found.key].text) in TELLING
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rank"),
+    [("The dog ate because it could.", 0), ("Is it an animal.", 1), ("A dogma.", 2), ("", 2)],
+)
+def test_examples_with_a_pair_that_may_tell_something_come_first(sentence, rank):
+    assert telling_rank(sentence) == rank
