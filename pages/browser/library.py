@@ -18,6 +18,7 @@ VIZ = Path(viz.__file__).parent
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
+PREFIX = "headlight_"  # of what Streamlit calls the parts
 LIBRARY = """
 (() => {
   __CODE__
@@ -39,12 +40,14 @@ export default function load() {
 }
 """
 
-# Draws at once if the library is there already, and else when it comes.
+# Draws at once if the library is there already, and else when it comes. It is the same for all
+# parts, so that the browser has it once.
 LOADER = """
 export default function load(part) {
-  if (window.__NAME__) return window.__NAME__("__PART__", part);
+  const name = part.name.replace("__PREFIX__", "");
+  if (window.__NAME__) return window.__NAME__(name, part);
   let undo;
-  const draw = () => (undo = window.__NAME__("__PART__", part));
+  const draw = () => (undo = window.__NAME__(name, part));
   addEventListener("__NAME__", draw, { once: true });
   return () => {
     removeEventListener("__NAME__", draw);
@@ -71,9 +74,15 @@ def bringer(address: str) -> str:
     return BRINGER.replace("__NAME__", global_name()).replace("__ADDRESS__", address)
 
 
-def loader(name: str) -> str:
-    """Return the script of one part in a page that has the library."""
-    return LOADER.replace("__NAME__", global_name()).replace("__PART__", name)
+@cache
+def loader() -> str:
+    """Return the script of every part in a page that has the library."""
+    return LOADER.replace("__NAME__", global_name()).replace("__PREFIX__", PREFIX)
+
+
+def component_name(part: str) -> str:
+    """Return what Streamlit calls a part."""
+    return PREFIX + part
 
 
 @cache

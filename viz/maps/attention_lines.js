@@ -14,6 +14,7 @@ const ROW = 26; // pixels of one token, and the fewest if that lets all of them 
 const LOWEST_ROW = 18;
 const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows fill the height
 const AROUND = 48; // pixels of the page around the rows
+const CHUNK = 32; // tokens of a column that the browser lays out together, or not while out of view
 const FAINTEST = 0.004; // a thinner line could not be seen
 const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
 const FINEST = 2 ** 24; // parts of a weight that tell which is the stronger
@@ -66,7 +67,12 @@ export function draw(mount) {
     const made = element("div", "column", "", {
       style: `grid-row: 2; grid-column: ${side === "query" ? 1 : 3}`,
     });
-    made.append(...tokens);
+    for (let first = 0; first < tokens.length; first += CHUNK) {
+      const some = tokens.slice(first, first + CHUNK);
+      const chunk = element("div", "chunk", "", { style: `--count: ${some.length}` });
+      chunk.append(...some);
+      made.append(chunk);
+    }
     return made;
   });
   const strip = element("div", "strip");
@@ -80,7 +86,18 @@ export function draw(mount) {
     ...columns,
   );
   const note = element("p", "note");
+  setRow(roomOf(root)); // before hundreds of tokens are laid out with another
   root.replaceChildren(note, sheet);
+
+  /** Set the height of a row, which fills the room beside some pixels for words. */
+  function setRow({ fills, height }, above = 0) {
+    const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
+    const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
+    row = Math.max(lowest, Math.min(highest, fitting));
+    if (sheet.style.getPropertyValue("--row") !== `${row}px`) {
+      sheet.style.setProperty("--row", `${row}px`);
+    }
+  }
 
   /** Beside the other column write the weights of the token shown, and mark the chosen one. */
   function write() {
@@ -90,7 +107,7 @@ export function draw(mount) {
       tokens.forEach((button, index) => {
         const [query, key] = side === "query" ? [index, token?.index] : [token?.index, index];
         const text = opposite ? written(weights[query * keys.length + key]) : "";
-        const weight = button.querySelector(".weight");
+        const weight = side === "query" ? button.firstChild : button.lastChild;
         if (weight.textContent !== text) weight.textContent = text;
         const pressed = String(chosen?.side === side && chosen.index === index);
         if (button.ariaPressed !== pressed) button.ariaPressed = pressed;
@@ -134,15 +151,11 @@ export function draw(mount) {
 
   root.onscroll = () => requestAnimationFrame(render);
   return onRoom(root, () => {
-    const { fills, height } = roomOf(root);
-    root.style.maxHeight = fills || height === Infinity ? "" : `${height}px`;
+    const room = roomOf(root);
+    root.style.maxHeight = room.fills || room.height === Infinity ? "" : `${room.height}px`;
     note.textContent = canvas.style.height = ""; // which else would keep its old height
     canvas.height = 0;
-    const above = root.scrollHeight - strip.clientHeight; // pixels for the words there
-    const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
-    const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
-    row = Math.max(lowest, Math.min(highest, fitting));
-    sheet.style.setProperty("--row", `${row}px`);
+    setRow(room, root.scrollHeight - strip.clientHeight);
     width = Math.max(60, Math.floor(sheet.clientWidth * (3 / 7)));
     const fits = strip.clientHeight <= root.clientHeight;
     const most = MOST_LINES.toLocaleString("en");

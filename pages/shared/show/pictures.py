@@ -15,7 +15,15 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import bringer, global_name, is_of_a_model, library, loader, mounted
+from pages.browser.library import (
+    bringer,
+    component_name,
+    global_name,
+    is_of_a_model,
+    library,
+    loader,
+    mounted,
+)
 from pages.browser.parts import save_menu
 from pages.server.scripts import published
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
@@ -43,8 +51,8 @@ TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # of Plotly, by theme
 @cache
 def component(part: Part) -> Callable:
     """Return the Streamlit side of a browser part, on a page that has the library."""
-    name = f"headlight_{part.name}"
-    return st.components.v2.component(name, html=part.markup(), js=loader(part.name))
+    name = component_name(part.name)
+    return st.components.v2.component(name, html=part.markup(), js=loader())
 
 
 @cache
