@@ -16,6 +16,7 @@ from model.atlas.counting import Count, count_window, merge
 from model.atlas.engine_ray import counts_on_ray
 from model.atlas.looking import search
 from model.atlas.memory import keep_few_kernels
+from model.atlas.own_text import in_words
 from model.atlas.results import finish
 from model.atlas.saving import COUNT, load_count, save_count
 from model.library.loading import load_model
@@ -175,7 +176,7 @@ def part_of(text: str) -> tuple[int, int]:
 
 def nothing_in(path: Path, count: Count) -> str:
     """Return why there is nothing to count in a file."""
-    became = "; ".join(f"{lines} lines: {what}" for what, lines in count.lines.items() if lines)
+    became = in_words(count.lines)
     return f"{path} has no line of text to count{f' ({became})' if became else ', as it is empty'}."
 
 
@@ -191,9 +192,8 @@ def check_about(count: Count, about: dict[str, object], folder: Path) -> None:
 def tell(count: Count) -> None:
     """Print how many sentences were counted, and what became of other lines."""
     print(f"{count.sentences} sentences counted")
-    for what, lines in sorted(count.lines.items()):
-        if what != "counted" and lines:
-            print(f"  {lines} lines: {what}")
+    if became := in_words(count.lines):
+        print(f"  {became}")
 
 
 def print_search(reader: Reader, count: Count, word: str) -> None:

@@ -103,8 +103,8 @@ def test_what_is_written_says_what_it_means(text, tmp_path, atlas, capsys):
     assert atlas("--text", text, "--output", tmp_path, "--effects", 4) is None
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "319 sentences counted"
-    assert "  1 lines: empty" in told
-    assert any(line.endswith(f" lines: {CUT}") for line in told)
+    assert any(line.startswith("  1 line: empty; ") for line in told)
+    assert any(f" lines: {CUT}" in line for line in told)
     data = json.loads((tmp_path / "atlas.json").read_text("utf-8"))
     assert [one["name"] for one in data["statistics"]] == [one.name for one in ALL]
     assert np.shape(data["kinds"]["cross"]["figures"]["entropy"]["mean"]) == (2, 4)
