@@ -41,6 +41,7 @@ def attend(
         masked_scores = scores
         weights = torch.softmax(scores, dim=-1)
     else:
+        visible = visible.to(scores.device)  # an edit without a mask is still where it was made
         masked_scores = scores.masked_fill(~visible, -torch.inf)
         weights = softmax_of_visible(masked_scores, visible)
     if edit.weights is not None:

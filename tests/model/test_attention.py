@@ -269,3 +269,11 @@ def test_if_the_given_others_are_its_own_nothing_changes(parts):
     query, key, value = (part[:1, :, :QUERIES] for part in parts)
     record = attend(query, key, value, edit=AttentionEdit(others=Others(key, value)))
     assert_close(record.heads, attend(query, key, value).heads)
+
+
+def test_an_edit_made_on_the_cpu_closes_cells_on_another_device():
+    block = torch.zeros(5, 5, dtype=torch.bool)
+    query, key = (torch.zeros(1, 2, count, 4, device="meta") for count in (1, 5))
+    for mask in None, torch.ones(1, 1, 1, 5, dtype=torch.bool, device="meta"):
+        record = attend(query, key, key, mask, AttentionEdit(block=block), first_query=4)
+        assert record.weights.device.type == "meta"
