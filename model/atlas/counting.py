@@ -6,7 +6,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import inf
 
 import numpy as np
@@ -297,7 +296,6 @@ def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
     return {name: torch.from_numpy(flag) for name, flag in flags.items()}
 
 
-@lru_cache(maxsize=65_536)
 def is_punctuation(text: str) -> bool:
     """Return whether a token is signs alone, such as a comma or quotes."""
     signs = text.strip()

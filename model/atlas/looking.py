@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf
@@ -20,7 +19,6 @@ from model.reader import Reader
 from model.tokens import Token
 from model.trace import Kind, Trace
 
-LETTER, NEVER = r"[^\W_]", r"[^\s\S]"  # a letter or digit, and what no sign is
 SEARCHED = 20  # sentences at most
 TRIED = 5 * SEARCHED  # read at most; not all have as a token what stands in their text
 
@@ -129,10 +127,15 @@ def search(
 def stands_in(line: Line, wanted: str) -> bool:
     """Return whether a text, in small letters, stands in a line as no part of a longer word."""
     text = f"{line.text}\t{line.second or ''}".casefold()
-    if not (wanted and wanted in text):
-        return False
-    before, after = (LETTER if end.isalnum() else NEVER for end in (wanted[0], wanted[-1]))
-    return re.search(f"(?<!{before}){re.escape(wanted)}(?!{after})", text) is not None
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        end = at + len(wanted)
+        longer_before = wanted[0].isalnum() and text[at - 1 : at].isalnum()
+        longer_after = wanted[-1].isalnum() and text[end : end + 1].isalnum()
+        if not (longer_before or longer_after):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:

@@ -1,9 +1,12 @@
 """Searching the sentences kept."""
 
+import sys
+
 import pytest
 
 from model import load
 from model.atlas.corpus import Line
+from model.atlas.counting import is_punctuation
 from model.atlas.looking import SEARCHED, TRIED, search, stands_in
 
 
@@ -24,6 +27,14 @@ from model.atlas.looking import SEARCHED, TRIED, search, stands_in
 def test_a_word_is_no_part_of_a_longer_one(wanted, text, found):
     assert stands_in(Line(0, text), wanted) == found
     assert stands_in(Line(0, "-", text), wanted) == found
+
+
+def test_a_word_that_was_looked_for_is_kept_nowhere():
+    word = "".join(["a", " word"])
+    held = sys.getrefcount(word)
+    assert stands_in(Line(0, "This is a word."), word)
+    assert not is_punctuation(word)
+    assert sys.getrefcount(word) == held
 
 
 def test_few_sentences_are_read_of_many(monkeypatch):
