@@ -13,7 +13,7 @@ PNG = "data:image/png;base64,"
 MOST_FRAMES = 240
 MOST_BYTES = 40_000_000  # of all frames together, as they come
 MOST_DOTS = 4_000_000  # of a frame
-MOST_DOTS_IN_ALL = 400_000_000
+MOST_DOTS_IN_ALL = 200_000_000  # each takes a byte of memory
 SLOWEST, FASTEST = 10_000, 20  # milliseconds of a step
 
 
@@ -31,36 +31,40 @@ def to_gif(asked: Mapping[str, Any]) -> bytes:
     if sum(map(len, frames)) > MOST_BYTES:
         raise ValueError("The film is too large for a GIF: save it as WEBM.")
     try:
-        return put_together([opened(frame) for frame in frames], asked)
+        return put_together(frames, asked)
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValueError("A step of the film is no picture.") from error
 
 
-def put_together(pictures: Sequence[Image.Image], asked: Mapping[str, Any]) -> bytes:
-    """Return pictures of one size as a GIF; raises ValueError for others, or too large ones."""
-    width, height = pictures[0].size
-    if {picture.size for picture in pictures} != {(width, height)}:
+def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
+    """Return frames of one size as a GIF; raises ValueError for others, or too large ones.
+
+    The dots of one frame at a time are held, three bytes each.
+    """
+    first_size, *sizes = (opened(frame).size for frame in frames)
+    if set(sizes) - {first_size}:
         raise ValueError("The steps of the film differ in size.")
-    if width * height > MOST_DOTS or width * height * len(pictures) > MOST_DOTS_IN_ALL:
+    width, height = first_size
+    if width * height > MOST_DOTS or width * height * len(frames) > MOST_DOTS_IN_ALL:
         raise ValueError("The film is too large for a GIF: save it as WEBM.")
     step = bounded(asked.get("milliseconds"), FASTEST, SLOWEST)
-    times = [step] * (len(pictures) - 1) + [step * bounded(asked.get("last"), 1, 4)]
-    shown = [picture.convert("RGB") for picture in pictures]
-    palette = in_one(shown).quantize(256)  # for all, so that what stays the same keeps its colours
+    times = [step] * (len(frames) - 1) + [step * bounded(asked.get("last"), 1, 4)]
+    # For all, so that what stays the same keeps its colours.
+    palette = in_one(frames, width, height).quantize(256)
     first, *others = (
-        picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in shown
+        drawn(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames
     )
     file = io.BytesIO()
     first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
     return file.getvalue()
 
 
-def in_one(pictures: Sequence[Image.Image]) -> Image.Image:
-    """Return a picture with the colours of some, as dots of each."""
-    width, height = (max(1, size // 4) for size in pictures[0].size)
-    found = Image.new("RGB", (width, height * len(pictures)))
-    for place, picture in enumerate(pictures):
-        small = picture.resize((width, height), Image.Resampling.NEAREST)
+def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
+    """Return a picture with the colours of frames of one size, as dots of each."""
+    width, height = (max(1, size // 4) for size in (width, height))
+    found = Image.new("RGB", (width, height * len(frames)))
+    for place, frame in enumerate(frames):
+        small = drawn(frame).resize((width, height), Image.Resampling.NEAREST)
         found.paste(small, (0, height * place))
     return found
 
@@ -69,6 +73,11 @@ def opened(frame: str) -> Image.Image:
     """Return a frame whose size is known and whose dots are not read yet."""
     data = base64.b64decode(frame[len(PNG) :], validate=True)
     return Image.open(io.BytesIO(data), formats=["PNG"])
+
+
+def drawn(frame: str) -> Image.Image:
+    """Return the dots of a frame."""
+    return opened(frame).convert("RGB")
 
 
 def bounded(value: object, least: int, most: int) -> int:
