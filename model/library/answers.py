@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from model.library.pieces import Piece, whole_words
 from model.reader import Objective, Question
 from model.trace import Site, Trace
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
 
 Head = Literal["next token", "masked words", "class", "span"]
 
@@ -29,6 +32,13 @@ class Answer(NamedTuple):
     end: int
     text: str  # its words with spaces between them
     probability: float  # of this beginning times that of this end
+
+
+def class_labels(config: PreTrainedConfig) -> list[str]:
+    """Return the classes that a head chooses one of; none if each is a yes or no of its own."""
+    if config.problem_type == "multi_label_classification":
+        return []
+    return [config.id2label[index] for index in range(config.num_labels)]
 
 
 class Answers:

@@ -12,7 +12,7 @@ from torch import Tensor
 from model.decoding.steps import Decoding
 from model.decoding.strategies import Strategy
 from model.device import best_device
-from model.library.answers import Answering, Answers, masked
+from model.library.answers import Answering, Answers, class_labels, masked
 from model.library.bert import Bert, bert_config, build_bert
 from model.library.files import check_files, read_config, read_tokenizer, read_weights
 from model.library.hub import Progress, fetch
@@ -302,10 +302,3 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     tokenizer = read_tokenizer(folder, config)
     model = build_bert(config, read_weights(folder), name)
     return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))
-
-
-def class_labels(config: PreTrainedConfig) -> list[str]:
-    """Return the classes that a head chooses one of; none if each is a yes or no of its own."""
-    if config.problem_type == "multi_label_classification":
-        return []
-    return [config.id2label[index] for index in range(config.num_labels)]

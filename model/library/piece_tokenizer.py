@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 TEXTS = ("text", "text_pair", "text_target")  # options of a tokenizer's call
+NO_PADDING = "This model has no token for padding."
 
 
 class PieceTokenizer(Vocabulary):
@@ -148,7 +149,7 @@ class PieceTokenizer(Vocabulary):
         if length > self.max_tokens:
             raise ValueError(f"Cannot pad to {length} tokens: the model takes {self.max_tokens}.")
         if self.pad_id is None:
-            raise ValueError("This model has no token for padding.")
+            raise ValueError(NO_PADDING)
         last = pieces[-1]
         return pieces + [
             Piece(self.pad_id, self.tokenizer.pad_token, last.end, last.end, last.word + 1 + place,

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
-from model.library.answers import Answering, Answers, Head
+from model.library.answers import Answering, Answers, Head, class_labels
 from model.library.attachment import Attachment, Parity
 from model.library.calls import Calls, attention_edits
 from model.library.decoder_modules import decoder_states, listening
-from model.library.piece_tokenizer import PieceTokenizer
+from model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from model.library.pieces import Piece
 from model.library.writing import Writer
 from model.reader import Ability, Shape
@@ -53,7 +53,8 @@ class TransformersReader(Answering):
         self.writer = Writer(model, tokens, attached)
         self.shape = Shape(attached.kinds, tokens.max_tokens)
         self.calls = Calls(model, tokens, attached)
-        self.answers = Answers(head, tokens, model.config.id2label or {}, self.writer.end_ids)
+        classes = dict(enumerate(class_labels(model.config)))
+        self.answers = Answers(head, tokens, classes, self.writer.end_ids)
         self.missing = self.what_is_missing()
 
     @property
@@ -74,6 +75,8 @@ class TransformersReader(Answering):
             missing["write"] = "This model has no head that writes."
         if not self.reads_source or not self.tokens.takes_pairs:
             missing["read a pair"] = "This model reads one text at a time."
+        if self.tokens.pad_id is None:
+            missing["pad"] = NO_PADDING
         if self.answers.head != "masked words" or self.tokens.mask_id is None:
             missing["mask words"] = "This model has not learned to fill in hidden words."
         if any(self.heads_to_stream(site) is None for site in self.shape.sites):
@@ -97,6 +100,8 @@ class TransformersReader(Answering):
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
         """Return whether there is more text than the model reads."""
+        if not self.reads_source:
+            return len(self.writer.prompt(text)) > self.tokens.max_tokens
         return self.tokens.is_cut(text, second)
 
     @torch.inference_mode()

@@ -8,6 +8,7 @@ from torch.testing import assert_close
 
 from model.library.pieces import whole_words
 from model.library.transformers_loading import LONGEST, load_transformers_reader
+from model.library.transformers_reader import TransformersReader
 from model.reader import ABILITIES, Shape
 from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 from tests.model.library.conftest import END, FOLDERS, PAD
@@ -110,6 +111,7 @@ def test_a_reader_says_what_it_has_and_lacks(name, load):
     assert ("read a pair" in reader.missing) == (name not in ENCODERS)
     assert ("mask words" in reader.missing) == (name not in MASKED)
     assert not {"open cells", "take apart", "add up heads"} & set(reader.missing)
+    assert ("pad" in reader.missing) == (reader.tokens.pad_id is None)
     assert max(reader.parity.outputs, reader.parity.weights) < 1e-5
 
 
@@ -325,6 +327,15 @@ def test_questions_are_about_what_a_head_chooses(load):
     assert reader.objective(trace).ids == (read[2].id, read[4].id)
     assert reader.questions(reader.trace(TEXT)) == []
     assert reader.objective(reader.trace(TEXT)) is None
+
+
+def test_labels_that_are_each_a_yes_or_no_are_no_choice(load, monkeypatch):
+    reader = load("classes")
+    monkeypatch.setattr(reader.model.config, "problem_type", "multi_label_classification")
+    again = TransformersReader("labels", reader.model, reader.tokens, "class", reader.attached)
+    trace = again.trace(TEXT)
+    assert list(again.questions(trace)) == []
+    assert again.objective(trace) is None
 
 
 def test_questions_about_classes_and_answers(load):

@@ -327,6 +327,16 @@ def test_a_prompt_stands_in_the_chat_template(chatting):
     assert plain.begun == chatting.tokens.read(TEXT)
 
 
+def test_a_prompt_is_cut_with_its_chat_template(chatting):
+    word = " cat"
+    most = chatting.tokens.max_tokens
+    for count in (1, most - 2, most + 1):
+        text = word * count
+        assert chatting.is_cut(text) == (len(chatting.writer.prompt(text)) > most)
+    assert len(chatting.tokens.read(word * (most - 2))) <= most
+    assert chatting.is_cut(word * (most - 2))
+
+
 def test_a_template_that_does_not_take_a_text_says_so(chatting, monkeypatch):
     template = "{{ raise_exception('Roles must alternate.') }}"
     monkeypatch.setattr(chatting.tokens.tokenizer, "chat_template", template)
