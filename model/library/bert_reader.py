@@ -26,7 +26,7 @@ from model.tokens import Token
 from model.trace import Kind, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerBase
 
 NO_HEAD = (
     "This checkpoint was saved without the masked-word head, so it cannot predict words. Choose "
