@@ -97,7 +97,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
         large_heatmap(*drawn, of=of, what=what, **cells)
     entry = models.chosen()
-    st.caption(reading_of(kind, head, entry.source, entry.target, view.row_words))
+    sides = {"source": entry.source, "target": entry.target}
+    st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
     if layer in SUMMARIES:
         st.caption(f"{LAYER_SUMMARIES[layer]} {NUMBERS_ALONE}")
     if "own layers" not in run.reader.missing:

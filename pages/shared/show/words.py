@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from model.masks import Method
 from model.tokens import Token
 from model.trace import Kind
 from pages.shared.state.catalog import ONE_SIDE
+from viz.numbers import number_text
 
 HOW_TO_READ = {
     "heatmap": (
@@ -31,11 +34,11 @@ HOW_TO_READ = {
 
 KIND_WORDS: dict[Kind, str] = {
     "encoder": (
-        "Encoder self-attention: every {source}token looks at every {source}token, to the left "
-        "and to the right."
+        "Encoder self-attention: each {source}token looks at {source}tokens to its left and to "
+        "its right."
     ),
     "decoder": (
-        "Masked self-attention: every {target}token looks at itself and at earlier {target}"
+        "Masked self-attention: each {target}token looks at itself and at earlier {target}"
         "tokens. The later ones are blocked, because when the decoder writes they do not exist yet."
     ),
     "cross": (
@@ -57,9 +60,8 @@ ROW_WORDS = {  # what a decoder's row is called
 }
 
 SUMMARY_WORDS = {
-    "mean": " Shown: the mean of the layer's heads; its rows still sum to 1.",
-    "max": " Shown: the largest weight of the layer's heads, cell by cell; "
-    "its rows sum to more than 1.",
+    "mean": " Shown: the mean of the layer's heads.",
+    "max": " Shown: the largest weight of the layer's heads, cell by cell.",
 }
 
 MASK_WORDS = {
@@ -161,18 +163,32 @@ def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
     )
 
 
-def reading_of(kind: Kind, head: int | str, source: str, target: str, row: str) -> str:
-    """Return what a kind of attention and a head show, in plain words about the named sides.
+def reading_of(
+    kind: Kind, head: int | str, weights: np.ndarray, *, source: str, target: str, row: str
+) -> str:
+    """Return what the weights drawn (Q, K) of a head show, in plain words about the named sides.
 
     `row` says what a decoder's row is called, by the keys of `ROW_WORDS`.
     """
-    words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, " Every row sums to 1.")
+    words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, "") + sums_of(weights)
     if kind != "encoder":
         words += ROW_WORDS[row]
     named = {"source": source, "target": target}
     return words.format(
         **{side: "" if name == ONE_SIDE else f"{name} " for side, name in named.items()}
     )
+
+
+def sums_of(weights: np.ndarray) -> str:
+    """Return what the rows of weights (Q, K) sum to: 1, but for what a sink takes or is not drawn.
+
+    The largest of several heads or layers sum to more.
+    """
+    sums = weights.sum(axis=-1)
+    if np.allclose(sums, 1, atol=1e-3):
+        return " Every row sums to 1."
+    least, most = (number_text(float(one), decimals=2) for one in (sums.min(), sums.max()))
+    return f" The rows sum to {least}." if least == most else f" The rows sum to {least} to {most}."
 
 
 def notes(tokens: Sequence[Token], cut: bool = False, finished: bool = True) -> list[str]:

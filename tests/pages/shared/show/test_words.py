@@ -1,11 +1,13 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from model.tokens import Token
 from pages.shared.show.words import formula, notes, reading_of
 
-SIDES = "English", "French"
+SIDES = {"source": "English", "target": "French"}
+ROWS = np.eye(2)
 END = Token(3, "<end>", 2, 2)
 
 
@@ -57,21 +59,26 @@ def test_the_formula_names_where_queries_and_keys_come_from(kind, query, key):
     assert text.count("{") == text.count("}")
 
 
-def test_only_the_maximum_says_that_rows_do_not_sum_to_one():
-    assert "sum to more than 1" in reading_of("encoder", "max", *SIDES, row="writes")
-    assert "row sums to 1" in reading_of("encoder", 2, *SIDES, row="writes")
-    assert "still sum to 1" in reading_of("encoder", "mean", *SIDES, row="writes")
+def test_what_rows_sum_to_is_said_of_the_numbers_drawn():
+    whole = np.full((2, 4), 0.25)
+    assert "Every row sums to 1." in reading_of("encoder", 2, whole, **SIDES, row="writes")
+    assert "Every row sums to 1." in reading_of("encoder", "mean", whole, **SIDES, row="writes")
+    largest = np.array([[0.5, 1.0], [0.9, 0.9]])
+    words = reading_of("encoder", "max", largest, **SIDES, row="writes")
+    assert "The rows sum to 1.50 to 1.80." in words
+    beside_a_sink = np.array([[0.5, 0.0], [0.2, 0.3]])
+    assert "The rows sum to 0.50." in reading_of("encoder", 2, beside_a_sink, **SIDES, row="read")
 
 
 @pytest.mark.parametrize("kind", ["cross", "decoder"])
 def test_decoder_rows_are_said_to_name_what_is_read_and_written(kind):
-    assert "just read → the one it then writes." in reading_of(kind, 0, *SIDES, row="writes")
-    assert "it is made to write next" in reading_of(kind, 0, *SIDES, row="made to write")
-    assert "→" not in reading_of("encoder", 0, *SIDES, row="writes")
+    assert "just read → the one it then writes." in reading_of(kind, 0, ROWS, **SIDES, row="writes")
+    assert "it is made to write next" in reading_of(kind, 0, ROWS, **SIDES, row="made to write")
+    assert "→" not in reading_of("encoder", 0, ROWS, **SIDES, row="writes")
 
 
 def test_a_decoder_alone_begins_with_the_text():
-    words = reading_of("decoder", 0, "text", "text", row="read")
+    words = reading_of("decoder", 0, ROWS, source="text", target="text", row="read")
     assert words.endswith("used to choose the next one.")
     assert "→" not in words
-    assert "every token looks at itself and at earlier tokens" in words
+    assert "each token looks at itself and at earlier tokens" in words
