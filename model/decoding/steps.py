@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from model.decoding.search import Expansion
 from model.decoding.strategies import Strategy
-from model.tokens import END_ID, Token
+from model.tokens import Token
 from model.trace import Kind, Site
 
 # From a text, all tokens read before and in it, and an id: the text with one more token, and that.
@@ -40,12 +40,6 @@ class Writing:
 @dataclass(frozen=True)
 class Translation(Writing):
     """A source sentence and its translation by a model of this project."""
-
-    @property
-    def unread(self) -> str:
-        """The end of a sentence that was longer than the model can take."""
-        end = next(token for token in self.source_tokens if token.id == END_ID)
-        return self.source[end.start :].strip()
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from model.library.word_pieces import WordPieces
 from model.reader import Ability, Shape
 from model.stream import DecoderStream
 from model.tokens import Token
-from model.trace import Kind, Run, RunEdits, Site, Trace
+from model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -58,8 +58,6 @@ class BertReader(Answering):
     `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a head
     that chooses one. Raises LoadingError if the tokenizer does not fit the model.
     """
-
-    kinds: tuple[Kind, ...] = ("encoder",)  # of attention
 
     def __init__(
         self,

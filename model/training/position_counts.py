@@ -50,7 +50,7 @@ def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
 
 
 def load_position_counts(path: Path) -> dict[Side, list[int]]:
-    """Read the counts that `save_reach` wrote."""
+    """Read the counts that `save_position_counts` wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {side: [int(row[side]) for row in rows] for side in ("encoder", "decoder")}

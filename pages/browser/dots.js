@@ -18,7 +18,7 @@ export async function pngOf(canvas) {
 }
 
 /** An SVG as an image, with the fonts that the page has loaded. */
-export async function imageOf(svg) {
+async function imageOf(svg) {
   const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
   fonts.textContent = await fontFaces(svg);
   const text = new XMLSerializer().serializeToString(svg);
