@@ -11,6 +11,7 @@ from torch import Tensor
 
 StrategyName = Literal["greedy", "beam", "sample"]
 STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
+LEAST_TEMPERATURE = 1e-30  # smaller ones are 0 in single precision
 
 # From the log-probabilities of R prefixes (R,), those of their next tokens (R, V), and how many
 # texts are still wanted, to candidates, best first: their rows, ids and log-probabilities (C,).
@@ -107,7 +108,8 @@ def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tens
     `top_p` keeps the most likely that together reach that probability (Holtzman et al. 2020,
     "The Curious Case of Neural Text Degeneration").
     """
-    scores = scores / temperature
+    scores = scores - scores.amax(dim=-1, keepdim=True)  # else a small temperature gives infinity
+    scores = scores / max(temperature, LEAST_TEMPERATURE)
     if 0 < top_k < scores.size(-1):
         least = scores.topk(top_k).values[:, -1:]
         scores = scores.masked_fill(scores < least, -torch.inf)

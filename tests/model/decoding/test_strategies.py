@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from torch.nn import functional as F
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from model.decoding.search import NEVER_WRITTEN, decode
@@ -88,7 +89,15 @@ def test_narrowing_is_that_of_transformers(temperature, top_k, top_p):
         expected = TopKLogitsWarper(top_k)(None, expected)
     if top_p < 1:
         expected = TopPLogitsWarper(top_p)(None, expected)
-    torch.testing.assert_close(narrow(scores, temperature, top_k, top_p), expected)
+    found = narrow(scores, temperature, top_k, top_p).log_softmax(dim=-1)
+    torch.testing.assert_close(found, expected.log_softmax(dim=-1))
+
+
+def test_the_smallest_temperature_draws_the_likeliest():
+    scores = torch.randn(6, 30, generator=torch.Generator().manual_seed(7))
+    scores[:, 4] = -torch.inf
+    drawn = narrow(scores, 1e-300, 0, 0.9).softmax(dim=-1)
+    torch.testing.assert_close(drawn, F.one_hot(scores.argmax(dim=-1), 30).float())
 
 
 @pytest.mark.parametrize(
