@@ -11,7 +11,7 @@ from pages.shared.state.page import PAGES, Page
 
 PARAMETER = "workshop"  # in an address
 CLICKS, BUTTONS = "clicks", "buttons"  # controls that are no choice of a page
-LONGEST = 600  # characters
+LONGEST = 4_000  # characters; all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 
 
@@ -39,7 +39,9 @@ def read(text: str) -> Lesson:
 
     Raises ValueError for a text that makes no sense, or a page or control that there is not.
     """
-    pages, _, controls = text[:LONGEST].partition(":")
+    if len(text) > LONGEST:
+        raise ValueError(f"What is open is said in at most {LONGEST:,} characters.")
+    pages, _, controls = text.partition(":")
     for names in filter(None, (pages, controls)):
         if not NAMES.fullmatch(names):
             raise ValueError(f"{names[:40]} is no list of names with commas between them.")

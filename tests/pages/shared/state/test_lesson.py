@@ -38,6 +38,15 @@ def test_what_makes_no_sense_is_refused(text):
         read(text)
 
 
+def test_all_controls_of_a_page_can_be_named():
+    for page in PAGES.values():
+        controls = [choice.key for choice in page.linked]
+        lesson = Lesson((page.key,), (*controls, CLICKS, BUTTONS))
+        assert read(write(lesson)) == lesson
+    with pytest.raises(ValueError, match="at most 4,000 characters"):
+        read("heads:" + "sentence," * 1_000)
+
+
 @given(st.text())
 def test_any_text_is_read_or_refused(text):
     try:
