@@ -82,7 +82,8 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     check_tokens(clean, other)
     objective = run.reader.objective(clean) if own is None else what_was_written(clean, own)
     rows = list(objective.rows)
-    likeliest = [trace.logits[0, rows].topk(LIKELIEST).indices.tolist() for trace in (clean, other)]
+    kept = min(LIKELIEST, clean.logits.size(-1))
+    likeliest = [trace.logits[0, rows].topk(kept).indices.tolist() for trace in (clean, other)]
     first, second = (log_probabilities(trace.logits, objective)[0] for trace in (clean, other))
     found = zip(objective.ids, likeliest[1], strict=True)
     apart = (place for place, (token, best) in enumerate(found) if best[0] != token)

@@ -6,6 +6,7 @@ import pytest
 from model.edits import Edits
 from model.insight.patching import Answers
 from model.trace import Site
+from pages.shared.runs import patching
 from pages.shared.runs.patching import patched, patched_tokens, two_texts
 from pages.shared.runs.run import ModelRun, written
 
@@ -35,6 +36,12 @@ def test_both_texts_are_followed_by_what_was_written_after_the_first(answers):
     likeliest = [best[0] for best in texts.likeliest[1]]
     assert likeliest[:place] == list(texts.written.ids[:place])
     assert likeliest[place] != texts.written.ids[place]
+
+
+def test_a_vocabulary_may_be_smaller_than_what_is_kept(monkeypatch):
+    monkeypatch.setattr(patching, "LIKELIEST", 100_000)
+    texts = two_texts(RUN, CHANGED)
+    assert len(texts.likeliest[0][0]) == RUN.trace.logits.size(-1)
 
 
 def test_if_none_is_apart_it_is_the_one_that_is_furthest_from_as_likely(answers):
