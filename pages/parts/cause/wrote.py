@@ -191,7 +191,7 @@ def draw(run: ModelRun) -> None:
     pair = choose_pair(run)
     found = attributed(run, pair.step.row, pair.step.token, pair.other)
     place = selected(found)
-    asked = f"“{pair.step.text}” against “{pair.text}”, token {pair.step.row + 1} written"
+    asked = f"written word {pair.step.label}, against “{pair.text}”"
     of = about_run(run, place=asked)
     left, right = st.columns(2, gap="medium")
     with left:
