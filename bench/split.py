@@ -21,7 +21,10 @@ the server takes about 10 ms for a head, 20 for a cell or a head off, half of th
 page's main thread, which is busy from the first of them to the pictures: React goes through the
 tree of some 60 elements, in place of 6, when a run begins, when its messages come and when it ends,
 and a frame is painted in between. Sending all messages of a run at once, and leaving out the whole
-sidebar, spare less than a tenth each; Python's and Streamlit's intervals nothing.
+sidebar, spare less than a tenth each; Python's and Streamlit's intervals nothing. An element that
+stays as it is costs the page, with each click, 0.03 to 0.3 ms (text, a button, a box), 0.5 to 0.6
+(one of our parts, a heading, a switch) or 0.8 to 1.2 (a popover, a pair of columns). Masks with a
+quarter fewer elements, three of the four stages among them, answers an eighth sooner.
 """
 
 from __future__ import annotations
