@@ -27,7 +27,7 @@ class Anatomy:
     key_heads: int | None  # how many keys and values the heads share, if each has not its own
     query: Tensor  # (D,)
     key: Tensor  # (D,)
-    value: Tensor  # (D,)
+    value: Tensor  # (Dv,) with latent attention narrower than queries and keys
     products: Tensor  # (D,) query times key, number by number
     scale: float  # that their sum was multiplied by
     score_bias: Tensor | None  # (K,) added to the scaled sums, for the distances of keys
@@ -36,10 +36,10 @@ class Anatomy:
     masked_scores: Tensor  # (K,)
     sink: float | None  # one more score in the softmax, which stands for no key
     weights: Tensor  # (K,)
-    weighted_values: Tensor  # (K, D), each value times its weight
+    weighted_values: Tensor  # (K, Dv), each value times its weight
     gate: float
-    head: Tensor  # (D,) their sum times the gate
-    heads: Tensor  # (H, D), concatenated for the output projection
+    head: Tensor  # (Dv,) their sum times the gate
+    heads: Tensor  # (H, Dv), concatenated for the output projection
     contributions: Tensor | None  # (H, d_model): what each adds by its part of that projection
     bias: Tensor | None  # (d_model,) of the projection
     residual: ResidualRecord | None  # of the whole block, for all positions
@@ -78,8 +78,8 @@ def take_apart(weight: Weight) -> Anatomy:
     site, head, query, key = weight.site, weight.head, weight.query, weight.key
     inputs, memory = read_at(trace, site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
-    heads = record.heads[0, :, query]  # (H, D)
-    parts = reader.heads_to_stream(site)  # (H, D, d_model)
+    heads = record.heads[0, :, query]  # (H, Dv)
+    parts = reader.heads_to_stream(site)  # (H, Dv, d_model)
     own = "own layers" not in reader.missing
     scale = weight.edit.scale if record.scale is None else record.scale
     bias = None if record.bias is None else record.bias.expand_as(record.scores)

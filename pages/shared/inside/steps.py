@@ -27,7 +27,11 @@ from viz.numbers import number_text
 LARGEST = 5  # contributors that are framed
 VALUES_SHOWN = 6  # keys with rows of their own
 # What pictures are called that do not show the whole of their step.
-NAMES = {"story-heads": "Heads side by side", "story-contributions": "What each head adds"}
+NAMES = {
+    "story-value": "Value",
+    "story-heads": "Heads side by side",
+    "story-contributions": "What each head adds",
+}
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,10 @@ def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
 def projections(part: Anatomy) -> Step:
     """Return the step from what is read to query, key and value."""
     rows = [row("query", part.query), row("key", part.key), row("value", part.value)]
+    groups = {"story-projections": rows}
+    if len(part.value) != len(part.query):
+        groups = {"story-projections": rows[:2], "story-value": rows[2:]}
+    pictures = {key: vector_rows(group) for key, group in groups.items()}
     title, words = STEPS["projections"]
     if part.rotated:
         words += f" {STEPS['rotated']}"
@@ -136,7 +144,7 @@ def projections(part: Anatomy) -> Step:
         width, d_model = len(part.query), len(part.query_input)
         shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
         formula += rf" \qquad {shapes}"
-    return Step(title, words, formula, {"story-projections": vector_rows(rows)})
+    return Step(title, words, formula, pictures)
 
 
 def dot_product(part: Anatomy) -> Step:
@@ -234,7 +242,7 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
 
 def all_heads(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the outputs of all heads to what the block computes."""
-    width, d_model = len(part.query), part.contributions.size(-1)
+    width, d_model = len(part.head), part.contributions.size(-1)
     this = range(weight.head * width, (weight.head + 1) * width)
     rows = [
         row(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)

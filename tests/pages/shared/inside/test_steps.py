@@ -12,8 +12,16 @@ from pages.shared.runs.inside import taken_apart
 from pages.shared.runs.run import ModelRun
 from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import LIBRARY
+from tests.model.library.conftest import SIZE, save_model
 from tests.pages.sessions import end, session
+from tests.viz.unpacking import split
 
+LATENT = SIZE | {
+    "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4,
+    "qk_nope_head_dim": 6, "v_head_dim": 5, "n_routed_experts": 4, "n_group": 1, "topk_group": 1,
+    "num_experts_per_tok": 1, "moe_intermediate_size": 12, "first_k_dense_replace": 1,
+    "n_shared_experts": 1, "head_dim": 4,
+}  # fmt: skip
 RUN = ModelRun("I love my cat.", model="en-fr-learned")
 WEIGHT = Weight(RUN, Site("cross", 1), 2, 1, 3)
 
@@ -87,3 +95,16 @@ def test_shared_and_rotated_keys_are_told(transformers_folders):
     assert "4 heads have 2 keys and values" in words
     assert "rotation" not in steps_of(WEIGHT)[1].words
     assert "shared" not in steps_of(WEIGHT)[1].words
+
+
+def test_values_narrower_than_queries_stand_apart(tmp_path, pairs):
+    texts = [text for pair in pairs for text in pair]
+    save_model(tmp_path, texts, "DeepseekV3ForCausalLM", "DeepseekV3Config", LATENT, None)
+    weight = weight_in(tmp_path, Site("decoder", 1))
+    steps, part = {step.title: step for step in steps_of(weight)}, taken_apart(weight)
+    assert (len(part.query), len(part.value)) == (10, 5)
+    first, *_, last = steps.values()
+    assert [*first.pictures] == ["story-projections", "story-value"]
+    header, _ = split(last.pictures["story-heads"].data)
+    assert header["marked"] == [5, 6, 7, 8, 9], "the second head"
+    assert r"(1\times 20)(20\times 16)" in last.formula
