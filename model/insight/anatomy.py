@@ -82,7 +82,8 @@ def take_apart(weight: Weight) -> Anatomy:
     parts = reader.heads_to_stream(site)  # (H, Dv, d_model)
     own = "own layers" not in reader.missing
     scale = weight.edit.scale if record.scale is None else record.scale
-    bias = None if record.bias is None else record.bias.expand_as(record.scores)
+    # T5's cross-attention has no table of distances, and adds zeros.
+    has_bias = record.bias is not None and bool(record.bias.any())
     return Anatomy(
         query_input=None if inputs is None else inputs[0, query],
         key_input=None if memory is None else memory[0, key],
@@ -93,7 +94,7 @@ def take_apart(weight: Weight) -> Anatomy:
         value=record.value[0, head, key],
         products=queries[query] * keys[key],
         scale=width**-0.5 if scale is None else scale,
-        score_bias=None if bias is None else bias[0, head, query],
+        score_bias=record.bias.expand_as(record.scores)[0, head, query] if has_bias else None,
         softcap=record.softcap,
         scores=record.scores[0, head, query],
         masked_scores=record.masked_scores[0, head, query],

@@ -163,9 +163,14 @@ def scaling(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the dot product to the score."""
     title, words = STEPS["scale"]
     width = len(part.query)
-    scaled = isclose(part.scale, width**-0.5, rel_tol=1e-5)
-    divided = rf"/ \sqrt{{{width}}}" if scaled else rf"\times {part.scale:.6f}"
-    formula = rf"{part.dot:.3f} {divided}"
+    formula = f"{part.dot:.3f}"
+    if isclose(part.scale, width**-0.5, rel_tol=1e-5):
+        formula += rf" / \sqrt{{{width}}}"
+    elif part.scale == 1:
+        words = STEPS["no scale"]
+    else:
+        words = STEPS["own scale"].format(scale=part.scale)
+        formula += rf" \times {part.scale:.6f}"
     if part.score_bias is not None:
         bias = part.score_bias[weight.key].item()
         words += f" {STEPS['bias'].format(bias=bias)}"

@@ -43,6 +43,15 @@ STEPS = {  # the title of each step, and its words; what some models do besides 
         "The sum is divided by the square root of the head's width, else it would grow with the "
         "width and the softmax would leave room for one key only.",
     ),
+    "own scale": (
+        "The sum is multiplied by a number of this model's own, {scale:.6f}, where others divide "
+        "by the square root of the head's width. Without a scale the sum would grow with the "
+        "width, and the softmax would leave room for one key only."
+    ),
+    "no scale": (
+        "Other models divide the sum by the square root of the head's width. This one leaves it "
+        "as it is: how large the products become is left to what it learned."
+    ),
     "mask": (
         "The mask",
         "Where the mask blocks a key, the score becomes −∞, and the weight exactly 0.",

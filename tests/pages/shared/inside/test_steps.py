@@ -22,6 +22,8 @@ LATENT = SIZE | {
     "num_experts_per_tok": 1, "moe_intermediate_size": 12, "first_k_dense_replace": 1,
     "n_shared_experts": 1, "head_dim": 4,
 }  # fmt: skip
+OWN_SCALE = SIZE | {"num_key_value_heads": 2, "head_dim": 8, "query_pre_attn_scalar": 3}
+GEMMA = "Gemma3ForCausalLM", "Gemma3TextConfig", OWN_SCALE
 RUN = ModelRun("I love my cat.", model="en-fr-learned")
 WEIGHT = Weight(RUN, Site("cross", 1), 2, 1, 3)
 
@@ -56,6 +58,17 @@ def weight_in(folder, site, second=""):
     return Weight(run, site, 1, 3, 2)
 
 
+def weight_of(folder, pairs, *made):
+    """A weight of a decoder that is saved by its class, its config and its options."""
+    save_model(folder, [text for pair in pairs for text in pair], *made, None)
+    return weight_in(folder, Site("decoder", 1))
+
+
+def of_scaling(weight):
+    """The step from the dot product to the score."""
+    return next(step for step in steps_of(weight) if step.title == "The scaling")
+
+
 def test_a_bert_norms_its_input_and_the_sum(bert_folder):
     steps = steps_of(weight_in(bert_folder, Site("encoder", 2), "it sat!"))
     first, last = steps[0], steps[-1]
@@ -80,12 +93,29 @@ def test_of_a_model_of_the_library_the_steps_are_told_that_its_attention_takes(
 def test_a_bias_of_distances_is_added_to_the_score(transformers_folders):
     weight = weight_in(transformers_folders["T5"], Site("encoder", 1))
     part = taken_apart(weight)
-    (scale,) = (step for step in steps_of(weight) if step.title == "The scaling")
+    scale = of_scaling(weight)
     bias, score = part.score_bias[weight.key].item(), part.scores[weight.key].item()
     assert bias != 0
     assert f"is added: {bias:.3f}" in scale.words
     assert scale.formula.endswith(f"{bias:+.3f} = {score:.3f}")
     assert part.dot * part.scale + bias == pytest.approx(score, abs=1e-5)
+
+
+def test_no_bias_is_told_where_there_is_no_table_of_distances(transformers_folders):
+    step = of_scaling(weight_in(transformers_folders["T5"], Site("cross", 0)))
+    assert "is added" not in step.words
+
+
+def test_the_words_say_of_the_scale_what_the_formula_does(transformers_folders, tmp_path, pairs):
+    divides = of_scaling(WEIGHT)
+    assert "is divided by" in divides.words
+    assert r"/ \sqrt" in divides.formula
+    leaves = of_scaling(weight_in(transformers_folders["T5"], Site("encoder", 1)))
+    assert "leaves it as it is" in leaves.words
+    assert r"\times" not in leaves.formula
+    multiplies = of_scaling(weight_of(tmp_path, pairs, *GEMMA))
+    assert "multiplied by a number of this model's own, 0.577350," in multiplies.words
+    assert r"\times 0.577350" in multiplies.formula
 
 
 def test_shared_and_rotated_keys_are_told(transformers_folders):
@@ -98,9 +128,7 @@ def test_shared_and_rotated_keys_are_told(transformers_folders):
 
 
 def test_values_narrower_than_queries_stand_apart(tmp_path, pairs):
-    texts = [text for pair in pairs for text in pair]
-    save_model(tmp_path, texts, "DeepseekV3ForCausalLM", "DeepseekV3Config", LATENT, None)
-    weight = weight_in(tmp_path, Site("decoder", 1))
+    weight = weight_of(tmp_path, pairs, "DeepseekV3ForCausalLM", "DeepseekV3Config", LATENT)
     steps, part = {step.title: step for step in steps_of(weight)}, taken_apart(weight)
     assert (len(part.query), len(part.value)) == (10, 5)
     first, *_, last = steps.values()
