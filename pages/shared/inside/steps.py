@@ -173,7 +173,7 @@ def scaling(weight: Weight, part: Anatomy) -> Step:
         formula += rf" \times {part.scale:.6f}"
     if part.score_bias is not None:
         bias = part.score_bias[weight.key].item()
-        words += f" {STEPS['bias'].format(bias=bias)}"
+        words += f" {STEPS['bias'].format(bias=number_text(bias))}"
         formula += rf" {bias:+.3f}"
     if part.softcap is not None:
         words += f" {STEPS['softcap'].format(softcap=part.softcap)}"
@@ -198,7 +198,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     exponentials, weights, key, total = part.exponentials, part.weights, weight.key, part.total
     title, words = STEPS["softmax"]
     if part.sink is not None:
-        words += f" {STEPS['sink'].format(sink=part.sink)}"
+        words += f" {STEPS['sink'].format(sink=number_text(part.sink))}"
     # Not as totals: each weight is written as it is in other pictures.
     sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
     rows = [

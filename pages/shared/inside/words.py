@@ -29,13 +29,13 @@ STEPS = {  # the title of each step, and its words; what some models do besides 
         "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
         "token between them."
     ),
-    "bias": "A number learned for each distance between query and key is added: {bias:.3f}.",
+    "bias": "A number learned for each distance between query and key is added: {bias}.",
     "softcap": (
         "The score is then bent so that it never passes {softcap:g} on either side: "
         "{softcap:g} × tanh(score / {softcap:g})."
     ),
     "sink": (
-        "This model's heads have a sink: one more score, {sink:.3f}, that stands for no token. It "
+        "This model's heads have a sink: one more score, {sink}, that stands for no token. It "
         "takes its share of the softmax, so the weights of a row sum to less than 1."
     ),
     "scale": (

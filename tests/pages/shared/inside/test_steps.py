@@ -1,13 +1,16 @@
 """The steps of a weight, in models of every sort."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
 from model import Site
 from model.edits import Edits
 from model.insight.weight import Weight
 from pages.parts.inside.page import INSIDE
-from pages.shared.inside.steps import steps_of, value_rows
+from pages.shared.inside.steps import scaling, softmax, steps_of, value_rows
 from pages.shared.runs.inside import taken_apart
 from pages.shared.runs.run import ModelRun
 from pages.shared.runs.shelf import shelf
@@ -15,6 +18,7 @@ from pages.shared.state.catalog import LIBRARY
 from tests.model.library.conftest import SIZE, save_model
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
+from viz.numbers import number_text
 
 LATENT = SIZE | {
     "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4,
@@ -96,7 +100,7 @@ def test_a_bias_of_distances_is_added_to_the_score(transformers_folders):
     scale = of_scaling(weight)
     bias, score = part.score_bias[weight.key].item(), part.scores[weight.key].item()
     assert bias != 0
-    assert f"is added: {bias:.3f}" in scale.words
+    assert f"is added: {number_text(bias)}" in scale.words
     assert scale.formula.endswith(f"{bias:+.3f} = {score:.3f}")
     assert part.dot * part.scale + bias == pytest.approx(score, abs=1e-5)
 
@@ -136,3 +140,9 @@ def test_values_narrower_than_queries_stand_apart(tmp_path, pairs):
     header, _ = split(last.pictures["story-heads"].data)
     assert header["marked"] == [5, 6, 7, 8, 9], "the second head"
     assert r"(1\times 20)(20\times 16)" in last.formula
+
+
+def test_numbers_in_words_have_a_true_minus():
+    part = replace(taken_apart(WEIGHT), sink=-0.133, score_bias=torch.full((9,), -0.5))
+    assert "one more score, −0.133, that" in softmax(WEIGHT, part).words
+    assert "is added: −0.500." in scaling(WEIGHT, part).words
