@@ -41,7 +41,7 @@ class Anatomy:
     head: Tensor  # (Dv,) their sum times the gate
     heads: Tensor  # (H, Dv), concatenated for the output projection
     contributions: Tensor | None  # (H, d_model): what each adds by its part of that projection
-    bias: Tensor | None  # (d_model,) of the projection
+    bias: Tensor | None  # (d_model,) of the projection; not looked for in models of the library
     residual: ResidualRecord | None  # of the whole block, for all positions
 
     @property

@@ -139,7 +139,10 @@ def projections(part: Anatomy) -> Step:
     if part.key_heads:
         shared = STEPS["shared keys"].format(heads=len(part.heads), key_heads=part.key_heads)
         words += f" {shared}"
-    formula = r"q = x_q W^Q + b^Q,\quad k = x_k W^K + b^K,\quad v = x_k W^V + b^V"
+    if part.bias is None:
+        words += f" {STEPS['biases not known']}"
+    q, k, v = ("" if part.bias is None else f" + b^{letter}" for letter in "QKV")
+    formula = rf"q = x_q W^Q{q},\quad k = x_k W^K{k},\quad v = x_k W^V{v}"
     if part.query_input is not None:
         width, d_model = len(part.query), len(part.query_input)
         shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
@@ -253,16 +256,19 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
         row(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)
         for head, contribution in enumerate(part.contributions)
     ]
-    if part.residual is None:
+    title, words = STEPS["output"]
+    if part.bias is None:
+        words, bias = f"{words} {STEPS['biases not known']}", ""
         rows.append(row("their sum, without a bias", part.contributions.sum(dim=0)))
     else:
+        words, bias = f"{words} {STEPS['output bias']}", " + b^O"
         rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
     inner = width * len(part.heads)
     shapes = rf"(1\times {inner})({inner}\times {d_model})"
-    formula = rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O + b^O \qquad {shapes}"
+    formula = rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O{bias} \qquad {shapes}"
     side_by_side = vector_rows([row("heads side by side", part.heads.flatten())], marked=this)
     pictures = {"story-heads": side_by_side, "story-contributions": vector_rows(rows)}
-    return Step(*STEPS["output"], formula, pictures)
+    return Step(title, words, formula, pictures)
 
 
 def into_the_stream(weight: Weight, part: Anatomy) -> Step:

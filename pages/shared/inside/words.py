@@ -29,6 +29,7 @@ STEPS = {  # the title of each step, and its words; what some models do besides 
         "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
         "token between them."
     ),
+    "biases not known": "If this model adds biases here, the formula leaves them out.",
     "bias": "A number learned for each distance between query and key is added: {bias}.",
     "softcap": (
         "The score is then bent so that it never passes {softcap:g} on either side: "
@@ -72,8 +73,9 @@ STEPS = {  # the title of each step, and its words; what some models do besides 
         "All heads, and the output projection",
         "The outputs of all heads stand side by side, this head's framed, and the output "
         "projection maps them back to d_model numbers. Because it is linear, each head's part can "
-        "be told apart: the parts and the bias sum to what the block computes.",
+        "be told apart.",
     ),
+    "output bias": "The parts and the bias sum to what the block computes.",
     "residual, pre-norm": (
         "Into the residual stream",
         "What the block computes is added to the vector that came in. A pre-norm model, such as "

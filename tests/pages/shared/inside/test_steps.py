@@ -142,6 +142,18 @@ def test_values_narrower_than_queries_stand_apart(tmp_path, pairs):
     assert r"(1\times 20)(20\times 16)" in last.formula
 
 
+def test_formulas_have_biases_only_where_they_are_known(transformers_folders):
+    _, maps, *_, output, _ = steps_of(WEIGHT)
+    assert "+ b^V" in maps.formula
+    assert "+ b^O" in output.formula
+    assert "the bias sum to" in output.words
+    maps, *_, output = steps_of(weight_in(transformers_folders["Llama"], Site("decoder", 0)))
+    for step in (maps, output):
+        assert "b^" not in step.formula
+        assert "If this model adds biases here, the formula leaves them out." in step.words
+    assert "the bias sum to" not in output.words
+
+
 def test_numbers_in_words_have_a_true_minus():
     part = replace(taken_apart(WEIGHT), sink=-0.133, score_bias=torch.full((9,), -0.5))
     assert "one more score, −0.133, that" in softmax(WEIGHT, part).words
