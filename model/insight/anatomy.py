@@ -29,7 +29,8 @@ class Anatomy:
     key: Tensor  # (D,)
     value: Tensor  # (Dv,) with latent attention narrower than queries and keys
     products: Tensor  # (D,) query times key, number by number
-    scale: float  # that their sum was multiplied by
+    dots: Tensor  # (K,) the sums of such products, of the query with every key
+    scale: float  # that they were multiplied by
     score_bias: Tensor | None  # (K,) added to the scaled sums, for the distances of keys
     softcap: float | None
     scores: Tensor  # (K,) of the query with every key, scaled
@@ -48,6 +49,11 @@ class Anatomy:
     def dot(self) -> float:
         """The sum of the products."""
         return self.products.sum().item()
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether the scale is 1 / sqrt(D), as in most models."""
+        return math.isclose(self.scale, len(self.query) ** -0.5, rel_tol=1e-5)
 
     @property
     def exponentials(self) -> Tensor:
@@ -93,6 +99,7 @@ def take_apart(weight: Weight) -> Anatomy:
         key=keys[key],
         value=record.value[0, head, key],
         products=queries[query] * keys[key],
+        dots=keys @ queries[query],
         scale=width**-0.5 if scale is None else scale,
         score_bias=record.bias.expand_as(record.scores)[0, head, query] if has_bias else None,
         softcap=record.softcap,

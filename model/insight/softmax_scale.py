@@ -26,23 +26,29 @@ def saturation(weights: Tensor) -> Saturation:
 
 
 @torch.inference_mode()
-def rescaled(part: Anatomy, factor: float) -> Tensor:
-    """Return softmax(factor x q.k) of a query over its keys (K,); 0 throughout if all are blocked.
+def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
+    """Return a query's weights over its keys (..., K) with its q.k times a factor (..., 1).
 
-    The model's own factor is the scale of the anatomy.
+    Bias, softcap, mask and sink are as in the model, whose own factor is the scale of the anatomy.
+    Weights are 0 throughout if all keys are blocked.
     """
-    return torch.softmax(part.masked_scores / part.scale * factor, dim=-1).nan_to_num()
+    scores = part.dots * factor
+    if part.score_bias is not None:
+        scores = scores + part.score_bias
+    if part.softcap is not None:
+        scores = part.softcap * torch.tanh(scores / part.softcap)
+    scores = scores + (part.masked_scores - part.scores)
+    if part.sink is not None:
+        scores = torch.cat([scores, torch.full_like(scores[..., :1], part.sink)], dim=-1)
+    return scores.softmax(dim=-1)[..., : len(part.dots)].nan_to_num()
 
 
-@torch.inference_mode()
-def scale_sweep(query: Tensor, key: Tensor, factors: Sequence[float]) -> Saturation:
-    """Return how sharp softmax(factor x q.k) is for each factor: a query (D,) and its keys (K, D).
+def scale_sweep(part: Anatomy, factors: Sequence[float]) -> Saturation:
+    """Return how sharp the weights of a query are with each factor in place of its scale.
 
-    The keys are those the query may see. The model's own factor is 1 / sqrt(D); a temperature
-    divides it.
+    A temperature divides the factor.
     """
-    scores = torch.tensor(factors, device=query.device)[:, None] * (key @ query)  # (N, K)
-    return saturation(scores.softmax(dim=-1))
+    return saturation(rescaled(part, torch.tensor(factors, device=part.dots.device)[:, None]))
 
 
 def width_sweep(

@@ -109,6 +109,15 @@ def test_at_temperature_one_the_weights_are_those_of_the_run():
     assert sharper.max() >= run.max()
 
 
+def test_a_model_that_does_not_scale_has_no_switch_for_it(transformers_folders):
+    app = open_with(transformers_folders["T5"], "inside", inside_tab="switches", kind="encoder")
+    assert "scale_on" not in [toggle.key for toggle in app.toggle]
+    assert "This model does not scale q·k." in [text.value for text in app.text]
+    shown = rows(app)
+    again = next(n for label, (_, n, _) in shown.items() if label.startswith("with q·k"))
+    np.testing.assert_allclose(again, shown["weights of the run"][1], atol=1e-5)
+
+
 def test_a_link_holds_the_scale_and_the_temperature(shipped):
     app = open_page("decoder", inside_tab="Switches")
     app.toggle(key="scale_on").set_value(False).run()

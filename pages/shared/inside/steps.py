@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isclose
 
 import streamlit as st
 import torch
@@ -167,7 +166,7 @@ def scaling(weight: Weight, part: Anatomy) -> Step:
     title, words = STEPS["scale"]
     width = len(part.query)
     formula = f"{part.dot:.3f}"
-    if isclose(part.scale, width**-0.5, rel_tol=1e-5):
+    if part.is_divided:
         formula += rf" / \sqrt{{{width}}}"
     elif part.scale == 1:
         words = STEPS["no scale"]

@@ -26,6 +26,7 @@ from pages.shared.show.pictures import show, show_altair
 from pages.shared.show.saving import NO_MODEL, About
 from pages.shared.show.sight import parts
 from pages.shared.state.choice import number, switch
+from pages.shared.state.choices import chosen
 from pages.shared.widgets.choose import choose
 from viz import Row, position_lines, vector_rows
 from viz.numbers import power_text
@@ -67,15 +68,19 @@ def scale(weight: Weight, of: About) -> None:
     """Draw what the scale of the scores does to the weights."""
     part = taken_apart(weight)
     softmax_switches(weight, part, of)
-    saturation(weight, part, of)
+    saturation(part, of)
 
 
 def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
     """Draw the choice of a scale and a temperature, and the weights of the query at those."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        scaled = choose(SCALED)
+        if part.scale == 1:
+            st.text("This model does not scale q·k.")
+        else:
+            label = SCALED.label if part.is_divided else f"Multiply by {part.scale:.3g}"
+            choose(SCALED, label=label)
         temperature = choose(TEMPERATURE, widget=st.slider, format="%.1f", width=320)
-    factor = (len(part.query) ** -0.5 if scaled else 1.0) / temperature
+    factor = (part.scale if chosen(SCALED) else 1.0) / temperature
     rows = [
         Row("weights of the run", as_array(part.weights), probabilities=True),
         Row(f"with q·k / {1 / factor:.3g}", as_array(rescaled(part, factor)), probabilities=True),
@@ -84,11 +89,10 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
     show(picture, "rescaled", of=of, what="Weights at another scale")
 
 
-def saturation(weight: Weight, part: Anatomy, of: About) -> None:
+def saturation(part: Anatomy, of: About) -> None:
     """Draw how sharp the query's softmax is at every scale, and a random one at every width."""
-    keys = weight.record.key[0, weight.head][part.masked_scores.isfinite()]
-    if len(keys):
-        sweep = scale_sweep(part.query, keys, FACTORS.tolist())
+    if part.masked_scores.isfinite().any():
+        sweep = scale_sweep(part, FACTORS.tolist())
         for column, (name, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
             lines = {label: as_array(getattr(sweep, name))}
             chart = position_lines(lines, FACTORS, x="factor of the scale", y=label)

@@ -9,10 +9,9 @@ from model.trace import AttentionEdit, Site
 from tests.model.insight.recording import record, weight_of
 
 
-def test_a_larger_factor_makes_a_sharper_row(trace):
-    site = Site("encoder", 1)
-    query, key = trace.attention[site].query[0, 2, 1], trace.attention[site].key[0, 2]
-    sweep = scale_sweep(query, key, [0, 0.1, 0.5, 1, 3, 1000])
+def test_a_larger_factor_makes_a_sharper_row(model, trace):
+    part = take_apart(weight_of(model, trace, Site("encoder", 1), 2, 1))
+    sweep = scale_sweep(part, [0, 0.1, 0.5, 1, 3, 1000])
     assert (sweep.entropy.diff() < 0).all()
     assert (sweep.largest.diff() > 0).all()
     assert_close(sweep.entropy[0].item(), math.log(6))
@@ -21,11 +20,10 @@ def test_a_larger_factor_makes_a_sharper_row(trace):
     assert sweep.entropy[-1] < 1e-3
 
 
-def test_the_models_own_factor_gives_the_recorded_row(trace):
+def test_the_models_own_factor_gives_the_recorded_row(model, trace):
     for site in (Site("encoder", 0), Site("cross", 1)):
-        made = trace.attention[site]
-        sweep = scale_sweep(made.query[0, 3, 2], made.key[0, 3], [4**-0.5])
-        weights = made.weights[0, 3, 2]
+        sweep = scale_sweep(take_apart(weight_of(model, trace, site, 3, 2)), [4**-0.5])
+        weights = trace.attention[site].weights[0, 3, 2]
         assert_close(sweep.largest[0], weights.max())
         assert_close(sweep.entropy[0], -(weights * weights.log()).sum())
 

@@ -1,6 +1,7 @@
 """What insight makes of models of the transformers library, by their readers alone."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -11,9 +12,11 @@ from model.insight.ablation import head_removals
 from model.insight.anatomy import take_apart
 from model.insight.effects import log_probability
 from model.insight.explain import contributions, explain, gradient_times_attention
+from model.insight.softmax_scale import rescaled
 from model.insight.weight import Weight
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import AttentionEdit, Run, Site, Trace
+from tests.model.library.families import traced
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."
 # T5 adds a bias of relative positions to its scores; heads of Llama share keys, which are rotated.
@@ -82,6 +85,20 @@ def test_a_sink_takes_its_part_of_the_softmax(weight_in):
         whole = torch.cat([part.masked_scores, torch.tensor([sink])]).softmax(-1)
         with_sink = replace(part, sink=sink, weights=whole[:-1])
         assert_close(with_sink.exponentials / with_sink.total, with_sink.weights)
+
+
+@pytest.mark.parametrize(
+    ("name", "site"),
+    [("T5", Site("encoder", 1)), ("Gemma 2", Site("decoder", 1)), ("GPT-OSS", Site("decoder", 1))],
+)
+def test_bias_softcap_and_sink_are_not_scaled(name, site, attached):
+    reader = SimpleNamespace(missing={"own layers": ""}, heads_to_stream=lambda _: None)
+    _, trace = traced(name, attached)
+    part = take_apart(Weight(Read(reader, trace, {}), site, 2, 5, 3))
+    _, edited = traced(name, attached, {site: AttentionEdit(scale=0.3)})
+    assert_close(rescaled(part, part.scale), part.weights)
+    assert_close(rescaled(part, 0.3), edited.attention[site].weights[0, 2, 5])
+    assert (part.weights - rescaled(part, 0.3)).abs().max() > 0.01
 
 
 @EVERY
