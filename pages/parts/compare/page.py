@@ -88,7 +88,8 @@ def picture(both: Pair, of: About) -> None:
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
         sizes = f"{data[0].size} of A and {data[1].size} of B"
-        st.caption(f"{queries * keys} cells are in both maps, of {sizes}.")
+        shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
+        st.caption(f"{shared} in both maps, of {sizes}.")
     else:
         st.text(EQUAL)
         if both[0].changes.gates != both[1].changes.gates:
@@ -104,10 +105,14 @@ def in_one_line(change: Change) -> str:
     )
 
 
-def what_was_read(first: list[str], second: list[str], choosable: bool) -> None:
-    """Draw what each decoder read, token by token, and the choice of it, if there is one."""
-    if not first and not second:
+def what_was_read(both: Pair, choosable: bool) -> None:
+    """Draw what each decoder read, token by token, and the choice of it, if there is one.
+
+    Of decoders alone there is nothing to say: they read what their maps show.
+    """
+    if not any("cross" in one.kinds for one in both):
         return
+    first, second = (one.shown.reads for one in both)
     st.subheader("What the decoders read")
     if choosable:
         choose(OWN)
@@ -172,7 +177,7 @@ def consequences(both: Pair, own: bool | None) -> None:
     if summaries(both[0]) != summaries(both[1]):
         caption(OTHER_SUMMARY)
     picture(read, of)
-    what_was_read(*(one.shown.reads for one in read), own is not None)
+    what_was_read(read, own is not None)
     output(read, of)
 
 

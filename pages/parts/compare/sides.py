@@ -42,7 +42,7 @@ class Shown:
     of: str
     layers: Sequence[np.ndarray]
     tokens: tuple[list[str], list[str]]  # of the queries and of the keys
-    reads: list[str]  # by a decoder beside an encoder
+    reads: list[str]  # by the decoder, if there is one
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class ModelSide(Side):
             f"{models.named(self.model).title}, {'with changes' if self.edits else 'as trained'}",
             list(map(as_array, weights)),
             labels_of(run, self.kind),
-            [token.text for token in run.trace.target_tokens] if "cross" in self.kinds else [],
+            [token.text for token in run.trace.target_tokens],
         )
 
     def readable(self) -> Self:
@@ -262,7 +262,7 @@ class SnapshotSide(Side):
             f"{title}, step {self.step:,}",
             as_array(weights[self.layers]),
             labels_at_snapshots(history, number, self.kind),
-            history.target_tokens[number] if "cross" in self.kinds else [],
+            history.target_tokens[number],
         )
 
     def readable(self) -> Self:
