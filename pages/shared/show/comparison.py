@@ -31,7 +31,10 @@ TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
 SENDING = 0.03  # seconds in which what is drawn reaches the browser
-NO_OUTPUT = "This model has no output that could be shown: it was saved without a head."
+NO_OUTPUT = (
+    "This model has no output that could be shown: it was saved without a head, or with one of a "
+    "kind that is not read here."
+)
 
 
 def compare_texts(

@@ -26,6 +26,7 @@ from pages.shared.show.comparison import (
 )
 from pages.shared.show.saving import NO_MODEL
 from pages.shared.state.catalog import LIBRARY
+from tests.model.library.conftest import PAIR, SIZE, save_model
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
 from viz.numbers import number_text
@@ -234,6 +235,18 @@ def test_a_model_without_an_output_says_so(name, told, run_in, shown, said):
     compare_answers(run, run, of=NO_MODEL)
     assert ((comparison.NO_OUTPUT,) in said) == told
     assert bool(shown) == (name == "en-fr-learned")
+
+
+def test_a_head_that_is_not_read_is_not_denied(tmp_path, pairs, shown, said):
+    texts, made = [text for pair in pairs for text in pair], SIZE | {"num_labels": 3}
+    save_model(tmp_path, texts, "BertForTokenClassification", "BertConfig", made, PAIR)
+    shelf().ask(str(tmp_path)).result.result()
+    run = ModelRun(CAT, model=LIBRARY + str(tmp_path))
+    compare_answers(run, run, of=NO_MODEL)
+    ((words,),) = said
+    assert words.endswith(
+        "it was saved without a head, or with one of a kind that is not read here."
+    )
 
 
 @pytest.mark.parametrize("name", ["T5", "GPT-2", "en-fr-learned"])
