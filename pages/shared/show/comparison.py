@@ -66,8 +66,8 @@ def compare_writing(before: ModelRun, after: ModelRun, *, of: About) -> None:
 def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> None:
     """Show how likely the model finds what effects are measured on, with changes and as trained.
 
-    That is the sum of log-probabilities, or as a `loss` minus their mean. A model without such
-    a measure has the change of its last states.
+    That is the sum of log-probabilities, or as a `loss` minus it: of tokens minus their mean. A
+    model without such a measure has the change of its last states.
     """
     objective, changed = before.objective, before != after
     if objective is None:
@@ -76,11 +76,13 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
                 "Mean change of the last hidden states", f"{change_of_states(before, after):.1%}"
             )
         return
+    words, unit, measure = objective.description, "nats", Tensor.sum
+    if loss and says_tokens(before):
+        words, unit, measure = f"the mean of {words}", "nats a token", Tensor.mean
     found = (log_probabilities(run.trace.logits, objective)[0] for run in (before, after))
-    trained, now = ((-each.mean() if loss else each.sum()).item() for each in found)
-    words, unit = objective.description, "nats"
+    trained, now = (measure(each).item() for each in found)
     if loss:
-        words, unit = f"minus the mean of {words}", "nats a token"
+        words, trained, now = f"minus {words}", -trained, -now
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
     # Which Streamlit reads from an ASCII sign alone.
@@ -89,6 +91,11 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     label = words[0].upper() + words[1:]
     value = f"{number_text(now)} {unit}"
     st.metric(label, value, change, help=GLOSSARY["nats"], **delta)
+
+
+def says_tokens(run: ModelRun) -> bool:
+    """Return whether what a model says is tokens, not a class or the places of an answer."""
+    return not {"write", "mask words"} <= {*run.reader.missing}
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
@@ -106,8 +113,7 @@ def compare_answers(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
     """Draw how likely each token of the text is, and what the model chooses, in two runs."""
-    missing = before.reader.missing
-    if not compare_outputs(before, after, labels, of=of) and {"write", "mask words"} <= {*missing}:
+    if not compare_outputs(before, after, labels, of=of) and not says_tokens(before):
         st.caption(NO_OUTPUT)
 
 

@@ -132,6 +132,18 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("classes", "the likeliest class"), ("spans", "where the answer begins and ends")],
+)
+def test_the_loss_of_what_is_no_token_has_no_mean(name, what, run_in, said):
+    run = run_in(name)
+    compare_scores(run, run, loss=True)
+    loss = -log_probabilities(run.trace.logits, run.objective).sum().item()
+    label = f"Minus the log-probability of {what}"
+    assert said == [(label, f"{number_text(loss)} nats", None)]
+
+
 def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, bert_folder):
     before = run_in("BERT", CAT)
     after = switched_off(before, "encoder")
