@@ -35,6 +35,7 @@ NO_OUTPUT = (
     "This model has no output that could be shown: it was saved without a head, or with one of a "
     "kind that is not read here."
 )
+NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
 def compare_texts(
@@ -67,7 +68,8 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     """Show how likely the model finds what effects are measured on, with changes and as trained.
 
     That is the sum of log-probabilities, or as a `loss` minus it: of tokens minus their mean. A
-    model without such a measure has the change of its last states.
+    model without such a measure has the change of its last states; before any change, one that
+    fills in words says how to get something to see.
     """
     objective, changed = before.objective, before != after
     if objective is None:
@@ -75,6 +77,8 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
             st.metric(
                 "Mean change of the last hidden states", f"{change_of_states(before, after):.1%}"
             )
+        elif "mask words" not in before.reader.missing:
+            st.caption(NOTHING_ASKED)
         return
     words, unit, measure = objective.description, "nats", Tensor.sum
     if loss and says_tokens(before):
