@@ -34,7 +34,8 @@ def cause() -> None:
     """Draw the page."""
     if asked := ask(target=TARGET):
         trace = asked.trace
-        for note in notes(trace.source_tokens or trace.target_tokens, asked.is_cut):
+        read = trace.source_tokens or trace.target_tokens
+        for note in notes(read, asked.is_cut, drawn=False):
             st.info(note)
         warn(asked)
         everything(replace(asked, edits=edit_history.in_force()))

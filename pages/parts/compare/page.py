@@ -144,7 +144,7 @@ def output(both: Pair, of: About) -> None:
         ended = [one.finished or not one.source_tokens for one in found] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
             read = run.trace.source_tokens or run.trace.target_tokens
-            for note in notes(read, run.is_cut, finished):
+            for note in notes(read, run.is_cut, finished, drawn=False):
                 st.info(f"{name}: {note}")
         if found:
             compare_texts(*found, LABELS, of=of)

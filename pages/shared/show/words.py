@@ -191,13 +191,19 @@ def sums_of(weights: np.ndarray) -> str:
     return f" The rows sum to {least}." if least == most else f" The rows sum to {least} to {most}."
 
 
-def notes(tokens: Sequence[Token], cut: bool = False, finished: bool = True) -> list[str]:
-    """Return what a visitor should know about what was read, be it `cut`, and what was written."""
+def notes(
+    tokens: Sequence[Token], cut: bool = False, finished: bool = True, *, drawn: bool = True
+) -> list[str]:
+    """Return what a visitor should know about what was read, be it `cut`, and what was written.
+
+    Unknown tokens have frames where the tokens that were read are `drawn` one by one.
+    """
     found = []
     unknown = [token.text for token in tokens if token.is_unknown]
     if unknown:
+        framed = ", framed in dashes" if drawn else ""
         found.append(
-            f"The model does not know {len(unknown)} of the tokens, framed in dashes: it reads "
+            f"The model does not know {len(unknown)} of the tokens{framed}: it reads "
             "each of them as “unknown”, and may go wrong there."
         )
     spelled = {(token.start, token.end) for token in tokens if token.is_byte}

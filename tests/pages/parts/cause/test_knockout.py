@@ -12,6 +12,7 @@ from model.insight.knockout import edges_of, knock_out
 from pages.parts.cause import knockout
 from pages.parts.cause.knockout import ALL, in_words, windows
 from pages.shared.link.slides import Slide
+from pages.shared.state.catalog import LIBRARY
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import heatmaps
 
@@ -39,6 +40,14 @@ def check(app, *numbers):
     assert not app.exception
     for shown, wanted in zip(maps(app)[:2], numbers, strict=True):
         np.testing.assert_allclose(shown, wanted, atol=1e-4)
+
+
+def test_unknown_tokens_are_not_said_to_be_framed_where_none_are_drawn(bert_folder):
+    words = said(open_with(bert_folder, "cause", sentence="the 😀 sat"))
+    assert "does not know 1 of the tokens: it" in words
+    side = f"model={LIBRARY}{bert_folder}&kind=encoder&sentence=the 😀 sat"
+    words = said(open_page("compare", compare_a=side))
+    assert "A: The model does not know 1 of the tokens: it" in words
 
 
 @pytest.mark.parametrize("edits", [Edits(), Edits(gates={("cross", 1, 3): 0.0})])

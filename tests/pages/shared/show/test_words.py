@@ -29,7 +29,9 @@ def test_characters_that_are_spelled_in_bytes_are_counted():
 def test_unknown_tokens_are_counted():
     tokens = [Token(1, "😀", 0, 1), Token(1, "汉", 1, 2), END]
     (note,) = notes(tokens)
-    assert "does not know 2" in note
+    assert "does not know 2 of the tokens, framed in dashes: it" in note
+    (note,) = notes(tokens, drawn=False)
+    assert "does not know 2 of the tokens: it" in note
 
 
 def test_a_cut_sentence_says_how_much_was_read():
