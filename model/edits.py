@@ -82,6 +82,10 @@ class CellEdit:
     layer: int | None = None
     head: int | None = None
 
+    def reaches(self, kind: Kind, layer: int | None, head: int | None) -> bool:
+        """Return whether it changes the cell in all of a head, a layer or a kind."""
+        return self.kind == kind and self.layer in (None, layer) and self.head in (None, head)
+
 
 @dataclass(frozen=True)
 class Edits:
@@ -112,6 +116,29 @@ class Edits:
         """How many cells are closed and opened; of two edits of one the later counts."""
         last = {replace(cell, opened=False): cell.opened for cell in self.cells}
         return len(last) - sum(last.values()), sum(last.values())
+
+    def after_stroke(
+        self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
+    ) -> Edits:
+        """Return the edits after a stroke over the mask of a head.
+
+        The stroke takes the place of the edits it covers. Of its own edits those are left out that
+        the head does not need: `visible` (Q, K) is what it sees without any cell edit.
+        """
+        strokes = {(cell.query, cell.key): cell for cell in stroke}
+        kept = tuple(
+            cell
+            for cell in self.cells
+            if (new := strokes.get((cell.query, cell.key))) is None
+            or not new.reaches(cell.kind, cell.layer, cell.head)
+        )
+        held = {(cell.query, cell.key): cell.opened for cell in kept if cell.reaches(*site, head)}
+        needed = tuple(
+            cell
+            for place, cell in strokes.items()
+            if held.get(place, bool(visible[place])) != cell.opened
+        )
+        return replace(self, cells=kept + needed)
 
     def at_sites(
         self, shape: Shape, positions: int, target_length: int | None = None

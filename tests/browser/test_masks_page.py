@@ -64,6 +64,20 @@ def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator)
     reading.get_by_text("opened by you").wait_for()
 
 
+def test_a_cell_closed_and_opened_again_is_as_trained(page, matrix, translator):
+    size = len(traced(translator, Edits()).target_tokens)
+    expect(page).not_to_have_url(re.compile("edits="))
+    for address in (re.compile("edits=close"), re.compile("^((?!edits=).)*$")):
+        page.mouse.click(*center(matrix, size, 4, 1))
+        expect(page).to_have_url(address)
+    expect(page.get_by_role("button", name="Reset masks", exact=True)).to_be_disabled()
+    undo = page.get_by_role("button", name="Undo", exact=True)
+    undo.click()
+    expect(page).to_have_url(re.compile(re.escape("edits=close.decoder.all.all.5.2")))
+    undo.click()
+    expect(undo).to_be_disabled()
+
+
 MARK = 7  # pixels of a line's width, which a canvas forgets when it is drawn again
 IS_MARKED = f"canvas => canvas.getContext('2d').lineWidth === {MARK}"
 

@@ -150,6 +150,58 @@ def test_the_later_of_two_edits_of_a_cell_wins(model):
     assert not visible(traced(model, Edits(cells=(reopen, close))), "decoder")[2, 1]
 
 
+EVERYWHERE, LAYER, HEAD = (None, None), (1, None), (1, 2)  # scopes of a stroke over a mask
+
+
+def stroked(opened, scope, before=(), visible=True):
+    """The cell edits after a stroke over a cell, seen at the layer and head of `HEAD`."""
+    cell = CellEdit("decoder", 2, 1, opened, *scope)
+    layer, head = HEAD
+    seen = torch.full((4, 4), visible)
+    edits = Edits(look_ahead=False, cells=before)
+    after = edits.after_stroke([cell], Site("decoder", layer), head, seen)
+    assert replace(after, cells=edits.cells) == edits
+    return after.cells
+
+
+@pytest.mark.parametrize("scope", [EVERYWHERE, LAYER, HEAD])
+@pytest.mark.parametrize("visible", [True, False])
+def test_a_cell_that_is_changed_and_changed_back_leaves_no_edit(scope, visible):
+    changed = stroked(not visible, scope, visible=visible)
+    assert changed == (CellEdit("decoder", 2, 1, not visible, *scope),)
+    assert stroked(visible, scope, changed, visible) == ()
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [(EVERYWHERE, LAYER), (EVERYWHERE, HEAD), (LAYER, HEAD)]
+)
+def test_a_cell_keeps_an_edit_that_a_wider_one_makes_needed(wide, narrow):
+    closed = stroked(False, wide)
+    both = stroked(True, narrow, closed)
+    assert both == (*closed, CellEdit("decoder", 2, 1, True, *narrow))
+    assert stroked(False, narrow, both) == closed
+    assert stroked(False, wide, both) == closed
+    assert stroked(True, wide, both) == ()
+
+
+def test_a_cell_that_a_window_closes_since_then_takes_an_edit_to_open():
+    closed = stroked(False, EVERYWHERE)
+    opened = stroked(True, EVERYWHERE, closed, visible=False)
+    assert opened == (CellEdit("decoder", 2, 1, opened=True),)
+
+
+def test_a_stroke_leaves_other_cells_heads_and_kinds_as_they_are():
+    others = (
+        CellEdit("cross", 2, 1, opened=False),
+        CellEdit("decoder", 1, 2, opened=False),
+        CellEdit("decoder", 2, 1, opened=False, layer=0, head=2),
+        CellEdit("decoder", 2, 1, opened=False, layer=1, head=3),
+    )
+    closed = stroked(False, HEAD, others)
+    assert closed == (*others, CellEdit("decoder", 2, 1, False, *HEAD))
+    assert stroked(True, HEAD, closed) == others
+
+
 def test_a_cell_edit_wins_over_the_switches(model):
     cell = CellEdit("decoder", 4, 0, opened=True)
     windowed = traced(model, Edits(windows={"decoder": 1}, cells=(cell,)))

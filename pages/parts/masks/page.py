@@ -117,7 +117,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
     focus = Focus(site, head, labels_of(run, site.kind), words, of)
     mask, output = st.columns([6, 5], gap="medium")
     with mask:
-        matrix(*records, focus)
+        matrix(run, *records, focus)
     with output:
         notes(run, asks_to_open(edits, site, records[0]))
         st.subheader("What it does to the output")

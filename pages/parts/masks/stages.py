@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
+from torch import Tensor
 
+from model.attention import edited_mask
 from model.edits import CellEdit, Edits
-from model.trace import AttentionRecord, Site
+from model.trace import AttentionEdit, AttentionRecord, Site
 from pages.shared.runs.arrays import blocked_cells
+from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import all_picked, show
@@ -38,8 +42,11 @@ class Focus:
     of: About
 
 
-def edit_cells(site: Site, head: int) -> None:
-    """Close or open the cells that were clicked or dragged over in the mask of a head, from 0."""
+def edit_cells(site: Site, head: int, visible: Tensor) -> None:
+    """Close or open the cells that were clicked or dragged over in the mask of a head, from 0.
+
+    `visible` (Q, K) is what the head sees without any cell edit.
+    """
     layer = None if chosen(SCOPE) == "everywhere" else site.layer
     only = head if chosen(SCOPE) == "head" else None
     for stroke in all_picked("matrix"):
@@ -47,8 +54,15 @@ def edit_cells(site: Site, head: int) -> None:
             CellEdit(site.kind, query, key, stroke["opened"], layer, only)
             for query, key in stroke["cells"]
         )
-        edits = edit_history.edits()
-        edit_history.change(replace(edits, cells=edits.cells + cells))
+        edit_history.change(edit_history.edits().after_stroke(cells, site, head, visible))
+
+
+def visible_without_cells(run: ModelRun, before: AttentionRecord, focus: Focus) -> Tensor:
+    """Return which keys each query (Q, K) of a head sees in a run but for its cell edits."""
+    trained = before.masked_scores[0, focus.head].isfinite().cpu()
+    changes = replace(run, edits=replace(run.edits, cells=())).changes
+    edit = changes.get(focus.site, AttentionEdit())
+    return edited_mask(trained, edit, 0, *trained.shape)
 
 
 def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
@@ -61,14 +75,15 @@ def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
     return not (edits.look_ahead and edits.padding) or bool((wanted & blocked).any())
 
 
-def matrix(before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
-    """Draw the mask in force, to be changed by hand."""
+def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
+    """Draw the mask in force in a run, to be changed by hand."""
     site, head = focus.site, focus.head
     label, masks = "Mask in force", [record.masked_scores[0, head] for record in (before, after)]
     trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)
     picture = mask_matrix(visible, *focus.tokens, trained=trained, editable=True, label=label)
     what = f"{label}, {focus.words}"
-    show(picture, "matrix", lambda: edit_cells(site, head), of=focus.of, what=what)
+    edit = partial(edit_cells, site, head, visible_without_cells(run, before, focus))
+    show(picture, "matrix", edit, of=focus.of, what=what)
     caption(MASK_WORDS["edit"])
 
 
