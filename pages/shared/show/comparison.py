@@ -89,9 +89,10 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
         words, trained, now = f"minus {words}", -trained, -now
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
-    # Which Streamlit reads from an ASCII sign alone.
-    delta = {"delta_color": "normal" if (now < trained) == loss else "inverse"}
-    delta |= {"delta_arrow": "up" if now > trained else "down"}
+    delta = {"delta_color": "off", "delta_arrow": "off"}
+    if difference != number_text(0):  # Streamlit itself reads an ASCII sign alone
+        delta = {"delta_color": "normal" if (now < trained) == loss else "inverse"}
+        delta |= {"delta_arrow": "up" if now > trained else "down"}
     label = words[0].upper() + words[1:]
     value = f"{number_text(now)} {unit}"
     st.metric(label, value, change, help=GLOSSARY["nats"], **delta)

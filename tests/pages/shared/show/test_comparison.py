@@ -144,6 +144,17 @@ def test_the_loss_of_what_is_no_token_has_no_mean(name, what, run_in, said):
     assert said == [(label, f"{number_text(loss)} nats", None)]
 
 
+def test_only_a_score_that_moved_has_an_arrow_and_a_colour(run_in, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(comparison.st, "metric", lambda *_, **options: drawn.append(options))
+    before = run_in("en-fr-learned", target=TARGET)
+    same = replace(before, edits=Edits(windows={"decoder": 40}))
+    for after in (same, switched_off(before, "cross", range(8))):
+        compare_scores(before, after, loss=True)
+    looks = [(each["delta_arrow"], each["delta_color"]) for each in drawn]
+    assert looks == [("off", "off"), ("up", "inverse")]
+
+
 def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, bert_folder):
     before = run_in("BERT", CAT)
     after = switched_off(before, "encoder")
