@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, zip_longest
 
 import streamlit as st
 
 from model.archive import pack_checkpoint
 from model.own_reader import OwnReader
-from model.tokens import END_ID
+from model.tokens import END_ID, Token
 from model.training.jobs import TrainingJob
 from model.training.state import TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
@@ -46,7 +46,7 @@ def try_it(run: Run, state: TrainingState) -> None:
         reader = run.job.reader()
         longest = len(answer) if task.alone else None  # it has no end of its own
         writing = answered(run.key, state.step, read, longest, reader)
-        right = [token for token in writing.target_tokens if token.id != END_ID]
+        made = [token for token in writing.target_tokens if token.id != END_ID]
         wanted = reader.begin(answer)
     except ValueError as error:
         st.info(str(error))
@@ -56,12 +56,18 @@ def try_it(run: Run, state: TrainingState) -> None:
     after = f" after {read}" if task.alone else ""
     label = f"The model after {state.step:,} steps writes{nothing}{after}, {verdict}:"
     of = about(source, model=f"{task.title}, after {state.step} steps")
-    row = chips(right, wanted, writing.log_probabilities[: len(right)])
+    row = chips(made, wrong_places(made, wanted), writing.log_probabilities[: len(made)])
     strip = token_strip(writing.text, row, label=label)
     show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
     show(strip, "toy_answer", of=of, what="The right answer")
     caption(TRY)
+
+
+def wrong_places(made: Sequence[Token], wanted: Sequence[Token]) -> set[int]:
+    """Return the places of tokens that are not the wanted ones: in these tasks places count."""
+    pairs = enumerate(zip_longest(made, (token.id for token in wanted)))
+    return {place for place, (token, right) in pairs if token and token.id != right}
 
 
 def use_it(job: TrainingJob) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from math import exp
 from typing import TYPE_CHECKING, Any
@@ -217,15 +217,14 @@ def all_picked(key: str) -> list[Any]:
 
 def chips(
     tokens: Sequence[Token],
-    before: Sequence[Token] | None = None,
+    changed: Collection[int] = (),
     log_probabilities: Sequence[float] | None = None,
 ) -> list[Chip]:
     """Return tokens as chips; those of one word are joined, those of two sentences coloured.
 
-    If there are tokens of a text `before`, those not among them in their order are marked. Tokens
-    that a model wrote are shaded by their `log_probabilities`, in nats.
+    Those at the places `changed` are marked. Tokens that a model wrote are shaded by their
+    `log_probabilities`, in nats.
     """
-    changed = set() if before is None else changed_places(before, tokens)
     pieces = as_pieces(tokens)
     paired = any(piece.segment for piece in pieces)
     kinds = {"written": "piece", "padding": "special"}
@@ -244,9 +243,13 @@ def chips(
 
 
 def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
-    """Return what a model wrote as chips shaded by probability; for `before` see `chips`."""
-    earlier = before and before.target_tokens
-    return chips(writing.target_tokens, earlier, writing.log_probabilities)
+    """Return what a model wrote as chips shaded by probability.
+
+    If it wrote something else `before`, tokens that are not in that in their order are marked.
+    """
+    made = writing.target_tokens
+    changed = changed_places(before.target_tokens, made) if before else ()
+    return chips(made, changed, writing.log_probabilities)
 
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
