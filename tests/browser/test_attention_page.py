@@ -57,6 +57,17 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
 
 
+def test_on_a_phone_a_token_gives_way_to_its_weight(page, server):
+    page.set_viewport_size({"width": 375, "height": 812})
+    page.goto(f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&picture=lines&lit=q4")
+    cut = page.locator(".attention-lines .key").filter(has_text="yesterday")
+    expect(cut.locator(".weight")).to_have_text(re.compile(r"^\d\.\d{3}$"))
+    ends = "token => [token, token.lastChild].map((part) => part.getBoundingClientRect().right)"
+    end, of_weight = cut.evaluate(ends)
+    assert of_weight <= end
+    assert cut.locator(".name").evaluate("name => name.scrollWidth > name.clientWidth")
+
+
 def test_the_sidebar_of_a_phone_closes_when_a_page_is_chosen(page, server):
     page.set_viewport_size({"width": 375, "height": 812})
     open_app(page, server)
