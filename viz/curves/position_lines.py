@@ -16,7 +16,7 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f
 MOST_LINES = len(COLORS)
 AROUND = 110  # pixels of height that a chart takes besides its plot and its legend
 LEGEND_ROW = 22
-SHORT = 14  # characters of a name, three of which stand side by side on a phone
+SHORT = 11  # characters of a name, three of which stand side by side on a phone
 
 
 def position_lines(

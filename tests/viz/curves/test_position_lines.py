@@ -47,6 +47,15 @@ def test_a_legend_takes_no_room_from_the_plot_and_a_single_line_has_none():
     assert seven["height"] > one["height"] > 200
 
 
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [(["511 · cos", "sinusoidal"], 3), (["smoothing 0.05", "smoothing 0.1"], 2)],
+)
+def test_of_short_names_alone_three_stand_side_by_side(names, columns):
+    encoding = position_lines({name: np.zeros(2) for name in names}).to_dict()["encoding"]
+    assert encoding["color"]["legend"]["columns"] == columns
+
+
 def test_a_line_that_ends_is_not_drawn_on():
     chart = position_lines({"on": np.zeros(3), "ends": np.array([1.0, np.nan, np.nan])})
     assert [row["place"] for row in rows(chart) if row["line"] == "ends"] == [0]
