@@ -108,6 +108,11 @@ def test_a_wider_window_of_a_link_is_shown(app):
     assert edited(app.selectbox, "window").value == 7
 
 
+def test_no_window_is_a_choice_that_cannot_be_cleared(app):
+    box = edited(app.selectbox, "window").proto
+    assert (box.options[0], box.required) == ("No local window", True)
+
+
 def test_undo_and_reset_take_changes_back(app):
     app.selectbox(key="window").set_value(1).run()
     app.toggle(key="look_ahead").set_value(False).run()

@@ -82,7 +82,7 @@ def switches(edits: Edits, masks: list[str]) -> None:
         windows[None] = "No local window"
         box = {"options": windows, "format_func": windows.get, "placeholder": windows[None]}
         box |= {"help": MASK_WORDS["window"], "width": 180}
-        box |= {"label_visibility": "collapsed"}
+        box |= {"label_visibility": "collapsed", "required": True}  # no window can be chosen too
         editor(st.selectbox, "Local window", width, set_window, "window", **box)
         st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
