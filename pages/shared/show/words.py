@@ -84,7 +84,8 @@ MASK_WORDS = {
     ),
     "edit": (
         "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
-        "drag to close and open cells, or use the arrow keys and space."
+        "tap cells to close and open them, drag a mouse over several, or use the arrow keys and "
+        "space."
     ),
     "known target": (
         "How likely each token of the known target is, when the decoder has read the right ones "

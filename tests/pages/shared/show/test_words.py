@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.tokens import Token
-from pages.shared.show.words import formula, notes, reading_of
+from pages.shared.show.words import MASK_WORDS, formula, notes, reading_of
 
 SIDES = {"source": "English", "target": "French"}
 ROWS = np.eye(2)
@@ -84,3 +84,8 @@ def test_a_decoder_alone_begins_with_the_text():
     assert words.endswith("used to choose the next one.")
     assert "→" not in words
     assert "each token looks at itself and at earlier tokens" in words
+
+
+def test_how_cells_are_changed_is_said_for_a_mouse_a_finger_and_keys():
+    for way in ("Click", "tap cells", "drag a mouse", "arrow keys"):
+        assert way in MASK_WORDS["edit"]
