@@ -117,13 +117,19 @@ def text_label(entry: CatalogEntry, model: Reader) -> str:
 
 def text_box(choice: Choice, label: str, placeholder: str) -> str:
     """Draw a box for a text."""
-    return choose(choice, label=label, placeholder=placeholder, on_change=forget_tokens)
+    return choose(choice, label=label, placeholder=placeholder, on_change=forget_replaced)
 
 
 def read_another(text: str) -> None:
     """Read another text; a callback."""
     put(SENTENCE, text)
     forget_tokens()
+
+
+def forget_replaced() -> None:
+    """Forget the tokens of a text that gave way to another, not to an empty box; a callback."""
+    if chosen(SENTENCE).strip():
+        forget_tokens()
 
 
 def forget_tokens() -> None:
@@ -146,8 +152,9 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
             return None
         st.info(BEFORE)
         st.text("\n".join(filter(None, texts)))
-        return ModelRun(texts[0], second=texts[1])
-    models.note_readable(texts)
+        run = ModelRun(texts[0], second=texts[1])
+    else:
+        models.note_readable(texts)
     return hiding(run, places_in(chosen(MASKED)))
 
 

@@ -110,6 +110,21 @@ def test_why_a_text_cannot_be_read_is_told():
     assert pictures(app)
 
 
+def test_an_emptied_box_leaves_the_previous_text_with_its_hidden_and_lit_words(bert_folder):
+    app = open_with(bert_folder, sentence=FIRST, masked="2", lit="q3", picture="lines")
+
+    def shown():
+        return [one for one in canvas_pictures(app) if {"chips", "lit"} & one[0].keys()]
+
+    before = shown()
+    app.text_input(key="sentence").set_value(" ").run()
+    assert sentence.BEFORE in [one.value for one in app.info]
+    assert shown() == before
+    assert any(header.get("lit") for header, _ in before)
+    app.text_input(key="sentence").set_value(SECOND).run()
+    assert not {"masked", "lit"} & address(app).keys()
+
+
 def test_without_a_text_that_could_be_read_there_is_nothing():
     app = open_page("heads", sentence="▁")
     assert [one.value for one in app.info] == [sentence.EMPTY.format(asked="an English sentence")]
