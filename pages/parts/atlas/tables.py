@@ -45,6 +45,7 @@ def show_heads(
         what=what,
         column_config=column_config,
         hide_index=True,
+        placeholder="",  # of a figure that there is not
         on_select=select_row,
         selection_mode="single-row",
     )
