@@ -58,7 +58,7 @@ def test_every_slide_of_the_ready_talk_fits_the_screen_and_is_readable(page, ser
     expect_fitted(page, TALK[number - 1].pictures)
     for key in TALK[number - 1].pictures:
         for canvas in page.locator(css_class(key)).locator("canvas:visible").all():
-            assert canvas.evaluate(SHARP)
+            page.wait_for_function(SHARP, arg=canvas.element_handle())  # a frame after its size
 
 
 def test_keys_go_through_the_slides_and_back_stays_in_the_talk(page, server):
