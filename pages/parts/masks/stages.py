@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+import torch
 from torch import Tensor
 
 from model.attention import edited_mask
@@ -42,11 +43,13 @@ class Focus:
     of: About
 
 
-def edit_cells(site: Site, head: int, visible: Tensor) -> None:
-    """Close or open the cells that were clicked or dragged over in the mask of a head, from 0.
+def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
+    """Close or open the cells that were clicked or dragged over in the mask of a head in a run.
 
-    `visible` (Q, K) is what the head sees without any cell edit.
+    `trained` (Q, K) is what the head sees as trained.
     """
+    site, head = focus.site, focus.head
+    visible = visible_without_cells(run, focus, trained)
     layer = None if chosen(SCOPE) == "everywhere" else site.layer
     only = head if chosen(SCOPE) == "head" else None
     for stroke in all_picked("matrix"):
@@ -57,12 +60,11 @@ def edit_cells(site: Site, head: int, visible: Tensor) -> None:
         edit_history.change(edit_history.edits().after_stroke(cells, site, head, visible))
 
 
-def visible_without_cells(run: ModelRun, before: AttentionRecord, focus: Focus) -> Tensor:
+def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> Tensor:
     """Return which keys each query (Q, K) of a head sees in a run but for its cell edits."""
-    trained = before.masked_scores[0, focus.head].isfinite().cpu()
     changes = replace(run, edits=replace(run.edits, cells=())).changes
     edit = changes.get(focus.site, AttentionEdit())
-    return edited_mask(trained, edit, 0, *trained.shape)
+    return edited_mask(torch.from_numpy(trained), edit, 0, *trained.shape)
 
 
 def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
@@ -77,12 +79,12 @@ def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
 
 def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
     """Draw the mask in force in a run, to be changed by hand."""
-    site, head = focus.site, focus.head
-    label, masks = "Mask in force", [record.masked_scores[0, head] for record in (before, after)]
+    label = "Mask in force"
+    masks = [record.masked_scores[0, focus.head] for record in (before, after)]
     trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)
     picture = mask_matrix(visible, *focus.tokens, trained=trained, editable=True, label=label)
     what = f"{label}, {focus.words}"
-    edit = partial(edit_cells, site, head, visible_without_cells(run, before, focus))
+    edit = partial(edit_cells, run, focus, trained)
     show(picture, "matrix", edit, of=focus.of, what=what)
     caption(MASK_WORDS["edit"])
 

@@ -27,9 +27,10 @@ def visible(edits):
     """What a head sees in a run with edits: all of it, and as found without its cell edits."""
     run = ModelRun(SENTENCE, edits=edits, model="en-fr")
     focus = Focus(SITE, HEAD, ([], []), "", about_run(run))
-    trained, record = run.as_trained.record(SITE), run.record(SITE)
-    whole = record.masked_scores[0, HEAD].isfinite()
-    return whole, visible_without_cells(run, trained, focus)
+    trained, whole = (
+        one.record(SITE).masked_scores[0, HEAD].isfinite() for one in (run.as_trained, run)
+    )
+    return whole, visible_without_cells(run, focus, trained.numpy())
 
 
 @pytest.mark.parametrize("edits", [Edits(), Edits(look_ahead=False), Edits(windows={"decoder": 1})])
