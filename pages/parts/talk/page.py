@@ -49,12 +49,10 @@ CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
 
 def load() -> None:
     """Take the talk of the uploaded file, or say why that cannot be."""
-    from pages.shared.link.talk_file import read_talk  # takes long
-
     notes = ()
     if file := st.session_state.talk_file:
         try:
-            slides, notes = read_talk(talk_in(file.getvalue()))
+            slides, notes = talk.read(talk_in(file.getvalue()))
             talk.change(slides)
         except ValueError as error:
             notes = str(error), "The talk stays as it was."

@@ -53,16 +53,14 @@ NOT_KEPT = (
 @cache
 def shipped(name: str = READY.default) -> tuple[Slide, ...]:
     """Return the slides of a ready talk."""
+    return read((TALKS / f"{name}.json").read_bytes())[0]
+
+
+def read(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
+    """Return what `read_talk` does, which is loaded with the first talk that is read."""
     from pages.shared.link.talk_file import read_talk  # takes long
 
-    return read_talk((TALKS / f"{name}.json").read_bytes())[0]
-
-
-def read_kept(text: str) -> tuple[Slide, ...]:
-    """Return the slides that the browser has kept; raise ValueError if they are no talk."""
-    from pages.shared.link.talk_file import read_talk  # takes long
-
-    return read_talk(text.encode(), kept=True)[0]
+    return read_talk(data, kept)
 
 
 def take_ready(name: str | None) -> None:
@@ -264,7 +262,7 @@ def take_up() -> None:
         return  # told twice
     st.session_state.talk_heard = True
     try:
-        found = read_kept(text) if text else ()
+        found = read(text.encode(), kept=True)[0] if text else ()
     except ValueError:
         return
     if is_first:
