@@ -35,15 +35,14 @@ def pack(model: Transformer) -> Transformer:
     That spares a beam a third of its time, and takes nearly as much memory again. Layers for which
     a fused one stands are left as they are.
     """
-    attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
     fused = {
-        id(layer)
-        for one in attentions
-        if one.fused is not None
-        for layer in (one.query, one.key, one.value)
+        layer
+        for module in model.modules()
+        if isinstance(module, MultiHeadAttention) and module.fused is not None
+        for layer in (module.query, module.key, module.value)
     }
     for module in model.modules():
-        if isinstance(module, Linear) and id(module) not in fused:
+        if isinstance(module, Linear) and module not in fused:
             module.pack()
     return model
 

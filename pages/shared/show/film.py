@@ -41,10 +41,10 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
 
     The dots of one frame at a time are held, three bytes each.
     """
-    first_size, *sizes = (opened(frame).size for frame in frames)
-    if set(sizes) - {first_size}:
+    sizes = {opened(frame).size for frame in frames}
+    if len(sizes) > 1:
         raise ValueError("The steps of the film differ in size.")
-    width, height = first_size
+    ((width, height),) = sizes
     if width * height > MOST_DOTS or width * height * len(frames) > MOST_DOTS_IN_ALL:
         raise ValueError("The film is too large for a GIF: save it as WEBM.")
     step = bounded(asked.get("milliseconds"), FASTEST, SLOWEST)
