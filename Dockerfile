@@ -21,9 +21,6 @@ COPY viz viz
 RUN useradd --uid 10001 --create-home visitor
 USER 10001:10001
 
-# Whoever may open the app could have it load any model of the hub, or any folder that it may read.
-ENV HEADLIGHT_OTHER_MODELS=off
-
 EXPOSE 8501
 HEALTHCHECK --start-period=60s CMD \
     ["python", "-c", "import urllib.request as u; u.urlopen('http://localhost:8501/_stcore/health', timeout=5)"]

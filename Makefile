@@ -36,9 +36,10 @@ test: WORKERS ?= 3
 test: lint browser ## run every check; ARGS="-k masks" passes options to pytest
 	$(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
-lint: $(VENV)/.installed-dev ## check the formatting and the code with ruff and oxlint
+lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/oxlint viz pages/browser
 
 format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix

@@ -1,6 +1,6 @@
-"""The server of Headlight, as `streamlit run app.py` starts it, and the page on which it opens.
+"""The server of Headlight, started by `streamlit run app.py`, and the page on which it opens.
 
-That is the Attention page: what every head looks at, on the visitor's sentence.
+That is the Attention page: what every head looks at in the visitor's sentence.
 """
 
 if __name__ == "__main__":  # a visitor opens the page

@@ -33,7 +33,7 @@ TARGET = (
 
 
 def operations(call: Callable[[], object]) -> int:
-    """How many multiplications and additions a call of a model takes."""
+    """The number of multiplications and additions in one call of a model."""
     # torch does not count what oneDNN does.
     with patch("model.linear.ONEDNN", None), FlopCounterMode(display=False) as counter:
         call()

@@ -1,4 +1,4 @@
-"""python -m bench.app: from a click to new pixels, beside a bare page that draws one small chart.
+"""python -m bench.app: from a click to new pixels, compared with a bare page of one small chart.
 
 Both pages are open in one headless Chromium, served by two servers of the same configuration, and
 are clicked in turns with real input events. The clock is the page's own: it begins at the event and
@@ -47,13 +47,13 @@ WARMING = 2  # clicks
 LIMIT = 60  # seconds for anything
 LONGEST = 90  # seconds for the clicks of a case
 SENTENCE = "My brother bought three old bicycles yesterday."
-# How many tokens the first heatmap on the page has.
+# The number of tokens in the first heatmap on the page.
 TOKENS = """(({ dataset, clientHeight }) =>
   Math.round((clientHeight - dataset.top) / dataset.side))(find(".heatmap canvas.map")[0])"""
 MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/switches/mask_matrix.js
 
-# What a picture shows, as a text: its elements, and its canvases in small. A changed cell of a
-# canvas changes some of 128 x 128 points, since drawing it smaller takes means.
+# A picture as a text: its elements, and its canvases in small. A changed cell of a canvas changes
+# some of 128 x 128 points, since drawing it smaller takes means.
 WATCH = """
 const small = document.createElement("canvas");
 small.width = small.height = 128;
@@ -88,7 +88,7 @@ window.after = (time) => new Promise((_, reject) => setTimeout(reject, time, "to
 
 @dataclass(frozen=True)
 class Click:
-    """A click on a page that is ready for it, and what is to change then."""
+    """A click on a page that is ready for it, and what should change afterwards."""
 
     path: str  # of the page, with its parameters
     pictures: tuple[str, ...]  # selectors
@@ -97,39 +97,35 @@ class Click:
 
 
 def sentence_of(number: int) -> str:
-    """A sentence of its own for each number, all of the same words."""
+    """A different sentence for each number, all made of the same words."""
     words = ["red", "old", "small", "black", "new", "good", "big", "white"]
     first, second = divmod(number, len(words))
     return f"The {words[first % len(words)]} car is near the {words[second]} house."
 
 
 def fill(page: Page, number: int) -> None:
-    """Type a sentence without entering it."""
     page.get_by_role("textbox").first.fill(sentence_of(number))
 
 
 def enter(page: Page, number: int) -> None:
-    """Enter the sentence that was typed."""
     page.get_by_role("textbox").first.press("Enter")
 
 
 def open_heads(page: Page, number: int) -> None:
-    """Open the box of the heads."""
     page.locator(".stSelectbox", has_text=re.compile("^Head")).get_by_role("combobox").click()
 
 
 def choose_head(page: Page, number: int) -> None:
-    """Choose one head after the other in the open box."""
+    """Choose the next head in the open box."""
     page.get_by_role("option", name=str(number % 8 + 1), exact=True).click()
 
 
 def change(page: Page, number: int) -> None:
-    """Click the button of the bare page."""
     page.get_by_role("button", name="Change").click()
 
 
 def close_cell(page: Page, number: int) -> None:
-    """Close one cell after the other of the mask, row by row below the first."""
+    """Close the next cell of the mask, row by row, below the first row."""
     size = page.evaluate("find('canvas.editable')[0].getBoundingClientRect().width")
     tokens = page.evaluate(TOKENS)
     places = [(query, key) for query in range(2, tokens) for key in range(1, query)]
@@ -140,12 +136,12 @@ def close_cell(page: Page, number: int) -> None:
 
 
 def switch_off(page: Page, number: int) -> None:
-    """Switch one head of the cross-attention off after the other."""
+    """Switch off the next head of the cross-attention."""
     page.locator(".switchboard .head").nth(48 + number % 24).click()
 
 
 def step(page: Page, number: int) -> None:
-    """Step forward to the end, and back again."""
+    """Step forward to the end, then back again."""
     forward = page.get_by_role("button", name="Step forward")
     (forward if number % 10 < 5 else page.get_by_role("button", name="Step back")).click()
 
@@ -171,7 +167,7 @@ def one_click(page: Page, click: Click, number: int) -> float:
 
 
 def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> Case:
-    """A case: its click and the bare page's, in turns; the first of each warm up."""
+    """A case: clicks on our page and the bare page in turns; the first of each warms up."""
     pages = [open_page(browser) for _ in addresses]
     for page, address, click in zip(pages, addresses, CASES[case], strict=True):
         page.goto(address + click.path)
@@ -201,7 +197,7 @@ def start(browser: Browser, script: str, path: str, picture: str) -> float:
 
 
 def starts(browser: Browser, most: int) -> Case:
-    """The case `start`, both sides in turns; the first of each warms up the disk."""
+    """The case `start` with both sides in turns; the first start of each side warms up the disk."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(most + 1):
         times[0].append(start(browser, "app.py", "", DRAWN_GRID))
@@ -210,14 +206,14 @@ def starts(browser: Browser, most: int) -> Case:
 
 
 def case_of(case: str, ours: list[float], bare: list[float], unit: str) -> Case:
-    """The medians of both sides, and in the note how far their ratio varied from pair to pair."""
+    """The medians of both sides; the note says how much their ratio varied between pairs."""
     low, _, high = quantiles([one / other for one, other in zip(ours, bare, strict=True)], n=4)
     note = f"{len(ours)} pairs, half of them {low:.2f} to {high:.2f}"
     return Case(case, median(ours), median(bare), unit, median(ours) / median(bare), note)
 
 
 def open_page(browser: Browser) -> Page:
-    """A page with a cache of its own, tall enough to show all that is watched."""
+    """A page with its own cache, tall enough to show every picture that is watched."""
     view = {"width": 1280, "height": 1600}
     page = browser.new_context(viewport=view, bypass_csp=True).new_page()  # to look from within
     page.set_default_timeout(1000 * LIMIT)
@@ -259,7 +255,7 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=24, help="measured clicks of each case")
     parser.add_argument("--starts", type=int, default=5, help="measured starts")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts: it starts one of its own to look
+    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
     cases = []
     with sync_playwright() as playwright, browsing(playwright) as browser:
         clicked = [case for case in options.cases if case in CASES]

@@ -34,7 +34,7 @@ ONE_BY_ONE = 64  # sentences of each window that the plain loop takes
 
 
 def made_of(translator: Translator, path: Path) -> None:
-    """Write pairs of 3 to 24 words each into a file."""
+    """Write pairs of 3 to 24 words each to a file."""
     shuffler = random.Random(0)
     vocabulary = translator.tokenizer.backend.get_vocab()
     words = sorted(

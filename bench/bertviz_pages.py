@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route
 from bench.random_heads import names, random_weights
 
 CACHE = Path.home() / ".cache" / "headlight-bench"
-# What BertViz loads from the web, here from npm's packages; of jQuery npm has no 2.0.0.
+# What BertViz loads from the web, here from npm's packages; npm has no jQuery 2.0.0.
 SCRIPTS = {
     "require.min.js": ("requirejs", "2.3.6", "require.js"),
     "d3.min.js": ("d3", "5.7.0", "dist/d3.min.js"),
@@ -30,7 +30,7 @@ def build(view: str, tokens: int, file: Path) -> None:
 
 
 def serve_scripts(page: Page) -> None:
-    """Answer what the page asks of the web from this machine."""
+    """Answer the page's requests to the web from this machine."""
 
     def answer(route: Route) -> None:
         route.fulfill(path=script(urlsplit(route.request.url).path.rpartition("/")[2]))

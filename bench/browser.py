@@ -1,4 +1,4 @@
-"""What benches in a browser share: a server of a page, a Chromium, its clock and its memory."""
+"""What all benches in a browser share: a server for a page, Chromium, its clock and its memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.browser.install import LAUNCH_ARGS, chromium_path
 ROOT = Path(__file__).resolve().parent.parent
 
 # `shown()` ends when what was changed before it has reached the screen: a frame that changes
-# something is begun only after the one before it was drawn in full, so a mark changes in each of
+# something only begins after the one before it was drawn in full, so a mark changes in each of
 # the frames after. `until` looks at the begin of each frame, and so waits for one frame less.
 # `find` looks into the parts of a Streamlit page too.
 SCRIPT = """
@@ -48,7 +48,6 @@ window.until = async (condition) => {
 
 @contextlib.contextmanager
 def serving(page: str) -> Iterator[str]:
-    """Serve a Streamlit page with the app's configuration; yields its address."""
     with server(page) as (address, _):
         yield address
 
@@ -63,7 +62,7 @@ def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def started(*command: str) -> Iterator[tuple[str, int]]:
-    """Start a module that serves with options of `streamlit run`; yields address and process id."""
+    """Start a module that takes options of `streamlit run`; yields its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -92,7 +91,7 @@ def started(*command: str) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def browsing(playwright: Playwright) -> Iterator[Browser]:
-    """A Chromium of its own, so that its memory is that of one page."""
+    """A separate Chromium, so that its memory is that of one page."""
     browser = playwright.chromium.launch(executable_path=chromium_path(), args=LAUNCH_ARGS)
     try:
         yield browser
@@ -101,7 +100,6 @@ def browsing(playwright: Playwright) -> Iterator[Browser]:
 
 
 def process_id(browser: Browser) -> int:
-    """The browser's own process."""
     session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     return next(process["id"] for process in processes if process["type"] == "browser")
@@ -125,7 +123,7 @@ def renderer_peak(browser_process: int) -> int:
 
 
 def typical(measure: Callable[[], float], most: int = 5, seconds: float = 10) -> float:
-    """The median of several measurements; of fewer, at least one, where they take long."""
+    """The median of several measurements; slow ones are repeated less often, but at least once."""
     taken = []
     begin = time.monotonic()
     while not taken or (len(taken) < most and time.monotonic() - begin < seconds):

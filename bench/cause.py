@@ -1,4 +1,4 @@
-"""python -m bench.cause: what is measured by closing and patching against plain traced runs."""
+"""python -m bench.cause: closing cells and patching, compared with plain traced runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.insight.patching import Answers, patch_heads, two_runs
 
 
 def knockout(translator: Translator) -> Case:
-    """The knockout map of a sentence against a traced run for each of its words."""
+    """The knockout map of a sentence, compared with a traced run for each of its words."""
     source, target = (
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )
@@ -33,7 +33,7 @@ def knockout(translator: Translator) -> Case:
 
 
 def patching(translator: Translator) -> Case:
-    """Every head's output put from one text into another against a traced run for each head."""
+    """Every head's output patched into another text, compared with a traced run for each head."""
     source, target = (
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )
@@ -58,7 +58,6 @@ def patching(translator: Translator) -> Case:
 
 
 def main() -> None:
-    """Measure and report."""
     path = json_option()
     translator = load("en-fr")
     report([knockout(translator), patching(translator)], path)

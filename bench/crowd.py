@@ -1,4 +1,4 @@
-"""A server under many visitors: its processes, their memory, and who takes the cores."""
+"""A server with many visitors: its processes, their memory, and how the CPU time is shared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.browser import server, started
 
 
 class Work(NamedTuple):
-    """Seconds of the cores: of the visitors, of the server, and that there were."""
+    """CPU seconds that the visitors used, that the server used, and that were available."""
 
     visitors: float
     server: float
@@ -23,7 +23,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Served:
-    """A server that was started: its address, its first process, and how many workers it has."""
+    """A server that was started: its address, its first process, and its number of workers."""
 
     address: str
     process: int
@@ -31,52 +31,52 @@ class Served:
 
     @property
     def memory(self) -> int:
-        """The bytes of its processes that are in memory, read from Linux's /proc."""
+        """The resident bytes of all its processes, read from Linux's /proc."""
         return sum(map(resident, family(self.process)))
 
     @property
     def computed(self) -> float:
-        """The seconds that its processes have used of the cores."""
+        """The CPU seconds that its processes have used."""
         return sum(map(used, family(self.process)))
 
 
 @contextlib.contextmanager
 def serving(workers: int, *options: str) -> Iterator[Served]:
-    """Serve the app by one process alone, or by several as `make serve` does."""
+    """Serve the app with one process, or with several as `make serve` does."""
     command = ("pages.server.serving", "--workers", str(workers), *options)
     with server("app.py", *options) if workers == 1 else started(*command) as (address, process):
         yield Served(address, process, workers)
 
 
 def family(process: int) -> list[int]:
-    """A process and all that it started, theirs included."""
+    """A process id and those of all its descendants."""
     listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [process, *(one for child in listed for one in family(int(child)))]
 
 
 def resident(process: int) -> int:
-    """The bytes of one process that are in memory."""
+    """The resident bytes of one process."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def used(process: int) -> float:
-    """The seconds that one process has used of the cores."""
+    """The CPU seconds that one process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Clock:
-    """What a server, and this process beside it, use of the cores from now on."""
+    """The CPU time that a server and this process use from now on."""
 
     def __init__(self, served: Served) -> None:
         self.served = served
         self.begun = self.now()
 
     def now(self) -> tuple[float, float, float]:
-        """The seconds of this process, of the server, and that all cores have had."""
+        """CPU seconds of this process, of the server, and of all cores together."""
         return time.process_time(), self.served.computed, time.perf_counter() * os.cpu_count()
 
     def taken(self) -> Work:
-        """The seconds since this was made."""
+        """The CPU seconds since this clock was made."""
         return Work(*(now - then for now, then in zip(self.now(), self.begun, strict=True)))

@@ -56,7 +56,7 @@ def their_model() -> MarianMTModel:
 
 
 def ours(model: Transformer, source_ids: torch.Tensor, beams: int) -> Callable[[], None]:
-    """Decode with this project, and keep every step's attention."""
+    """Decode with this project, and keep the attention of every step."""
     strategy = Strategy("beam", beam_size=beams) if beams > 1 else Strategy()
 
     def run() -> None:
@@ -75,7 +75,7 @@ def ours(model: Transformer, source_ids: torch.Tensor, beams: int) -> Callable[[
 
 
 def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callable[[], None]:
-    """Decode with transformers, and keep every step's attention."""
+    """Decode with transformers, and keep the attention of every step."""
 
     @torch.inference_mode()
     def run() -> None:
@@ -96,7 +96,7 @@ def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callab
 
 
 def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], None]:
-    """Greedy decoding that reads the whole text again for every token."""
+    """Greedy decoding that reads the whole text again for each token."""
 
     @torch.inference_mode()
     def run() -> None:
@@ -111,7 +111,7 @@ def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], 
 
 
 def speed(case: Case) -> Case:
-    """A case of times in milliseconds as one of tokens a second, of which more is better."""
+    """Convert a case of times in milliseconds to tokens a second, where more is better."""
     rates = [1_000 * NEW_TOKENS / time for time in (case.ours, case.peer)]
     return Case(case.case, *rates, "tokens/s", rates[0] / rates[1])
 

@@ -29,7 +29,7 @@ from model.tokens import END_ID
 from model.trace import Run, Trace
 from viz import head_grid
 
-SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # every step writes a token
+SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # so that every step writes a token
 VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640
 PLOT = "growth.svg"
 ROUNDS, SECONDS = 5, 20  # of measurements of a size: at most, and for how long
@@ -37,7 +37,7 @@ ROUNDS, SECONDS = 5, 20  # of measurements of a size: at most, and for how long
 
 @dataclass(frozen=True)
 class Size:
-    """What grows; the defaults are a sentence on the shipped model."""
+    """The sizes that grow; the defaults describe a sentence on the shipped model."""
 
     tokens: int = 32
     heads: int = 8
@@ -56,7 +56,7 @@ MEASURED = dict.fromkeys(GROWTH, ("forward", "decoding", "grid")) | {"beams": ("
 
 
 def model_of(size: Size) -> Transformer:
-    """A model of this size with random weights, laid out as `load` does; its heads keep a width."""
+    """A model of this size with random weights, laid out as `load` does; heads keep their width."""
     width = WIDTH_OF_HEAD * size.heads
     config = TransformerConfig(
         VOCABULARY,
@@ -72,7 +72,7 @@ def model_of(size: Size) -> Transformer:
 
 
 class Work:
-    """What is timed of one size."""
+    """The work that is timed for one size."""
 
     def __init__(self, size: Size) -> None:
         self.size, self.model = size, model_of(size)
@@ -82,7 +82,7 @@ class Work:
 
     @torch.inference_mode()
     def forward(self) -> Trace:
-        """One pass that keeps everything."""
+        """One pass that records everything."""
         trace = Trace()
         self.model(self.ids, self.ids, Run(trace=trace))
         return trace
@@ -101,12 +101,12 @@ class Work:
         )
 
     def grid(self) -> int:
-        """Build the picture of all heads; its bytes."""
+        """Build the picture of all heads; returns its number of bytes."""
         return len(head_grid(self.trace.weights("decoder").numpy(), self.names).data)
 
 
 def measure(name: str, sizes: Sequence[int]) -> list[Case]:
-    """The cases of one thing that grows, all its sizes in turns; bytes need no second look."""
+    """The cases of one growing size, all values in turns; bytes are counted once."""
     torch.manual_seed(0)
     works = {size: Work(replace(Size(), **{name: size})) for size in sizes}
     cases = []
@@ -130,7 +130,7 @@ def measure(name: str, sizes: Sequence[int]) -> list[Case]:
 
 
 def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
-    """A case for each size, beside the smallest; `case` has a place for the size."""
+    """A case for each size, compared with the smallest; `case` has a placeholder for the size."""
     first = numbers[min(numbers)]
     return [
         Case(case.format(size), number, first, unit, number / first)
@@ -139,7 +139,7 @@ def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
 
 
 def panels_of(cases: Sequence[Case]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """The ratios as lines: a panel for what grows, a line for what was measured."""
+    """The ratios as lines: one panel for each growing size, one line for each measurement."""
     panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for case in cases:
         name, size, quantity = case.case.split()

@@ -1,10 +1,10 @@
 """python -m bench.library: transformers models with every head recorded, against their own eager.
 
-Models of 12 layers with 12 heads, random weights and 128 tokens; one of both sides has 6 layers on
-each. `traced` records queries, keys, values, scores and weights of every site in full, against the
-same model with eager attention that returns its weights. `write` writes 40 tokens and keeps every
-step, against the library's own `generate`, which keeps none. Both run on one thread, since several
-wait for each other wherever a machine has other work to do.
+Models of 12 layers with 12 heads, random weights and 128 tokens; the encoder-decoder has 6 layers
+on each side. `traced` records queries, keys, values, scores and weights of every site in full,
+against the same model with eager attention that returns its weights. `write` writes 40 tokens and
+keeps every step, against the library's own `generate`, which keeps none. Both run on one thread,
+since several wait for each other if the machine has other work to do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ TOKENS, ROUNDS = 128, 12
 
 
 def main() -> None:
-    """Measure and report."""
     path = json_option()
     torch.set_num_threads(1)
     report([*traced_cases(), *writing_cases()], path)

@@ -1,6 +1,6 @@
-"""Cases of bench.library: writing with every step's attention kept, against without.
+"""Cases of bench.library: writing, with and without keeping the attention of every step.
 
-Models of transformers with random weights write as many tokens with a key-value cache. `write`
+Models of transformers with random weights write equally many tokens with a key-value cache. `write`
 keeps the weights of every head at every step and makes the text and the tree of steps; the peer is
 the library's own `generate`, which keeps nothing, with fused attention (sdpa).
 """
@@ -31,7 +31,6 @@ TEXT = "The blue car is faster than the red car, because it is not as old."
 
 
 def decoder() -> PreTrainedModel:
-    """A decoder of DistilGPT-2's size."""
     return GPT2LMHeadModel(
         GPT2Config(vocab_size=VOCABULARY, n_layer=6, bos_token_id=0, eos_token_id=None)
     )
@@ -59,7 +58,7 @@ MODELS = {"decoder": decoder, "encoder-decoder": encoder_decoder}
 
 
 def byte_tokenizer() -> PieceTokenizer:
-    """A tokenizer whose pieces are the bytes of a text, as random models need no better one."""
+    """A tokenizer whose pieces are the bytes of a text, which is enough for random models."""
     pieces = ["<pad>", *sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     backend = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, []))

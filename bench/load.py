@@ -1,4 +1,4 @@
-"""python -m bench.load: many visitors at once, beside a lone one.
+"""python -m bench.load: many visitors at once, compared with a lone one.
 
 Visitors are websocket clients that speak Streamlit's protocol to a server which this starts itself
 on this machine, as `make serve` does: a process for each core behind one address, for the lone
@@ -53,13 +53,13 @@ TOLERANCE = 1e-5  # of weights
 SUBJECTS = ("My brother", "The teacher", "Her sister", "Our neighbour", "The old man", "The girl")
 VERBS = ("bought", "sold", "found", "lost", "painted", "repaired", "forgot", "liked", "saw")
 OBJECTS = ("a bicycle", "the red car", "two books", "a small house", "the letter", "my shoes")
-SITE = Site("cross", 1)  # what the visitors look at
+SITE = Site("cross", 1)  # the site that visitors look at
 HEADS = 8
 MB = 1e6
 
 
 def sentence_of(visitor: int, number: int) -> str:
-    """The sentence that a visitor enters as its given one; no two have one in common."""
+    """The sentence that a visitor enters under this number; no two visitors have one in common."""
     order = visitor * 7 + number  # neighbours begin differently
     subject, verb = SUBJECTS[order % len(SUBJECTS)], VERBS[order % len(VERBS)]
     return f"{subject} {verb} {OBJECTS[number % len(OBJECTS)]} in {1900 + visitor * 40 + number}."
@@ -68,7 +68,7 @@ def sentence_of(visitor: int, number: int) -> str:
 async def visit(
     address: str, number: int, seconds: float, together: asyncio.Barrier
 ) -> list[Rerun]:
-    """One visitor; its answers. It acts while all others do, and leaves with them."""
+    """The answers that one visitor gets. It acts while all others do, and leaves with them."""
     answers = []
     async with Visitor(address) as visitor:
         await visitor.arrive()
@@ -93,7 +93,7 @@ async def visit(
 async def crowd(
     served: Served, numbers: Sequence[int], seconds: float
 ) -> tuple[list[Rerun], int, Work]:
-    """Visitors with these numbers at once: all answers, the server's memory, their own work."""
+    """All answers to visitors with these numbers, the server's memory, and the CPU seconds."""
     together = asyncio.Barrier(len(numbers) + 1)
     async with asyncio.TaskGroup() as group:
         visits = [
@@ -109,7 +109,7 @@ async def crowd(
 
 
 async def fill(served: Served) -> None:
-    """Have the model loaded and as many results kept as ever are, by a visitor of each worker."""
+    """Have each worker load the model and fill its caches, by a visitor of each worker."""
     together = asyncio.Barrier(served.workers)
 
     async def enter(number: int) -> None:
@@ -125,7 +125,7 @@ async def fill(served: Served) -> None:
 
 
 async def emptied(served: Served, keep: int) -> int:
-    """The server's memory once sessions that were left are given up, which the next one causes."""
+    """The server's memory after a new session made it drop old ones."""
     await asyncio.sleep(keep + 1)
     for _ in range(2):
         await fill(served)
@@ -134,9 +134,9 @@ async def emptied(served: Served, keep: int) -> int:
 
 
 async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
-    """So many visitors open one link, one after the other within a time, and stay; what they see.
+    """The answers to visitors who open one link, one after the other within a given time, and stay.
 
-    Their seconds count from when they begin to connect.
+    Their seconds count from the moment that they begin to connect.
     """
     together = asyncio.Barrier(visitors)
 
@@ -155,7 +155,7 @@ async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
 
 
 def wrong(answers: Sequence[Rerun]) -> int:
-    """How many answers are not what the model says of the sentence alone."""
+    """The number of answers that differ from what the model computes without a server."""
     torch.set_num_threads(1)  # threads that wait for each other take ten times as long
     translator, traces = load("en-fr"), {}
     mistakes = 0
@@ -175,19 +175,18 @@ def wrong(answers: Sequence[Rerun]) -> int:
 
 
 def times(answers: Sequence[Rerun], kind: str = "") -> list[float]:
-    """How long the reruns of a kind of action took, or all, in milliseconds."""
+    """The milliseconds that reruns took, for one kind of action or for all."""
     return [1000 * answer.seconds for answer in answers if kind in ("", answer.action)]
 
 
 def p95(numbers: Sequence[float]) -> float:
-    """The 95th percentile."""
     return quantiles(numbers, n=20, method="inclusive")[-1]
 
 
 def cases_of(
     visitors: int, answers: Sequence[Rerun], lone: Sequence[Rerun], notes: str
 ) -> list[Case]:
-    """The rerun times of many visitors against a lone one's."""
+    """The rerun times of many visitors, compared with a lone one's."""
     made = []
     for name, kind in (("", ""), ("sentence ", "sentence"), ("head ", "head")):
         for word, typical in (("median", median), ("p95", p95)):
@@ -198,7 +197,7 @@ def cases_of(
 
 
 def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
-    """How long visitors of one link waited for the first picture, against lone ones of another."""
+    """The seconds until visitors of one link see the first picture, compared with lone ones."""
     peer = median(times(lone))
     found = [("", max(times(answers))), (" p95", p95(times(answers)))]
     return [
@@ -207,7 +206,7 @@ def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
 
 
 async def measure(options: argparse.Namespace) -> list[Case]:
-    """All cases; raises RuntimeError where an answer is wrong or the app shows an error."""
+    """All cases; raises RuntimeError if an answer is wrong or the app shows an error."""
     cases, everything, keep = [], [], options.keep
     with serving(options.workers, "--server.disconnectedSessionTTL", str(keep)) as served:
         await fill(served)

@@ -1,4 +1,4 @@
-"""docs/performance.md: each bench replaces its own part of it, with `--write`."""
+"""docs/performance.md: with `--write`, each bench replaces its own section."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Line = Sequence[tuple[float, float]]
 
 
 def page_options() -> argparse.ArgumentParser:
-    """The options of a bench that has a part of the page."""
+    """The options of a bench that has a section on the page."""
     parser = options_of()
     parser.add_argument(
         "--write", action="store_true", help="also replace its part of docs/performance.md"
@@ -38,19 +38,19 @@ def page_options() -> argparse.ArgumentParser:
 
 
 def publish(cases: Sequence[Case], options: argparse.Namespace, title: str, words: str) -> None:
-    """Report cases, and where it is wanted write them and what they mean into the page."""
+    """Report cases; with `--write`, put them and their explanation on the page."""
     report(list(cases), options.json)
     if options.write:
         write_section(title, f"{words.strip()}\n\n{table(cases)}")
 
 
 def meaning(docstring: str) -> str:
-    """What a bench says of itself, without its first line, which names the command."""
+    """A bench's explanation: its docstring without the first line, which names the command."""
     return docstring.partition("\n\n")[2]
 
 
 def write_section(title: str, text: str, page: Path = PAGE) -> None:
-    """Put a part in place of the one with the same title, or at the end; and say where and when."""
+    """Replace the section with this title, or append it; it says where and when it was measured."""
     written = page.read_text("utf-8") if page.exists() else BEGINNING
     part = f"## {title}\n\n{text.strip()}\n\n{machine()}\n"
     found = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -62,7 +62,7 @@ def write_section(title: str, text: str, page: Path = PAGE) -> None:
 
 
 def machine() -> str:
-    """The machine in a sentence, without its name, and how busy it was."""
+    """The machine in one sentence, without its name, and how busy it was."""
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists() and (
@@ -80,7 +80,7 @@ def machine() -> str:
 
 
 def table(cases: Sequence[Case]) -> str:
-    """Cases as a table in markdown."""
+    """Cases as a table in Markdown."""
     rows = [
         f"| {case.case} | {case.ours:.4g} | {case.peer:.4g} | {case.unit} | {case.ratio:.3g} | "
         f"{case.note} |"
@@ -92,7 +92,7 @@ def table(cases: Sequence[Case]) -> str:
 
 
 def plot(panels: dict[str, dict[str, Line]], y: str) -> str:
-    """Lines over logarithmic axes as SVG, a panel for each name; all panels share the y axis."""
+    """Lines on logarithmic axes as SVG, a panel for each name; all panels share the y axis."""
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     points = [point for lines in panels.values() for line in lines.values() for point in line]
     lowest, highest = (end(value for _, value in points) for end in (min, max))
@@ -134,10 +134,10 @@ def plot(panels: dict[str, dict[str, Line]], y: str) -> str:
 
 
 def text(x: float, y: float, words: str, more: str = "") -> str:
-    """Words at a place of an SVG."""
+    """Words at a point of an SVG."""
     return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(words)}</text>'
 
 
 def share(value: float, lowest: float, highest: float) -> float:
-    """How far a value is from the lowest to the highest, from 0 to 1, logarithmically."""
+    """The logarithmic position of a value between the lowest and the highest, from 0 to 1."""
     return log(value / lowest) / log(highest / lowest) if highest > lowest else 0.5

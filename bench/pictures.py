@@ -1,4 +1,4 @@
-"""python -m bench.pictures: all heads of a 12-by-12 model in a browser, beside BertViz.
+"""python -m bench.pictures: all heads of a 12-by-12 model in a browser, compared with BertViz.
 
 Both draw the same random weights, which are ready beforehand, in headless Chromium (Linux only).
 
@@ -90,19 +90,18 @@ HOVER = """async ([selector, event, place]) => {
 
 
 def pointing(page: Page, selector: str, event: str) -> float:
-    """Milliseconds to show one token's lines, pointing at one after the other."""
+    """Milliseconds to show the lines of one token, pointing at one token after the other."""
     places = iter(range(5))
     return typical(lambda: page.evaluate(HOVER, [selector, event, next(places)]))
 
 
 def layers(page: Page, script: str, step: int) -> float:
-    """Seconds to show another layer, the second and those after it, `step` apart for the script."""
+    """Seconds to show another layer, from the second on; the script counts in units of `step`."""
     places = iter(range(step, LAYERS * step, step))
     return typical(lambda: page.evaluate(script, next(places)))
 
 
 def seconds_of(call: Callable[[], object]) -> float:
-    """How long a call takes."""
     begin = time.perf_counter()
     call()
     return time.perf_counter() - begin
@@ -178,7 +177,7 @@ def theirs(
 
 
 class Watch(threading.Thread):
-    """Reads a browser's memory twice a second; ends the browser where it holds too much."""
+    """Reads a browser's memory twice a second, and ends the browser if it takes too much."""
 
     def __init__(self, browser: Browser, most_memory: float) -> None:
         super().__init__(daemon=True)
@@ -191,7 +190,6 @@ class Watch(threading.Thread):
             self.look()
 
     def look(self) -> None:
-        """Read the memory once."""
         self.peak = max(self.peak, renderer_peak(self.process))
         if self.peak > self.most:
             self.reason = f"given up at {self.most / 1e9:.0f} GB"
@@ -209,7 +207,7 @@ class Watch(threading.Thread):
 
 
 def cases_of(view: str, tokens: int, mine: Figures, peer: Figures, note: str) -> list[Case]:
-    """The figures of both, side by side, of what both have."""
+    """The figures that both sides have, as cases."""
     name = view.replace("_", " ")
     return [
         Case(
@@ -231,7 +229,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=150, help="seconds for a page of BertViz")
     parser.add_argument("--memory", type=float, default=8, help="gigabytes for a page of BertViz")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts: it starts one of its own to look
+    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
     cases: list[Case] = []
     with serving("bench/pages/all_heads.py") as address, sync_playwright() as playwright:
         mine = {tokens: ours(playwright, address, tokens) for tokens in {*options.tokens, *GROWTH}}

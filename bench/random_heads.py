@@ -1,4 +1,4 @@
-"""A model's attention without a model: random weights that every picture of a bench draws."""
+"""Attention without a model: the random weights that all benches of pictures draw."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ LAYERS, HEADS = 12, 12
 
 
 def random_weights(tokens: int) -> np.ndarray:
-    """The same weights (LAYERS, HEADS, tokens, tokens) each time, in float32; rows sum to 1."""
+    """Fixed random weights (LAYERS, HEADS, tokens, tokens) in float32; rows sum to 1."""
     shape = (LAYERS, HEADS, tokens, tokens)
     weights = np.exp(2 * np.random.default_rng(0).standard_normal(shape, dtype=np.float32))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def names(tokens: int) -> list[str]:
-    """So many tokens."""
     return [f"token{place}" for place in range(tokens)]

@@ -1,4 +1,4 @@
-"""Timing side by side, and the tables and JSON that all benches write."""
+"""Timing of two sides, and the tables and JSON files that all benches write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Case:
-    """One measured comparison; ours / peer is the ratio, and the note says what limits it."""
+    """One measured comparison: the ratio is ours / peer, and the note says what limits it."""
 
     case: str
     ours: float
@@ -26,8 +26,9 @@ class Case:
 def compare_times(
     case: str, ours: Callable[[], object], peer: Callable[[], object], rounds: int = 20
 ) -> Case:
-    """The median times of two functions, in milliseconds, taken in turns so that both see the
-    same machine.
+    """The median times of two functions in milliseconds.
+
+    They are called in turns, so that both see the same machine.
     """
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds + 1):
@@ -41,19 +42,19 @@ def compare_times(
 
 
 def json_option() -> Path | None:
-    """Read the command line of a bench: where to write JSON, if anywhere."""
+    """Parse a bench's command line; returns the file to write JSON to, if any."""
     return options_of().parse_args().json
 
 
 def options_of() -> argparse.ArgumentParser:
-    """The options that all benches have, for one that adds its own."""
+    """The options that all benches have; a bench may add its own."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the cases as JSON")
     return parser
 
 
 def report(cases: list[Case], path: Path | None) -> None:
-    """Print the cases as a table, and write them as JSON where there is a path."""
+    """Print the cases as a table, and write them as JSON if there is a path."""
     width = max(len(case.case) for case in cases)
     print(f"{'case':{width}}  {'ours':>10}  {'peer':>10}  {'unit':<8}  {'ratio':>8}")
     for case in cases:

@@ -44,14 +44,14 @@ WARMING, MEASURED = 10, 60  # sentences
 
 
 class Split:
-    """The processor's milliseconds of each part, of the calls that are within it alone."""
+    """The CPU milliseconds of each part, without those of the parts that it calls."""
 
     def __init__(self) -> None:
         self.parts: Counter[str] = Counter()
-        self.inner = [0.0]  # what calls within the open ones took
+        self.inner = [0.0]  # the time of calls within the open ones
 
     def of(self, part: str, function: Callable) -> Callable:
-        """Return a function whose time counts as a part's."""
+        """Return a function whose time counts for a part."""
 
         @wraps(function)
         def timed(*args: object, **kwargs: object) -> object:
@@ -67,12 +67,12 @@ class Split:
         return timed
 
     def time(self, part: str, owner: object, name: str) -> None:
-        """Have calls of what an owner has by a name count as a part."""
+        """Count the calls of one attribute of an owner for a part."""
         setattr(owner, name, self.of(part, getattr(owner, name)))
 
 
 def watch(split: Split) -> None:
-    """Time the parts of a run of the page; what pages import by name, before they do."""
+    """Time the parts of a run of the page. Call it before pages import the functions by name."""
     split.time("parts", streamlit, "_bidi_component")
     split.time("messages", ScriptRunContext, "enqueue")
     split.time("page", script_runner.ScriptRunner, "_run_script")
@@ -96,7 +96,7 @@ def watch(split: Split) -> None:
 
 
 async def visit(address: str, split: Split) -> list[Case]:
-    """Enter sentences, and return what a sentence took on the server."""
+    """Enter sentences, and return the times that one takes on the server."""
     async with Visitor(address) as visitor:
         await visitor.arrive()
         for number in range(WARMING):
@@ -137,7 +137,6 @@ def main() -> None:
 
 
 def is_up(address: str) -> bool:
-    """Whether the server answers."""
     try:
         with urlopen(f"{address}/_stcore/health", timeout=5):
             return True

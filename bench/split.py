@@ -67,21 +67,21 @@ for (const kind of ["pointerup", "keydown"]) {
 
 
 class Server(NamedTuple):
-    """Where a server answers, and its process."""
+    """The address and the process of a server."""
 
     address: str
     process: int
 
 
 def processor_time(process: int) -> float:
-    """Return the milliseconds of processor that a process has taken so far (Linux only)."""
+    """Return the CPU milliseconds that a process has taken so far (Linux only)."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return 1000 * (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def page_times(session: CDPSession) -> dict[str, float]:
-    """Return the milliseconds of processor that a page's main thread has taken so far."""
+    """Return the CPU milliseconds that a page's main thread has taken so far, by kind of work."""
     named = {"script": "ScriptDuration", "page": "TaskDuration"}
     found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
     times = {name: 1000 * found[metric] for name, metric in named.items()}
@@ -89,7 +89,7 @@ def page_times(session: CDPSession) -> dict[str, float]:
 
 
 def split(page: Page, session: CDPSession, served: Server, click: Click, number: int) -> dict:
-    """Return what one click takes, by what takes it."""
+    """Return the times of one click by part."""
     page.evaluate("sent.length = 0")
     before = page_times(session) | {"server": processor_time(served.process)}
     total = one_click(page, click, number)
@@ -110,7 +110,7 @@ def split(page: Page, session: CDPSession, served: Server, click: Click, number:
 
 
 def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: int) -> list[Case]:
-    """Return a case for each thing that takes time, both pages clicked in turns."""
+    """Return a case for each part, both pages clicked in turns."""
     pages, sessions = [], []
     for served, click in zip(servers, CASES[case], strict=True):
         pages.append(open_page(browser))
@@ -132,7 +132,7 @@ def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: in
 
 
 def case_of(case: str, name: str, ours: list[dict], bare: list[dict]) -> Case:
-    """Return the medians of one thing on both sides; of the server, told in ticks, the means."""
+    """Return the medians of one part on both sides, or means for the server, timed in ticks."""
     typical = fmean if name == "server" else median
     mine, others = (typical(one[name] for one in side) for side in (ours, bare))
     unit = {"messages": "", "bytes": "B"}.get(name, "ms")
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", choices=ASKING, default=ASKING, metavar="CASE")
     parser.add_argument("--clicks", type=int, default=12, help="measured clicks of each case")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts: it starts one of its own to look
+    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
     cases = []
     with (
         sync_playwright() as playwright,

@@ -1,8 +1,8 @@
 """python -m bench.toys: one training step of each toy here against torch.nn.Transformer's.
 
-The same size, batches, optimizer and schedule on both sides, on one thread as in the app. Ours is
-the loop of `python -m model.train`, whose attention computes every stage; the peer's is torch's own
-fused attention.
+Both sides have the same size, batches, optimizer and schedule, and run on one thread as in the app.
+Ours is the loop of `python -m model.train`, whose attention computes every stage; the peer's is
+torch's own fused attention.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Peer(nn.Module):
 def peer_steps(
     peer: Peer, batches: Iterator[Batch], d_model: int, settings: Settings
 ) -> Iterator[float]:
-    """The steps of `model.training.loop.train`, for the peer."""
+    """Train the peer as `model.training.loop.train` does; yields the loss of each step."""
     optimizer = make_optimizer(peer)
     for number, batch in enumerate(batches, start=1):
         for group in optimizer.param_groups:
@@ -83,7 +83,7 @@ def peer_steps(
 
 
 def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
-    """A function that trains our toy by one step, and one that does so with torch's."""
+    """One function that trains our toy by one step, and one that trains torch's."""
     options = replace(default_options(task), steps=10_000)
     ours = SmallModel(options)
     # Without snapshots and counting, which the peer does not do.

@@ -1,4 +1,4 @@
-"""Visitors without a browser: they speak Streamlit's protocol over its websocket, and check."""
+"""Visitors without a browser, who speak Streamlit's protocol over its websocket."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from websockets.asyncio.client import ClientConnection, connect
 
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 PATIENCE = 120  # seconds for one rerun
-ADDRESS = "kind=cross&layer=2&head=1&picture=heatmap"  # what is looked at
+ADDRESS = "kind=cross&layer=2&head=1&picture=heatmap"  # the picture that visitors look at
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """What one action of a visitor took and brought."""
+    """The result of one action of a visitor, and the time it took."""
 
     sentence: str
     head: int  # from 1
@@ -80,21 +80,21 @@ class Visitor:
         return self.shown("link", seconds, received)
 
     async def edit(self, sentence: str) -> Rerun:
-        """Enter a sentence, which runs the whole page."""
+        """Enter a sentence, which reruns the whole page."""
         self.sentence = sentence
         return await self.act("sentence", sentence, "")
 
     async def switch(self, head: int) -> Rerun:
-        """Choose a head, from 1, which runs the part of the page that shows it."""
+        """Choose a head, counted from 1, which reruns the part of the page that shows it."""
         self.head = head
         return await self.act("head", str(head), self.fragment)
 
     async def act(self, key: str, value: str, fragment: str) -> Rerun:
-        """Change a widget, and read what the page then shows."""
+        """Change a widget, and read what the page shows afterwards."""
         return self.shown(key, *await self.rerun({key: value}, fragment))
 
     def shown(self, action: str, seconds: float, received: int) -> Rerun:
-        """What the page shows after an action."""
+        """Read what the page shows after an action."""
         tokens, translation = self.header("source")["chips"], self.header("target-tokens")["text"]
         return Rerun(
             self.sentence,
@@ -108,15 +108,14 @@ class Visitor:
         )
 
     def header(self, key: str) -> dict:
-        """What the header of a canvas picture says."""
         return header_of(self.elements[key].bidi_component)
 
     async def rerun(
         self, changed: Mapping[str, str], fragment: str, address: str = ""
     ) -> tuple[float, int]:
-        """Have the page run, with widgets changed; how long that took, and how many bytes came.
+        """Run the page with changed widgets; returns the seconds it took and the bytes received.
 
-        Raises RuntimeError where the page shows an error.
+        Raises RuntimeError if the page shows an error.
         """
         message = BackMsg()
         message.rerun_script.query_string = address
@@ -135,7 +134,7 @@ class Visitor:
                     return time.perf_counter() - begin, received
 
     def finished(self, message: ForwardMsg) -> bool:
-        """Take a message in; whether it says that a rerun is over."""
+        """Process a message; returns whether it says that a rerun is over."""
         kind = message.WhichOneof("type")
         if kind == "script_finished":
             if message.script_finished not in FINISHED:
@@ -146,7 +145,7 @@ class Visitor:
         return False
 
     def take(self, element: Element, fragment: str) -> None:
-        """Keep an element that the app has named; raises RuntimeError for an error."""
+        """Keep an element that has a key in the app; raises RuntimeError if it is an error."""
         kind = element.WhichOneof("type")
         if kind == "exception":
             raise RuntimeError(f"The page shows an error: {element.exception.message}")
@@ -160,7 +159,6 @@ class Visitor:
 
 
 def header_of(part: BidiComponent) -> dict:
-    """The JSON header of a canvas picture."""
     return unpack(part)[0]
 
 

@@ -1,16 +1,16 @@
-"""A Transformer from scratch, with every attention stage in the open.
+"""A Transformer from scratch, with every attention stage visible.
 
     from model import load
     translator = load("en-fr")
     translator.translate("I love my cat.").text
 
 To read the Transformer, take these files in this order: config.py (its shape), tokens.py and
-trace.py (what goes in, and what a call records), masks.py, positions.py, attention.py (the heart
-of it), layers.py, transformer.py. They need nothing but torch.
+trace.py (its input, and the record of a call), masks.py, positions.py, attention.py (the heart of
+it), layers.py, transformer.py. They need nothing but torch.
 
-Around it: tokenizer.py, checkpoint.py, translator.py and, for a decoder alone, continuer.py make it
-read and write text, edits.py says what a visitor changed; decoding/ chooses the tokens, insight/
-takes a run apart, training/ trains, and library/ reads other people's models.
+Around it, tokenizer.py, checkpoint.py, translator.py and (for models with only a decoder)
+continuer.py make it read and write text; edits/ describes a visitor's changes, decoding/ chooses
+the tokens, insight/ takes a run apart, training/ trains, and library/ reads other people's models.
 """
 
 from model.config import TransformerConfig

@@ -26,23 +26,23 @@ Links = set[tuple[int, int]]  # (target word, source word)
 
 
 def word_spans(text: str) -> list[Span]:
-    """Return where the words of a text stand."""
+    """Return the (start, end) of each word in a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in small letters."""
+    """Return the words of a text in lower case."""
     return [text[start:end].lower() for start, end in word_spans(text)]
 
 
 class WordAligner:
-    """IBM model 1: how likely a word of one language stands for a word of the other.
+    """IBM model 1: the probability that a word of one language translates a word of the other.
 
     Source: Brown et al., "The Mathematics of Statistical Machine Translation" (1993), section 4.
     """
 
     def __init__(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Learn from pairs of words; the first of each pair are those that are linked to."""
+        """Learn from pairs of texts as words; links point to words of the first text of a pair."""
         pairs = list(pairs)
         self.chances: dict[tuple[str, str], float] = {}
         for _ in range(ROUNDS):
@@ -60,7 +60,7 @@ class WordAligner:
             self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
 
     def links(self, givens: Sequence[str], made: Sequence[str]) -> Links:
-        """Return the likeliest of `givens` for each word of `made`, as (made, given) places."""
+        """Return the likeliest of `givens` for each word of `made`, as positions (made, given)."""
         found = set()
         for place, word in enumerate(made):
             chances = [self.chances.get((given, word), 0.0) for given in givens]
@@ -89,7 +89,7 @@ def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often each head looks most at the linked word, and how much of its weight lies there.
+    """How often each head's largest weight is on the linked word, and the mean weight there.
 
     Both are (2, layers, heads): counted at the position that predicts a word, and at the one that
     has just read it.
@@ -107,10 +107,10 @@ class Agreement:
 def agreement(
     translator: Translator, pairs: Sequence[tuple[str, str]], links: Sequence[Links]
 ) -> Agreement:
-    """Compare every cross-attention head with the links of an aligner, on reference translations.
+    """Compare every cross-attention head with an aligner's links on reference translations.
 
     The weights of a word are the mean of its tokens' rows, summed over the tokens of each source
-    word; the end token and signs are not among the words to choose from.
+    word; the end token and punctuation are no words.
     """
     hits, mass, count = 0.0, 0.0, 0
     for (source, target), linked in zip(pairs, links, strict=True):
@@ -129,7 +129,7 @@ def agreement(
 
 
 def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
-    """Return at most so many of the pairs, always the same ones."""
+    """Return at most `most` of the pairs, always the same ones."""
     return random.Random(0).sample(pairs, min(most, len(pairs)))
 
 

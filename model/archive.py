@@ -1,17 +1,15 @@
-"""A checkpoint as one file, to be downloaded, and uploaded by anybody."""
+"""A checkpoint as one zip file, which anybody may download or upload."""
 
 from __future__ import annotations
 
 import io
 import json
-import struct
 import tempfile
 import unicodedata
 import zipfile
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
 
 import tokenizers
 import torch
@@ -29,7 +27,6 @@ from model.checkpoint import (
 from model.config import TransformerConfig, refuse_outside
 from model.memory_layout import lay_out
 from model.own_reader import OwnReader
-from model.safetensors_header import read_shapes
 from model.tokenizer import Tokenizer
 from model.tokens import SPECIAL_TOKENS
 from model.transformer import Transformer
@@ -38,7 +35,6 @@ from model.translator import reader_of
 MEGABYTE = 1024**2
 LARGEST_ARCHIVE = 25 * MEGABYTE
 LARGEST = {WEIGHTS: 64 * MEGABYTE, CONFIG: 16 * 1024, TOKENIZER: 4 * MEGABYTE}  # when unpacked
-LARGEST_DIRECTORY = 16 * 1024  # the list of files at the end of a zip file
 
 CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
     "source_vocab_size": (len(SPECIAL_TOKENS) + 1, 50_000),
@@ -55,7 +51,7 @@ CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
 }
 LONGEST_TOKEN = 100  # characters
 TOKENIZER_GROWS = 10  # times its file, at most, when it is read
-Read = TypeVar("Read")
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 Reserve = Callable[[int], object]
 
 
@@ -72,73 +68,41 @@ def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
 
 
 def unpack_checkpoint(data: bytes, reserve: Reserve = lambda size: None) -> OwnReader:
-    """Return what reads with the model in a zip file of a checkpoint folder, whoever made it.
+    """Return a reader for a zipped checkpoint folder from any source.
 
-    Nothing is written to disk, and no memory is taken that the file has not been checked for:
-    `reserve` is called with the bytes that the model is going to take, and may raise ValueError.
-    Raises ValueError with one sentence for anything but the three files of a checkpoint that fit
-    each other, within the bounds above.
+    Nothing is written to disk. `reserve` is called with the bytes that the model needs, before it
+    is made, and may raise ValueError. Raises ValueError with one sentence unless these are the
+    three files of a checkpoint that fit each other, within the bounds above.
     """
     try:
-        return read_checkpoint(open_archive(data), reserve)
+        return read_checkpoint(unzip(data), reserve)
     except ValueError:
         raise
     except Exception as error:  # of a library, or too little memory
         raise ValueError("No model can be made of what the file holds.") from error
 
 
-def read_checkpoint(archive: Archive, reserve: Reserve) -> OwnReader:
-    """Return what reads with the model in a zip file; see `unpack_checkpoint`."""
-    config = read_config(archive.read(CONFIG))
-    text = archive.read(TOKENIZER)
-    tokenizer = read_tokenizer(text)
-    refuse_misfit(config, tokenizer, archive.shapes(WEIGHTS))
-    reserve(bytes_in_memory(config) + TOKENIZER_GROWS * len(text))
-    model = assemble(config, tokenizer, read_weights(archive.read(WEIGHTS)))
+def read_checkpoint(files: dict[str, bytes], reserve: Reserve) -> OwnReader:
+    """Return a reader for the files of a checkpoint; see `unpack_checkpoint`."""
+    config = read_config(files[CONFIG])
+    tokenizer = read_tokenizer(files[TOKENIZER])
+    weights = read_weights(files[WEIGHTS])
+    refuse_misfit(config, tokenizer, {name: weight.shape for name, weight in weights.items()})
+    reserve(bytes_in_memory(config) + TOKENIZER_GROWS * len(files[TOKENIZER]))
+    model = assemble(config, tokenizer, weights)
     refuse_overflow(model)
     return reader_of(lay_out(model), tokenizer)
 
 
-class Archive(NamedTuple):
-    """A zip file, and where in it the three files of a checkpoint are, by name."""
-
-    file: zipfile.ZipFile
-    entries: dict[str, zipfile.ZipInfo]
-
-    def read(self, name: str) -> bytes:
-        """Return a file within its limit; raise ValueError if it cannot be read."""
-        return self._read(name, lambda file: file.read(LARGEST[name]))
-
-    def shapes(self, name: str) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of a file's tensors, from its beginning alone; see `read_shapes`."""
-        return self._read(name, lambda file: read_shapes(file, name))
-
-    def _read(self, name: str, reader: Callable[[zipfile.ZipExtFile], Read]) -> Read:
-        entry = self.entries[name]
-        if entry.file_size > LARGEST[name]:
-            raise ValueError(f"{name} is larger than {LARGEST[name] // 1024} KB when unpacked.")
-        unusual = entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        if entry.flag_bits & 1 or unusual:
-            raise ValueError(f"{name} is encrypted, or compressed in an unusual way.")
-        try:
-            with self.file.open(entry) as file:
-                return reader(file)
-        except ValueError:
-            raise
-        except Exception as error:  # damaged files raise whatever their bytes led to
-            raise ValueError(f"{name} is damaged.") from error
-
-
-def open_archive(data: bytes) -> Archive:
-    """Return a zipped checkpoint; raise ValueError for any other zip file."""
+def unzip(data: bytes) -> dict[str, bytes]:
+    """Return the three files of a zipped checkpoint, by name; raise ValueError for any other."""
     if len(data) > LARGEST_ARCHIVE:
         raise ValueError(f"The file is larger than {LARGEST_ARCHIVE // MEGABYTE} MB.")
-    refuse_long_directory(data)
     try:
-        file = zipfile.ZipFile(io.BytesIO(data))
-    except Exception as error:  # damaged files raise whatever their bytes led to
-        raise ValueError("The zip file is damaged.") from error
-    entries = [entry for entry in file.infolist() if not entry.is_dir()]
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except Exception as error:  # damaged files raise errors of many kinds
+        raise ValueError("The file is not a complete zip file, or damaged.") from error
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     paths = [PurePosixPath(entry.filename) for entry in entries]
     if len({path.parent for path in paths}) > 1 or any(
         len(path.parts) > 2 or ".." in path.parts or path.is_absolute() for path in paths
@@ -146,17 +110,22 @@ def open_archive(data: bytes) -> Archive:
         raise ValueError("The zip file has to hold one folder, or no folder, and nothing else.")
     if sorted(path.name for path in paths) != sorted(LARGEST):
         raise ValueError(f"The zip file has to hold exactly {', '.join(LARGEST)}.")
-    return Archive(file, dict(zip((path.name for path in paths), entries, strict=True)))
+    return {
+        path.name: read_entry(archive, entry, path.name)
+        for path, entry in zip(paths, entries, strict=True)
+    }
 
 
-def refuse_long_directory(data: bytes) -> None:
-    """Raise ValueError if a zip file lists so many files that the list alone is too large."""
-    # The last record of a plain zip file: its mark, then at byte 12 the size of the list.
-    if len(data) < 22 or data[-22:-18] != b"PK\5\6" or data[-2:] != b"\0\0":
-        raise ValueError("The file is not a complete zip file.")
-    (size,) = struct.unpack("<I", data[-10:-6])
-    if size > LARGEST_DIRECTORY or data[-42:-38] == b"PK\6\7":
-        raise ValueError("The zip file lists too many files.")
+def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> bytes:
+    """Return a file of a zip file; raise ValueError if it is too large or cannot be read."""
+    if entry.file_size > LARGEST[name]:
+        raise ValueError(f"{name} is larger than {LARGEST[name] // 1024} KB when unpacked.")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is compressed in an unusual way.")
+    try:
+        return archive.read(entry)  # no more than its size, or it is damaged
+    except Exception as error:  # as above
+        raise ValueError(f"{name} is damaged, or encrypted.") from error
 
 
 def read_json(data: bytes, name: str) -> dict:
@@ -171,7 +140,7 @@ def read_json(data: bytes, name: str) -> dict:
 
 
 def read_config(data: bytes) -> TransformerConfig:
-    """Return a config within bounds; raises ValueError for anything else."""
+    """Return a config whose sizes are within bounds; raises ValueError for anything else."""
     defaults = vars(TransformerConfig(0, 0))  # sizes that are out of bounds, so have to be given
     given = defaults | read_json(data, CONFIG)
     if given.keys() != defaults.keys():
@@ -186,8 +155,8 @@ def read_config(data: bytes) -> TransformerConfig:
 def read_tokenizer(data: bytes) -> Tokenizer:
     """Return a tokenizer of one of our three kinds; raises ValueError for anything else.
 
-    Only vocabulary and merges are taken from the file: rules for splitting text are programs of
-    their own, which can be made to run for ever.
+    Only the vocabulary and the merges are taken from the file, since rules for splitting text can
+    be written so that they run forever.
     """
     given = read_json(data, TOKENIZER)
     given_model = given.get("model")
@@ -217,7 +186,7 @@ def read_tokenizer(data: bytes) -> Tokenizer:
 
 
 def refuse_vocabulary(vocabulary: object) -> None:
-    """Raise ValueError for anything but tokens numbered from 0, the special ones first."""
+    """Raise ValueError unless tokens are numbered from 0, the special ones first."""
     if not isinstance(vocabulary, dict) or len(vocabulary) > CONFIG_BOUNDS["source_vocab_size"][1]:
         raise ValueError(f"{TOKENIZER} has no vocabulary, or one that is too large.")
     ids = list(vocabulary.values())
@@ -226,14 +195,14 @@ def refuse_vocabulary(vocabulary: object) -> None:
     if any(vocabulary.get(token) != index for index, token in enumerate(SPECIAL_TOKENS)):
         raise ValueError(f"The first tokens of {TOKENIZER} are not {', '.join(SPECIAL_TOKENS)}.")
     for token in vocabulary:
-        # Control characters and halves of a character cannot be shown.
+        # Control characters and lone surrogates cannot be shown.
         shown = all(unicodedata.category(character) not in ("Cc", "Cs") for character in token)
         if not 0 < len(token) <= LONGEST_TOKEN or not shown:
             raise ValueError(f"{TOKENIZER} has a token that is empty, too long or not text.")
 
 
 def refuse_merges(merges: object, vocabulary: dict[str, int]) -> None:
-    """Raise ValueError for anything but pairs of tokens that are a token together."""
+    """Raise ValueError unless each merge is a pair of tokens whose concatenation is a token."""
     if not isinstance(merges, list) or len(merges) > len(vocabulary):
         raise ValueError(f"{TOKENIZER} has no merges, or too many.")
     for pair in merges:
@@ -247,15 +216,18 @@ def refuse_merges(merges: object, vocabulary: dict[str, int]) -> None:
 
 
 def read_weights(data: bytes) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file; raise ValueError for anything else."""
+    """Return the tensors of a safetensors file; raise ValueError for anything but floats."""
     try:
-        return load(data)
-    except Exception as error:  # the library raises what its parser does
+        weights = load(data)
+    except Exception as error:  # the library passes on any error of its parser
         raise ValueError(f"{WEIGHTS} is not a safetensors file.") from error
+    if any(weight.dtype not in DTYPES for weight in weights.values()):
+        raise ValueError(f"{WEIGHTS} has numbers of a type other than 16 or 32 bit floats.")
+    return weights
 
 
 def bytes_in_memory(config: TransformerConfig) -> int:
-    """Return the bytes that a model of this shape takes when it is laid out, taking none."""
+    """Return the bytes that a model of this shape takes when it is laid out, without making it."""
     with torch.device("meta"):
         model = lay_out(Transformer(config))
     parts = set(chain(model.parameters(), model.buffers()))
@@ -264,7 +236,7 @@ def bytes_in_memory(config: TransformerConfig) -> int:
 
 @torch.inference_mode()
 def refuse_overflow(model: Transformer) -> None:
-    """Raise ValueError if weights are no numbers, or so large that the model overflows."""
+    """Raise ValueError if weights are not finite, or so large that the model overflows."""
     if not all(weight.isfinite().all() for weight in model.parameters()):
         raise ValueError(f"{WEIGHTS} has weights that are infinite or not a number.")
     read = min(model.config.source_vocab_size, model.config.max_positions)

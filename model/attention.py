@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, with every stage in the open.
+"""Scaled dot-product attention, with every stage visible.
 
 Letters in shape comments, here and in the other model files: B batch, H heads, Q queries, K keys,
 D width of one head, S source tokens, T target tokens, V vocabulary.
@@ -41,7 +41,7 @@ def attend(
         masked_scores = scores
         weights = torch.softmax(scores, dim=-1)
     else:
-        visible = visible.to(scores.device)  # an edit without a mask is still where it was made
+        visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
         masked_scores = scores.masked_fill(~visible, -torch.inf)
         weights = softmax_of_visible(masked_scores, visible)
     if edit.weights is not None:
@@ -55,7 +55,7 @@ def attend(
 
 
 def dot_products(query: Tensor, key: Tensor, others: Others | None = None) -> Tensor:
-    """Return q.k (B, H, Q, K) of every query and key, or of the `others`' keys but for its own."""
+    """Return q.k (B, H, Q, K) of queries and keys; `others` replaces keys, except a query's own."""
     if others is None:
         return query @ key.transpose(-2, -1)
     products = query @ others.key.transpose(-2, -1)
@@ -64,7 +64,7 @@ def dot_products(query: Tensor, key: Tensor, others: Others | None = None) -> Te
 
 
 def weighted_sum(weights: Tensor, value: Tensor, others: Others | None = None) -> Tensor:
-    """Return weights @ value (B, H, Q, D), or with the `others`' values but for its own."""
+    """Return weights @ value (B, H, Q, D); `others` replaces values, except a query's own."""
     if others is None:
         return weights @ value
     own = weights.diagonal(dim1=-2, dim2=-1)[..., None]  # (B, H, T, 1)
@@ -72,30 +72,38 @@ def weighted_sum(weights: Tensor, value: Tensor, others: Others | None = None) -
 
 
 def edited_mask(
-    mask: Tensor | None, edit: AttentionEdit, first_query: int, queries: int, keys: int
+    mask: Tensor | None,
+    edit: AttentionEdit,
+    first_query: int,
+    queries: int,
+    keys: int,
+    first_key: int = 0,
 ) -> Tensor | None:
-    """Return the mask after a visitor's edit: opened cells are visible, closed ones are not."""
+    """Return the mask after an edit: opened cells are visible, closed ones are not."""
     if edit.open is not None and mask is not None:
-        mask = mask | fit_cells(edit.open.to(mask.device), first_query, queries, keys)
+        mask = mask | fit_cells(edit.open.to(mask.device), first_query, queries, keys, first_key)
     if edit.block is not None:
-        closed = fit_cells(edit.block, first_query, queries, keys)
+        closed = fit_cells(edit.block, first_query, queries, keys, first_key)
         mask = ~closed if mask is None else mask & ~closed.to(mask.device)
     return mask
 
 
-def fit_cells(cells: Tensor, first_query: int, queries: int, keys: int) -> Tensor:
+def fit_cells(
+    cells: Tensor, first_query: int, queries: int, keys: int, first_key: int = 0
+) -> Tensor:
     """Return the cells of an edit (..., Q, K) for these queries and keys; False beyond its size.
 
-    An edit is made on one sentence, and meets shorter prefixes and other lengths in decoding.
+    `first_query` and `first_key` are positions. An edit is made on one sentence; decoding applies
+    it to shorter prefixes and other lengths.
     """
-    cells = cells[..., first_query : first_query + queries, :keys]
+    cells = cells[..., first_query : first_query + queries, first_key : first_key + keys]
     return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))
 
 
 def fit_weights(given: Tensor, first_query: int, weights: Tensor, first_key: int = 0) -> Tensor:
-    """Return the given weights of these queries in the shape of their own `weights` (B, H, Q, K).
+    """Return the given weights of these queries, in the shape of `weights` (B, H, Q, K).
 
-    `first_query` and `first_key` are positions. Raises ValueError if some are not given.
+    `first_query` and `first_key` are positions. Raises ValueError if some weights are missing.
     """
     queries, keys = weights.shape[-2:]
     given = given[..., first_query : first_query + queries, first_key : first_key + keys]
@@ -108,7 +116,7 @@ def fit_weights(given: Tensor, first_query: int, weights: Tensor, first_key: int
 
 
 class MultiHeadAttention(nn.Module):
-    """Heads that attend side by side, each in its own slice of the projections.
+    """Heads that attend in parallel, each in its own slice of the projections.
 
     Source: "Attention Is All You Need", section 3.2.2.
     """
@@ -129,7 +137,7 @@ class MultiHeadAttention(nn.Module):
         """Let each of `states` (B, Q, d_model) look at `memory` (B, K, d_model).
 
         Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
-        earlier positions too, and the memory of cross-attention is projected once only.
+        earlier positions too, and the memory of cross-attention is only projected once.
         """
         query, key, value = self.project(states, memory, site, run)
         edit = run.edits.get(site, UNCHANGED)
@@ -143,7 +151,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
 
-        With a cache, those continue what it holds.
+        With a cache, keys and values continue those that it holds.
         """
         cached = run.cache.entries.get(site) if run.cache is not None else None
         if cached is not None and site.kind == "cross":
@@ -166,7 +174,7 @@ class MultiHeadAttention(nn.Module):
 
     @property
     def to_stream(self) -> Tensor:
-        """What turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        """The map from each head's output to the stream: (H, D, d_model)."""
         return self.output.weight.T.unflatten(0, (self.heads, -1))
 
     def join(self, heads: Tensor) -> Tensor:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -12,7 +14,6 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from model.config import TransformerConfig
-from model.replacing import replacing
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -35,7 +36,7 @@ def save_checkpoint(
 def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
     """Read a model from a folder, as float32 and ready for inference.
 
-    Raises FileNotFoundError if a file is missing, ValueError if files do not fit each other.
+    Raises FileNotFoundError if a file is missing, and ValueError if files do not fit each other.
     """
     for name in (WEIGHTS, CONFIG, TOKENIZER):
         if not (folder / name).is_file():
@@ -50,15 +51,15 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 
 
 class NothingDrawn(TorchFunctionMode):
-    """Leaves weights that torch would draw at random as their memory was, in one thread.
+    """Leaves weights uninitialized that torch would draw at random, in one thread.
 
-    What is read from a file right after takes their place.
+    Weights read from a file replace them immediately afterwards.
     """
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
     ) -> object:
-        """Do what a function of torch does, but for drawing."""
+        """Call a function of torch, except those that draw numbers."""
         if function.__name__ in DRAWING:
             return args[0] if args else kwargs["tensor"]
         return function(*args, **(kwargs or {}))
@@ -81,9 +82,9 @@ def assemble(
 def refuse_misfit(
     config: TransformerConfig, tokenizer: Tokenizer, shapes: Mapping[str, Sequence[int]]
 ) -> None:
-    """Raise ValueError if weights of these shapes make no such model, before any memory is taken.
+    """Raise ValueError if weights of these shapes do not fit the model, before any memory is taken.
 
-    The first use of torch's device without memory takes a second.
+    The first use of torch's "meta" device takes a second.
     """
     refuse_other_vocabulary(config, tokenizer)
     with torch.device("meta"):
@@ -91,7 +92,7 @@ def refuse_misfit(
 
 
 def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> None:
-    """Raise ValueError if a config asks for other tokens than there are."""
+    """Raise ValueError if a config and a tokenizer disagree on the tokens."""
     for asked in (config.source_vocab_size, config.target_vocab_size):
         if tokenizer.vocab_size != asked:
             raise ValueError(
@@ -100,7 +101,7 @@ def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> 
 
 
 def refuse_other_shapes(model: nn.Module, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Raise ValueError if a name or a shape is not one of the model's parameters."""
+    """Raise ValueError unless names and shapes are those of the model's parameters."""
     parameters = dict(model.named_parameters())
     if missing := sorted(parameters.keys() - shapes.keys()):
         raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
@@ -111,7 +112,7 @@ def refuse_other_shapes(model: nn.Module, shapes: Mapping[str, Sequence[int]]) -
     for name, parameter in parameters.items():
         if tuple(parameter.shape) != tuple(shapes[name]):
             raise ValueError(
-                f"{name} has the shape {tuple(shapes[name])}, "
+                f"{name} has the shape {str(tuple(shapes[name]))[:80]}, "
                 f"but the config asks for {tuple(parameter.shape)}."
             )
 
@@ -125,7 +126,7 @@ def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
-    """Write a tokenizer so that a crash half-way leaves the file as it was before."""
+    """Write a tokenizer; the old file stays until the new one is complete."""
     with replacing(path) as unfinished:
         tokenizer.save(unfinished)
 
@@ -133,7 +134,26 @@ def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
 def save_tensors(
     path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors so that a crash half-way leaves the file as it was before."""
+    """Write tensors; the old file stays until the new one is complete."""
     tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
     with replacing(path) as unfinished:
         save_file(tensors, unfinished, metadata)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary file to write to, which replaces `path` once it is completely on disk.
+
+    Raises OSError with a sentence, and leaves `path` as it was, if it cannot be written.
+    """
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except Exception as error:  # of the system, or of a library that wraps it
+        why = getattr(error, "strerror", None) or str(error)
+        raise OSError(f"{path} could not be written, and is as it was: {why}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from model.shape import Shape
-from model.trace import KINDS
+from model.trace import KINDS, Shape
 
 CHOICES = {
     "norm": ("pre", "post"),
@@ -21,7 +20,7 @@ CHOICES = {
 def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
     """Raise ValueError for any value outside its (inclusive) bounds.
 
-    It has to be a whole number if both bounds are.
+    A value has to be a whole number if both of its bounds are.
     """
     for name, (least, most) in bounds.items():
         value = values[name]
@@ -34,13 +33,13 @@ def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Everything that decides a Transformer's parameters and arithmetic.
+    """All options of a Transformer's parameters and arithmetic.
 
     `max_positions` bounds the tokens of one sentence, special tokens included. With
-    `tie_embeddings` the source embedding, the target embedding and the output layer are one
-    matrix ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
-    `look_ahead_mask` the decoder sees the tokens it is to predict, which serves to show why not.
-    Without encoder layers the decoder is alone, and nothing in it looks at a source.
+    `tie_embeddings` the source embedding, the target embedding and the output layer are one matrix
+    ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
+    `look_ahead_mask` the decoder sees the tokens that it should predict, which shows what the mask
+    is for. Without encoder layers the model is only a decoder, which attends to no source.
 
     Raises ValueError if the numbers do not fit each other.
     """
@@ -82,19 +81,18 @@ class TransformerConfig:
         return self.d_model // self.heads
 
     def layers(self, kind: str) -> int:
-        """Return how many layers have a kind of attention: encoder, decoder or cross."""
+        """Return the number of layers with this kind of attention."""
         if kind == "cross" and not self.encoder_layers:
             return 0
         return self.encoder_layers if kind == "encoder" else self.decoder_layers
 
     @property
     def shape(self) -> Shape:
-        """How many layers and heads there are of each kind of attention."""
+        """The number of layers and heads of each kind of attention."""
         kinds = {kind: (self.layers(kind), self.heads) for kind in KINDS if self.layers(kind)}
         return Shape(kinds, self.max_positions)
 
     def save(self, path: Path) -> None:
-        """Write the config as JSON."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
     @classmethod

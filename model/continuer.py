@@ -1,4 +1,4 @@
-"""A decoder alone of this project: a prompt in, what follows it and traces out."""
+"""A model of this project with only a decoder: it continues prompts and records traces."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.own_reader import OwnReader
 from model.reader import Ability, Objective, Question
-from model.sequences import no_source
 from model.tokenizer import Tokenizer
-from model.tokens import END_ID, START_ID, Token
+from model.tokens import END_ID, START_ID, Token, no_source
 from model.trace import Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
@@ -31,7 +30,7 @@ MISSING: Mapping[Ability, str] = {
 
 
 class Continuer(OwnReader):
-    """A decoder that goes on from a prompt, as model/reader.py says; threads may share it.
+    """A decoder that continues a prompt, as described in model/reader.py; threads may share it.
 
     It reads a start token and then the prompt, as a trace's target.
     """
@@ -40,7 +39,7 @@ class Continuer(OwnReader):
         super().__init__(model, tokenizer, title, MISSING)
 
     def read(self, text: str) -> list[Token]:
-        """Return what the decoder reads: the start token, and the text, cut at `max_tokens`.
+        """Return the decoder's input: the start token and the text, cut at `max_tokens`.
 
         Raises ValueError if there is nothing to read.
         """
@@ -59,10 +58,10 @@ class Continuer(OwnReader):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of a prompt, and of what follows it, if that is given.
+        """Return a trace of a prompt, and of its continuation, if given.
 
-        `pad_to` pads it if it is shorter. Raises ValueError if there is nothing to read, or a
-        `second` text, or words to mask. See `Reader.tokenized`.
+        A shorter one is padded to `pad_to`. Raises ValueError if there is nothing to read, or if
+        there is a `second` text or words to mask. See `Reader.tokenized`.
         """
         if (second and second.strip()) or masked:
             raise ValueError(MISSING["mask words" if masked else "read a pair"])
@@ -104,10 +103,10 @@ class Continuer(OwnReader):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Decoding:
-        """Write what follows a prompt, of at most so many tokens, and keep every step.
+        """Continue a prompt by at most `longest` tokens, and keep every step.
 
-        It begins with the `forced` ids. A prompt is never padded: `pad_to` has no effect. Raises
-        ValueError if there is nothing to read, or no room to write.
+        The text begins with the `forced` ids. A prompt is never padded: `pad_to` has no effect.
+        Raises ValueError if there is nothing to read, or no room to write.
         """
         begun = self.read(text)
         room = self.model.config.max_positions - len(begun)
@@ -127,13 +126,13 @@ class Continuer(OwnReader):
         return Decoding(writing, strategy, record, begun=begun, ends={END_ID}, append=self._append)
 
     def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return what comes next."""
+        """Return the only question: what the next token is."""
         return (Question("The next token", len(read_of(trace)) - 1),)
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return all of the text that was read, or the token that stands after a query."""
+        """Return all of the text that was read, or only the token after a query."""
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the text"
         if site is not None and query in rows:
@@ -148,5 +147,5 @@ class Continuer(OwnReader):
 
 
 def read_of(trace: Trace) -> list[Token]:
-    """Return what the decoder read, padding left out."""
+    """Return the tokens that the decoder read, without padding."""
     return [token for token in trace.target_tokens if not token.is_padding]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from model.decoding.search import Decoded, decode
-from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
+from model.tokens import pad, source_sequence
 from model.trace import RunEdits
-from model.training.data import group_references, read_pairs
+from model.training.copying import is_copied
+from model.training.data import group_references, read_rows
 from model.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus BLEU and chrF (0 to 100, sacrebleu's defaults), and the translations scored."""
+    """Corpus BLEU and chrF (0 to 100, sacrebleu's defaults), and the scored translations."""
 
     bleu: float
     chrf: float
     translations: list[str]
-    signatures: tuple[str, str] = ("", "")  # how sacrebleu says what it computed
+    signatures: tuple[str, str] = ("", "")  # sacrebleu's own description of both
 
 
 def decode_all(
@@ -39,7 +40,7 @@ def decode_all(
     progress: bool = False,
     edits: RunEdits | None = None,
 ) -> list[Decoded]:
-    """Decode many sentences greedily, sentences of like length together, under edits if any."""
+    """Decode many sentences greedily, in batches of similar length, with edits if any."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
@@ -92,11 +93,11 @@ def score(
 
 
 def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Scores:
-    """Score translations against the references of each."""
+    """Score translations against their references."""
     import sacrebleu  # takes long
 
     most = max(map(len, references))
-    # sacrebleu wants one list a reference number, None where a sentence has fewer.
+    # sacrebleu wants a list for each reference number, None if a sentence has fewer.
     streams = [
         [targets[number] if number < len(targets) else None for targets in references]
         for number in range(most)
@@ -112,13 +113,19 @@ def main() -> None:
     from model.translator import load
 
     parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__)
-    parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
+    parser.add_argument(
+        "--pairs",
+        type=Path,
+        required=True,
+        help="a file of source<TAB>target<TAB>values to be copied, if any",
+    )
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="(1: greedy)")
     parser.add_argument("--output", type=Path, help="also write the translations to this file")
     arguments = parser.parse_args()
     translator = load(arguments.model)
-    references = group_references(read_pairs(arguments.pairs))
+    rows = read_rows(arguments.pairs)
+    references = group_references([(source, target) for source, target, *_ in rows])
     sentences = list(references)
     if arguments.beam > 1:
         translations = translate_by_beam(translator, sentences, arguments.beam)
@@ -133,6 +140,13 @@ def main() -> None:
         scores = compare(translations, targets)
         print(f"{name}: BLEU {scores.bleu:.1f}  chrF {scores.chrf:.1f}")
         print(f"  BLEU {scores.signatures[0]}\n  chrF {scores.signatures[1]}")
+    values = {source: copied for source, _, *copied in rows if copied}
+    if values:
+        right = sum(
+            all(is_copied(value, text) for value in values.get(sentence, ()))
+            for sentence, text in zip(sentences, translations, strict=True)
+        )
+        print(f"{right} of {len(sentences)} with all names, numbers and times copied right")
     if arguments.output:
         arguments.output.write_text("\n".join(translations) + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Work for many visitors: a few jobs at once, each in a thread of its own, the others in line."""
+"""Work for many visitors: a few jobs at once, each in its own thread, the others in a queue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NICENESS = 5  # a third of the time of another thread that wants the same core
 
 
 class QueueFullError(ValueError):
-    """Too many jobs wait already; `waiting` is how many."""
+    """Too many jobs are waiting; `waiting` is their number."""
 
     def __init__(self, waiting: int) -> None:
         super().__init__(f"{waiting} jobs are waiting already: try again in a few minutes.")
@@ -26,7 +26,7 @@ class QueueFullError(ValueError):
 
 
 class Job(Future[Result]):
-    """A piece of work in a queue; like every future, it can be cancelled while it waits."""
+    """A job in a queue; like every future, it can be cancelled while it waits."""
 
     def __init__(self, work: Callable[[], Result]) -> None:
         super().__init__()
@@ -34,16 +34,16 @@ class Job(Future[Result]):
         self.thread: threading.Thread | None = None
 
     def join(self) -> None:
-        """Wait until a job that is running has left its thread."""
+        """Wait until a running job has left its thread."""
         if self.thread is not None:
             self.thread.join()
 
 
 class JobQueue:
-    """Runs `at_once` jobs at a time, while at most `waiting` wait, first come, first served.
+    """Runs at most `at_once` jobs; up to `waiting` others wait, first come, first served.
 
-    What a job raises is its own and stops no other. The threads are daemons, so that a process can
-    end before they do, and bear the name of the queue.
+    An error stays in its job and stops no other. The threads are daemons, so that a process can end
+    before they do; their name is that of the queue.
     """
 
     def __init__(self, name: str, at_once: int, waiting: int) -> None:
@@ -55,7 +55,7 @@ class JobQueue:
         self._running = 0
 
     def submit(self, work: Callable[[], Result]) -> Job[Result]:
-        """Put work at the end of the line, or start it if there is room.
+        """Put work at the end of the queue, or start it if there is room.
 
         Raises QueueFullError if too many jobs wait.
         """
@@ -69,7 +69,7 @@ class JobQueue:
             return job
 
     def place(self, job: Job) -> int:
-        """Return a job's place in line, from 1; 0 if it is not waiting."""
+        """Return a job's place in the queue, from 1; 0 if it is not waiting."""
         with self._lock:
             self._drop_cancelled()
             return self._line.index(job) + 1 if job in self._line else 0
@@ -100,10 +100,10 @@ class JobQueue:
 
 
 def keep_in_the_background() -> None:
-    """Give this thread one core at most, and less of it than threads that a visitor waits for."""
+    """Limit this thread to one core, at a lower priority than threads that a visitor waits for."""
     others = torch.get_num_threads()
     torch.set_num_threads(1)
-    # torch keeps that for this thread, but also for every thread to come: take the latter back.
+    # torch applies that to this thread and to every later one: take the latter back.
     restore = threading.Thread(target=torch.set_num_threads, args=(others,))
     restore.start()
     restore.join()

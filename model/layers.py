@@ -1,4 +1,4 @@
-"""The blocks that encoder and decoder are stacked from."""
+"""The layers of which encoder and decoder consist."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, attention to the encoder's output, then feed-forward.
 
-    Without encoder layers it is a layer of a decoder alone, which attends to itself only.
+    Without encoder layers it belongs to a model with only a decoder, and only attends to itself.
     """
 
     def __init__(self, config: TransformerConfig, layer: int) -> None:

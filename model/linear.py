@@ -1,4 +1,4 @@
-"""The linear layer that everything here is built from."""
+"""The linear layer of all models here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FEW = 4  # rows that the order of a packed weight is chosen for
 def onednn_linear(version: str = torch.__version__) -> Callable[..., Tensor] | None:
     """Return torch's linear layer by oneDNN, or None if this torch may not have it.
 
-    torch's compiler calls it for the same purpose; it has no public name, so that another version
+    torch's compiler calls it for the same purpose. It has no public name, so that another version
     may change it.
     """
     tried = ".".join(version.split(".")[:2]) in TRIED
@@ -29,12 +29,11 @@ ONEDNN = onednn_linear()
 
 
 class Linear(nn.Linear):
-    """nn.Linear, computed by oneDNN on a processor in inference.
+    """nn.Linear, computed by oneDNN on a CPU in inference.
 
-    torch itself multiplies float32 matrices with MKL, which takes about twice as long on processors
-    that are not Intel's. The sum is the same, and so are the parameters. Of a weight that no longer
-    changes, `pack` keeps a copy in oneDNN's own order, which takes a half of the time for a few
-    rows.
+    torch itself multiplies float32 matrices with MKL, which takes about twice as long on CPUs that
+    are not Intel's. The results and the parameters are the same. If a weight no longer changes,
+    `pack` keeps a copy of it in oneDNN's own order, which halves the time for a few rows.
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
@@ -57,7 +56,7 @@ class Linear(nn.Linear):
         return ONEDNN(states, weight, self.bias, "none", [], "")
 
     def pack(self) -> None:
-        """Keep the weight in oneDNN's order too, from now on unchanged; elsewhere do nothing."""
+        """Keep a copy of the now final weight in oneDNN's order; other devices do nothing."""
         if ONEDNN and self.weight.dtype == torch.float32 and self.weight.device.type == "cpu":
             weight = self.weight.detach()
             self.packed = torch.ops.mkldnn._reorder_linear_weight.default(weight, FEW)

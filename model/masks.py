@@ -29,28 +29,21 @@ def look_ahead_mask(queries: int, earlier: int = 0, device: torch.device | None 
     return visible.tril(diagonal=earlier)[None, None]
 
 
-def window_mask(queries: int, keys: int, width: int) -> Tensor:
-    """Hide keys farther than `width` positions from the query -> (1, 1, Q, K)."""
-    query_positions = torch.arange(queries)[:, None]
-    key_positions = torch.arange(keys)[None, :]
-    return ((query_positions - key_positions).abs() <= width)[None, None]
-
-
 def softmax_of_visible(masked_scores: Tensor, visible: Tensor) -> Tensor:
-    """Weights (B, H, Q, K) from scores that are -inf where a query may not look.
+    """Return weights (B, H, Q, K) from scores that are -inf where a query may not look.
 
-    The softmax of a row of nothing but -inf is 0/0; a query that may see nothing takes nothing.
+    The softmax of a row that is all -inf is 0/0; a query that may see nothing gets weights of 0.
     """
     weights = torch.softmax(masked_scores, dim=-1)
     return weights.masked_fill(~visible.any(dim=-1, keepdim=True), 0.0)
 
 
 def masked_softmax(scores: Tensor, visible: Tensor, method: Method) -> Tensor:
-    """Weights by three ways of blocking, to show why the model uses the first.
+    """Return weights by three ways of blocking, to show why the model uses the first.
 
-    "-inf" is what `attend` does. "large negative" adds -1e9 to blocked scores, as many codes do: a
-    fully blocked row then spreads its weight over the forbidden keys. "zero after" takes the
-    softmax over all keys and zeroes blocked weights: the rows no longer sum to 1.
+    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as much code does: a fully
+    blocked row then spreads its weight over the forbidden keys. "zero after" takes the softmax over
+    all keys and zeroes blocked weights: the rows no longer sum to 1.
     """
     if method == "large negative":
         return torch.softmax(scores + LARGE_NEGATIVE * ~visible, dim=-1)

@@ -1,7 +1,7 @@
 """Measure the signs of doubt, and set them: python -m model.measure_doubt --pairs FILE.
 
 A translation is good or bad by its chrF against its references; one between the two is neither, as
-references never hold all that is right. Of nonsense, a file of lines, each should be warned of.
+references never hold all that is right. `--nonsense FILE`: lines that should all be flagged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WRONG = 0.02  # of the good translations that each of the two signs with a thres
 
 @dataclass(frozen=True)
 class Case:
-    """A sentence, its translation, the signs of doubt, and what the thresholds are set by."""
+    """A sentence, its translation, the signs of doubt, and the measures behind the thresholds."""
 
     sentence: str
     translation: str
@@ -34,7 +34,7 @@ class Case:
 
 
 def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
-    """Translate sentences greedily and look for signs of doubt in each."""
+    """Translate sentences greedily, and look for signs of doubt in each."""
     made = decode_all(translator.model, translator.tokenizer, sentences)
     found = []
     for sentence, decoded in zip(sentences, made, strict=True):
@@ -48,13 +48,13 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
 
 
 def warned(found: Sequence[Case], sign: Sign | None = None) -> float:
-    """Return the part of cases that have a sign, or any."""
+    """Return the share of cases that have a sign, or any sign."""
     hits = [bool(case.signs) if sign is None else sign in case.signs for case in found]
     return mean_of(hits) if hits else 0.0
 
 
 def thresholds(good: Sequence[Case]) -> tuple[float, int]:
-    """Return LEAST_SURE and MOST_PIECES that warn of WRONG of the good translations at most."""
+    """Return LEAST_SURE and MOST_PIECES that flag at most WRONG of the good translations."""
     allowed = int(WRONG * len(good))
     means = sorted(case.mean for case in good)
     pieces = sorted((case.pieces for case in good), reverse=True)
@@ -62,14 +62,14 @@ def thresholds(good: Sequence[Case]) -> tuple[float, int]:
 
 
 def report(name: str, found: Sequence[Case]) -> None:
-    """Print the part of cases that is warned of, by each sign."""
+    """Print the share of cases that each sign flags."""
     signs = sorted({sign for case in found for sign in case.signs})
     parts = ", ".join(f"{sign} {warned(found, sign):.1%}" for sign in signs)
     print(f"{name}: {len(found)} sentences, warned of {warned(found):.1%} ({parts or 'no sign'})")
 
 
 def main() -> None:
-    """Print the parts of good, bad and nonsense that are warned of, and thresholds to set."""
+    """Print the flagged shares of good, bad and nonsense sentences, and thresholds to set."""
     parser = argparse.ArgumentParser(prog="python -m model.measure_doubt", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
     parser.add_argument("--nonsense", type=Path, help="a file of a sentence a line")

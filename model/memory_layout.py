@@ -1,4 +1,4 @@
-"""How a finished model's weights lie in memory, which changes nothing but its speed."""
+"""Where a finished model runs, and how its weights lie in memory: nothing but its speed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from model.transformer import Transformer
 
 
 def lay_out(model: Transformer) -> Transformer:
-    """Turn a model's weights in memory for decoding; it can no longer be trained.
+    """Lay out a model's weights in memory for decoding; it can no longer be trained.
 
-    Stored column by column, the product with one row or a few takes a half of the time or less,
-    and a self-attention's query, key and value are one product. An output layer tied to the
+    Stored column by column, a product with one row or a few takes at most half of the time, and a
+    self-attention's query, key and value are one product. An output layer that is tied to the
     embedding becomes a copy of it.
     """
     if model.config.tie_embeddings:
@@ -30,10 +30,10 @@ def lay_out(model: Transformer) -> Transformer:
 
 
 def pack(model: Transformer) -> Transformer:
-    """Have each layer of a laid out model keep its weights in oneDNN's order beside its own.
+    """Have each layer of a laid-out model also keep its weights in oneDNN's order.
 
-    That spares a beam a third of its time, and takes nearly as much memory again. Layers for which
-    a fused one stands are left as they are.
+    That saves a third of a beam's time, and takes nearly as much memory again. Layers that a fused
+    one replaces are left as they are.
     """
     fused = {
         layer
@@ -48,7 +48,7 @@ def pack(model: Transformer) -> Transformer:
 
 
 def fuse(attention: MultiHeadAttention) -> Linear:
-    """Return the query, key and value of an attention as one layer, beside its three."""
+    """Return the query, key and value of an attention as one additional layer."""
     parts = (attention.query, attention.key, attention.value)
     fused = Linear(attention.query.in_features, 3 * attention.query.out_features)
     set_weight(fused, torch.cat([part.weight for part in parts]))
@@ -58,7 +58,7 @@ def fuse(attention: MultiHeadAttention) -> Linear:
 
 
 def set_weight(layer: nn.Linear, weight: Tensor) -> None:
-    """Give a layer a copy of a weight by columns, which does not count as a parameter."""
+    """Give a layer a copy of a weight, stored column by column, which is no parameter."""
     del layer.weight
     layer.register_buffer("weight", by_columns(weight), persistent=False)
 
@@ -66,3 +66,7 @@ def set_weight(layer: nn.Linear, weight: Tensor) -> None:
 def by_columns(weight: Tensor) -> Tensor:
     """Return the same matrix, stored column by column."""
     return weight.detach().t().contiguous().t()
+
+
+def best_device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

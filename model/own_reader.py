@@ -1,4 +1,4 @@
-"""What every reader of a Transformer of this project has: its tokens, and the stream of it."""
+"""The part that all readers of this project's Transformer share: its tokens, and its stream."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from torch import Tensor
 
 from model.decoding.steps import Writing
 from model.reader import Ability, Question
-from model.sequences import pad, token_ids
 from model.stream import DecoderStream, stream_of
 from model.tokenizer import Tokenizer
-from model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token
+from model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
 from model.trace import Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
@@ -23,7 +22,7 @@ POST_NORM: Mapping[Ability, str] = {
 
 
 class OwnReader:
-    """A Transformer with its tokenizer, without what depends on whether it has an encoder."""
+    """A Transformer with its tokenizer, without the parts that depend on having an encoder."""
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, title: str, missing: Mapping[Ability, str]
@@ -44,7 +43,7 @@ class OwnReader:
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of what is read; see `Reader.tokenized`."""
+        """Return a trace of the tokens that are read; see `Reader.tokenized`."""
         raise NotImplementedError
 
     @torch.inference_mode()
@@ -61,7 +60,7 @@ class OwnReader:
     ) -> Trace:
         """Record every attention block while a text and a target are read; see `tokenized`.
 
-        Sites that are not among `sites` keep only their weights.
+        Sites that are not among `sites` only keep their weights.
         """
         trace = self.tokenized(
             text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
@@ -76,15 +75,14 @@ class OwnReader:
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of a text the model can read; one position is a special token's."""
+        """The number of a text's tokens that the model can read; a special token takes one more."""
         return self.model.config.max_positions - 1
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether a text has more tokens than the model can read."""
         return len(self.tokenizer.encode(text)) > self.max_tokens
 
     def begin(self, text: str) -> list[Token]:
-        """Return the tokens that writing can be made to begin with.
+        """Return the tokens that writing should begin with.
 
         Raises ValueError if the model has no token for some of the text.
         """
@@ -102,12 +100,12 @@ class OwnReader:
         return self.tokenizer.append("", index)[1].text
 
     def heads_to_stream(self, site: Site) -> Tensor:
-        """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        """Return the map from each head's output to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
 
     @property
     def vocabulary(self) -> Sequence[int]:
-        """The ids of all tokens that stand for some text: no special ones, and no lone bytes."""
+        """The ids of all tokens except special ones and single bytes."""
         vocabulary = self.tokenizer.backend.get_vocab()
         return sorted(i for name, i in vocabulary.items() if name not in (*SPECIAL_TOKENS, *BYTES))
 
@@ -133,7 +131,7 @@ class OwnReader:
         return tokens + [padding] * ((length or 0) - len(tokens))
 
     def refuse_padding(self, pad_to: int | None) -> None:
-        """Raise ValueError for padding to more than the model's positions."""
+        """Raise ValueError for padding beyond the model's positions."""
         if pad_to is not None and pad_to > self.model.config.max_positions:
             raise ValueError(
                 f"Cannot pad to {pad_to} tokens: the model takes {self.model.config.max_positions}."

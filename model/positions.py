@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoidal, learned, or no positions, and what sinusoids can do."""
+"""Position encodings: sinusoidal, learned, or none, and the geometry of sinusoids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
     """Return how far each pair of dimensions turns from one position to the next, in radians.
 
     Pair i, of the dimensions 2i and 2i + 1, turns by 1 / base^(2i / d_model): (d_model / 2,) as
-    float64. Its wavelength in positions is 2 pi over that.
+    float64. Its wavelength in positions is 2 pi divided by that.
     Source: "Attention Is All You Need", section 3.5.
     """
     return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
@@ -33,7 +33,7 @@ def sinusoids(positions: int, d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """Return the map (d_model, d_model) from every sinusoidal position to that `offset` later.
+    """Return the map (d_model, d_model) from each sinusoidal position to the one `offset` later.
 
     It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A block
     for each pair turns it by offset times its frequency, and everything else is 0.
@@ -46,7 +46,7 @@ def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
-    """Return how far `rotation` is from the rows of a table (positions, d_model), at worst.
+    """Return the largest error of `rotation` on the rows of a table (positions, d_model).
 
     Raises ValueError if no two rows of the table are that far apart.
     """
@@ -70,7 +70,7 @@ UNMOVED = PositionEdit()
 
 
 class Positions(nn.Module):
-    """The vectors to be added to the token embeddings, by where the tokens stand."""
+    """The vectors that are added to the token embeddings, by the tokens' positions."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -85,15 +85,15 @@ class Positions(nn.Module):
             self.register_buffer("table", table, persistent=False)
 
     def draw_weights(self, generator: torch.Generator | None = None) -> None:
-        """Draw a learned table anew, its vectors of unit length on average."""
+        """Initialize a learned table at random, with vectors of unit length on average."""
         if self.kind == "learned":
             nn.init.normal_(self.table, std=self.table.size(1) ** -0.5, generator=generator)
 
     def forward(self, start: int, end: int, edit: PositionEdit = UNMOVED) -> Tensor:
         """Return the vectors (end - start, d_model) of the tokens start to end - 1.
 
-        An edit may put tokens at positions beyond the table: a sinusoid continues there. Raises
-        ValueError for more tokens than the model takes, or past the end of a learned table.
+        An edit may move tokens to positions beyond the table: a sinusoid continues there. Raises
+        ValueError for more tokens than the model takes, or beyond the end of a learned table.
         """
         if end > self.max_positions:
             raise ValueError(f"{end} tokens are more than the {self.max_positions} positions.")

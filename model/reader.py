@@ -1,8 +1,8 @@
-"""What pages and notebooks can do with a model, whichever it is.
+"""The interface of all models for pages and notebooks.
 
 A reader is a model with its tokenizer: the encoder-decoder of this project, a BERT in its layers,
-or a model of the transformers library. What one cannot do it says in `missing`, so that nobody has
-to ask which class it is of.
+or a model of the transformers library. A reader lists in `missing` what it cannot do, so that
+nobody has to ask for its class.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from torch import Tensor
 
 from model.decoding.steps import Decoding
 from model.decoding.strategies import Strategy
-from model.shape import Shape
 from model.stream import DecoderStream
 from model.tokens import Token
-from model.trace import Run, RunEdits, Site, Trace
+from model.trace import Run, RunEdits, Shape, Site, Trace
 
 Ability = Literal[
-    "write",  # text of its own: a translation, or what follows a prompt
-    "read a pair",  # a second text beside the first
-    "mask words",  # and say what it would put there
+    "write",  # text of its own: a translation, or a continuation of a prompt
+    "read a pair",  # a second text after the first
+    "mask words",  # and predict them
     "pad",  # a text to a length
     "open cells",  # against the mask
     "take apart",  # a weight: query, key and value are recorded
-    "add up heads",  # what each head adds to the residual stream is known
-    "add up logits",  # what each part of a decoder adds to them is known: it is pre-norm
-    "show the stream",  # what goes into each block, and the residual stream, are recorded
-    "own layers",  # a network of this project, whose parts can be run alone
+    "add up heads",  # each head's output to the residual stream is known
+    "add up logits",  # each decoder part's share of the logits is known: it is pre-norm
+    "show the stream",  # the inputs of each block, and the residual stream, are recorded
+    "own layers",  # a network of this project, whose parts can be run separately
     "move positions",
     "compare words",  # by their embeddings, and after the encoder
 ]
@@ -38,24 +37,24 @@ ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
 
 class Question(NamedTuple):
-    """What a model chooses by one row of a trace's logits, such as the next token or a class."""
+    """What a model predicts by one row of a trace's logits, such as the next token or a class."""
 
     words: str  # "The next token", "In place of token 5", "The class"
     row: int
-    together: str = ""  # what this and later rows choose together, such as the words of an answer
+    together: str = ""  # the joint result of this and later rows, such as the words of an answer
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What an effect is measured on: the log-probability of ids, each after a row of logits."""
+    """The measure of an effect: the log-probability of ids, each after a row of logits."""
 
     rows: tuple[int, ...]  # (N,)
     ids: tuple[int, ...]  # (N,)
     description: str  # "the log-probability of the whole target"
-    texts: tuple[str, ...] = ()  # (N,) what the ids stand for, if it can be said
+    texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
 
     def alone(self, place: int) -> Objective:
-        """Return what is measured on one of the ids, by its place."""
+        """Return the objective of only one of the ids, by its index."""
         one = slice(place, place + 1)
         what = "the log-probability of the chosen token alone"
         return Objective(self.rows[one], self.ids[one], what, self.texts[one])
@@ -66,10 +65,10 @@ class Reader(Protocol):
 
     title: str
     shape: Shape
-    missing: Mapping[Ability, str]  # what it cannot do, each with one sentence why
+    missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether there is more text than the model can read."""
+        """Return whether some of the text is left out, since it is too long for the model."""
 
     def trace(
         self,
@@ -84,9 +83,9 @@ class Reader(Protocol):
     ) -> Trace:
         """Record a run over a text.
 
-        `target` is what a decoder beside an encoder reads; None stands for what the model writes.
-        `masked` are places of tokens that are hidden from it. `sites` are recorded in full, and of
-        all others the weights alone, in bytes; None records every site in full.
+        `target` is the decoder's text in an encoder-decoder; None means the text that the model
+        writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
+        full, and the others only by their weights, as bytes; None records every site in full.
         Raises ValueError if there is nothing to read, or something that this model cannot read.
         """
 
@@ -102,12 +101,12 @@ class Reader(Protocol):
     ) -> Trace:
         """Return a trace of the tokens that a run over a text reads, with nothing recorded yet.
 
-        The arguments and errors are those of `trace`; `edits` matter to a target that the model
+        The arguments and errors are those of `trace`; `edits` only affect a target that the model
         writes itself.
         """
 
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run over the tokens of several traces side by side, and say nothing.
+        """Run over the tokens of several traces in one batch, without results.
 
         Each is padded on the right to the longest; `run.trace` records them as a batch.
         """
@@ -115,44 +114,44 @@ class Reader(Protocol):
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
 
-        Gates (B, H), blocked cells (B, H, Q, K) and patches in the edits of `run` make the batch,
-        and gradients flow if they are enabled.
+        Gates (B, H), blocked cells (B, H, Q, K) and patches in the edits of `run` decide the batch
+        size B, and gradients flow if they are enabled.
         """
 
     @property
     def vocabulary(self) -> Sequence[int]:
-        """The ids of all tokens that stand for some text, special ones left out."""
+        """The ids of all tokens except special ones."""
 
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids of the vocabulary, with the special tokens that a text has.
+        """Record a run over ids of the vocabulary, with the special tokens that surround a text.
 
-        An encoder and a decoder beside it read the same. Raises ValueError if they are too many.
+        Both sides of an encoder-decoder read the same. Raises ValueError if there are too many ids.
         """
 
     @property
     def unembedding(self) -> Tensor | None:
-        """What turns the stream after a decoder's last norm into logits: (V, d_model).
+        """The matrix (V, d_model) that maps the stream after a decoder's last norm to logits.
 
-        It is None if the model does not write, or something else stands in between.
+        It is None if the model does not write, or if there is another step in between.
         """
 
     def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return what the model chooses by the rows of a trace's logits, if that can be shown."""
+        """Return the questions that the rows of a trace's logits answer, if they can be shown."""
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return the words for one of the things that a question chooses from."""
+        """Return the name of one of a question's choices."""
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return what the effect of a change is measured on, if there is something.
+        """Return the objective of a change's effect, if any.
 
-        Of a change that concerns one query of a site, it is what is written after that query, in
-        a model that writes.
+        If the change concerns one query of a site, and the model writes, it is the token after that
+        query.
         """
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
-        """Return what turns each head's output into what it adds to the stream: (H, D, d_model).
+        """Return the map from each head's output to the stream: (H, D, d_model).
 
         It is None if the model's output projection is not known.
         """
@@ -160,8 +159,8 @@ class Reader(Protocol):
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again over the tokens of a trace; return the decoder's stream, part by part.
 
-        The attention of that run goes to `recorded`. Raises ValueError if it is no such sum, as
-        with a norm after each block.
+        The attention of that run goes to `recorded`. Raises ValueError if the stream is no sum of
+        its parts, as with a norm after each block.
         """
 
     def write(
@@ -176,8 +175,8 @@ class Reader(Protocol):
     ) -> Decoding:
         """Write a text with every step recorded, beginning with the `forced` ids.
 
-        Raises ValueError if the model does not write, or cannot begin so.
+        Raises ValueError if the model does not write, or cannot begin in this way.
         """
 
     def begin(self, text: str) -> list[Token]:
-        """Return the tokens of a text that writing can begin with; raises ValueError if none."""
+        """Return the tokens of a text that writing should begin with; raises ValueError if none."""

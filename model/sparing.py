@@ -1,22 +1,22 @@
-"""Parts of a training step in bfloat16 on a processor, computed with less work and memory."""
+"""Parts of a training step in bfloat16 on a CPU, computed with less work and memory."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-ROWS = 256  # of the logits at a time, so that they stay in the processor's cache
+ROWS = 256  # of the logits at a time, so that they stay in the CPU's cache
 
 
 def is_sparing(device: torch.device) -> bool:
-    """Return whether a training step in bfloat16 on a processor is under way."""
+    """Return whether a training step in bfloat16 on a CPU is running."""
     return device.type == "cpu" and torch.is_grad_enabled() and torch.is_autocast_enabled("cpu")
 
 
 def dropout(states: Tensor, probability: float) -> Tensor:
-    """Zero entries at random and scale the others, from one random byte an entry.
+    """Zero entries at random and scale the others, by one random byte an entry.
 
-    Drawing a whole number for each entry, as torch does, takes longer than a layer's products.
+    torch draws a whole number for each entry, which takes longer than a layer's products.
     """
     if not probability:
         return states
@@ -28,7 +28,7 @@ def dropout(states: Tensor, probability: float) -> Tensor:
 
 
 class _SmoothedLoss(torch.autograd.Function):
-    """Output layer and label-smoothed cross-entropy in one, a few rows of logits at a time."""
+    """Output layer and label-smoothed cross-entropy in one, with a few rows of logits at a time."""
 
     @staticmethod
     def forward(ctx, states: Tensor, weight: Tensor, expected: Tensor, smoothing: float) -> Tensor:  # noqa: ANN001
@@ -65,8 +65,8 @@ class _SmoothedLoss(torch.autograd.Function):
 def smoothed_loss(states: Tensor, weight: Tensor, expected: Tensor, smoothing: float) -> Tensor:
     """Return the cross-entropy in nats a token.
 
-    Of states (N, d_model), output weight (V, d_model) and expected ids (N,). Equal to
-    F.cross_entropy of the logits up to the rounding of bfloat16.
+    Shapes: states (N, d_model), output weight (V, d_model) and expected ids (N,). The result equals
+    F.cross_entropy of the logits, except for the rounding of bfloat16.
     """
     with torch.autocast("cpu", enabled=False):
         return _SmoothedLoss.apply(states, weight, expected, smoothing)

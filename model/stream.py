@@ -16,9 +16,9 @@ ROUNDING = 1e-4  # of the largest number, which float32 leaves in sums
 
 @dataclass(frozen=True)
 class FrozenNorm:
-    """A norm whose scale is held as it was in one run, which makes it a linear map and a bias.
+    """A norm with the scale of one run held fixed, which makes it a linear map plus a bias.
 
-    Row t of the outputs is scales[t] * gain * (states[t], less its mean if `centered`) + bias.
+    Row t of the outputs is scales[t] * gain * (states[t], minus its mean if `centered`) + bias.
     """
 
     scales: Tensor  # (T,)
@@ -27,18 +27,18 @@ class FrozenNorm:
     centered: bool
 
     def directions(self, read: Tensor, row: int) -> Tensor:
-        """Return what reads from a row of the states as `read` (d_model) does from the outputs."""
+        """Return the direction in a row of states that matches `read` (d_model) in the outputs."""
         found = read * self.gain * self.scales[row]
         return found - found.mean() if self.centered else found
 
 
 @dataclass(frozen=True)
 class DecoderStream:
-    """What stands in a pre-norm decoder's residual stream before its last norm, part by part.
+    """The parts of a pre-norm decoder's residual stream before its last norm.
 
-    `states` are the sum of the embedding, what the heads of every site add, the biases of their
-    output projections, and what every feed-forward adds. The logits are the output layer's of the
-    norm of `states`, and a bias.
+    `states` are the sum of the embedding, the contributions of all heads, the biases of their
+    output projections, and the outputs of all feed-forwards. The logits are the output layer of the
+    norm of `states`, plus a bias.
     """
 
     embedding: Tensor  # (T, d_model)
@@ -52,7 +52,7 @@ class DecoderStream:
 
 
 def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
-    """Return the parts of the decoder's stream in a recorded run of a pre-norm model of our own."""
+    """Return the parts of the decoder's stream in a recorded run of our own pre-norm model."""
     layers = range(model.config.decoder_layers)
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
     sites = [site for site in model.config.shape.sites if site.kind != "encoder"]
@@ -70,9 +70,10 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
 
 
 def freeze(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
-    """Return a layer norm or RMS norm as it made outputs of states (T, d_model), times a factor.
+    """Return a layer norm or RMS norm, times a factor, with the scales of one run.
 
-    Some models hold a gain less 1. Raises ValueError if the norm is of another form.
+    In that run it maps `states` to `outputs`, both (T, d_model). Some models store the gain minus
+    1. Raises ValueError if the norm is of another form.
     """
     weight = getattr(norm, "weight", None)
     weight = torch.ones_like(states[0]) if weight is None else weight.detach()
@@ -88,5 +89,5 @@ def freeze(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0
 
 
 def is_close(found: Tensor, expected: Tensor) -> bool:
-    """Return whether two tensors of one shape are the same but for rounding."""
+    """Return whether two tensors of one shape are equal, except for rounding."""
     return bool((found - expected).abs().max() <= ROUNDING * expected.abs().max().clamp(min=1e-6))

@@ -1,4 +1,4 @@
-"""Text to tokens and back, each token knowing which characters it stands for."""
+"""Text to tokens and back; each token knows its characters."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from pathlib import Path
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from model.text_caches import forget_texts
 from model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
-SPACE = "▁"  # stands in the vocabulary for the space before a word
-VISIBLE_SPACE = "␣"  # shown for a token that is nothing but space
+SPACE = "▁"  # the space before a word, in the vocabulary
+VISIBLE_SPACE = "␣"  # the name of a token that is only spaces
 
-# French writes no space after an elided word, so none is made there in writing.
+# French has no space after an elided word, so none is written there.
 ELIDED = re.compile(
     r"(?<![^\W\d_])(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'$", flags=re.IGNORECASE
 )
 
 WHOLE_WORDS = 0.35  # of the vocabulary
-UNFINISHED = 0x10FF00  # stands, plus the byte, in a text whose last character lacks bytes
+UNFINISHED = 0x10FF00  # plus the byte, in a text whose last character lacks bytes
 
 # What a byte-pair token may span: an elided French word with its apostrophe (l', qu'), a word with
 # English contractions in one piece (don't), one digit, or a run of other signs.
@@ -43,7 +42,7 @@ class Tokenizer:
         found = tuple(backend.id_to_token(index) for index in range(len(SPECIAL_TOKENS)))
         if found != SPECIAL_TOKENS:
             raise ValueError(f"The tokenizer's first tokens are {found}, not {SPECIAL_TOKENS}.")
-        # What a person types is text, also where it spells the name of a special token.
+        # A typed text is text, even if it spells the name of a special token.
         backend.encode_special_tokens = True
         forget_texts(backend)
         self.backend = backend
@@ -58,11 +57,10 @@ class Tokenizer:
     def train_byte_pairs(
         cls, texts: Iterable[str], vocab_size: int, *, whole_words: float | None = WHOLE_WORDS
     ) -> Tokenizer:
-        """Learn a byte-pair encoding in which this part of the entries are the commonest words.
+        """Learn a byte-pair encoding; a share `whole_words` of its entries are the commonest words.
 
-        Those words are tokens of their own whatever the pairs are, and characters seen too rarely
-        to matter are spelled in bytes. With `whole_words` None there is neither, and such
-        characters all become <unk>.
+        Those words are tokens whatever the pairs are, and rare characters are spelled in bytes. If
+        `whole_words` is None there are no such words, and rare characters become <unk>.
         """
         backend = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
         backend.normalizer = normalizers.Sequence(
@@ -92,14 +90,14 @@ class Tokenizer:
             rules = json.loads(backend.to_str())
             rules["model"] |= {"byte_fallback": True, "ignore_merges": True}
             add_words(backend, rules["model"]["vocab"], texts, vocab_size)
-            # To the library, what was reserved is special; a byte is an ordinary piece.
+            # The library takes all reserved tokens as special; a byte is an ordinary piece.
             rules["added_tokens"] = rules["added_tokens"][: len(SPECIAL_TOKENS)]
             backend = tokenizers.Tokenizer.from_str(json.dumps(rules))
         return cls(backend)
 
     @classmethod
     def train_characters(cls, texts: Iterable[str]) -> Tokenizer:
-        """One token per character, spaces included, for small experiments."""
+        """Return a tokenizer of characters, including spaces, for small experiments."""
         characters = sorted({character for text in texts for character in text})
         vocabulary = {token: index for index, token in enumerate((*SPECIAL_TOKENS, *characters))}
         backend = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
@@ -116,29 +114,28 @@ class Tokenizer:
         return cls(backend)
 
     def save(self, path: Path) -> None:
-        """Write the tokenizer as JSON."""
         self.backend.save(str(path))
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, special tokens included."""
+        """The number of ids, including special tokens."""
         return self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[Token]:
-        """Split a text into tokens that show what was typed, without special tokens.
+        """Split a text into tokens with their typed characters, without special tokens.
 
-        Raises ValueError for a text with half of a character.
+        Raises ValueError for a text with a lone surrogate.
         """
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
-        offsets = encoding.offsets  # asked for once: every time it is a new list
+        offsets = encoding.offsets  # read once: each access makes a new list
         pieces = self.whole_after_elided(encoding)
         starts = [offsets[place.start][0] for _, place in pieces[1:]]
         tokens: list[Token] = []
         for (index, place), following in zip(pieces, [*starts, len(text)], strict=False):
             piece = self.backend.id_to_token(index)
             start, end = offsets[place.start][0], offsets[place.stop - 1][1]
-            # Before the first word there may be no space, only the next character.
+            # There may be no space before the first word, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
             # Normalizing leaves the later parts of a decomposed letter without a token.
@@ -152,21 +149,21 @@ class Tokenizer:
         return tokens
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many texts, without special tokens."""
+        """Return the ids of many texts, without special tokens."""
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
         found = [encoding.ids for encoding in batch]
         elided = [place for place, ids in enumerate(found) if self.elided.intersection(ids)]
-        # The fast way tells no words.
+        # The fast tokenizer does not report word boundaries.
         again = self.backend.encode_batch([texts[place] for place in elided], False, False)
         for place, encoding in zip(elided, again, strict=True):
             found[place] = [index for index, _ in self.whole_after_elided(encoding)]
         return found
 
     def whole_after_elided(self, encoding: tokenizers.Encoding) -> list[tuple[int, range]]:
-        """Return ids, and which of the encoding's each stands for.
+        """Return ids, and for each the indices of the encoding's ids that it replaces.
 
         A word after an elided one has no space before it, so the vocabulary may lack it in this
-        form; where it has the form with a space, that stands for the pieces.
+        form. If it has the form with a space, that form replaces the pieces.
         """
         ids, words = encoding.ids, encoding.word_ids
         found: list[tuple[int, range]] = []
@@ -186,11 +183,11 @@ class Tokenizer:
         return found
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids; special and unknown tokens add nothing to it."""
+        """Return the text of ids; special and unknown tokens add nothing to it."""
         return self.decode_tokens(ids)[0]
 
     def decode_tokens(self, ids: Sequence[int]) -> tuple[str, list[Token]]:
-        """The text of ids, and each id's token with its span in that text."""
+        """Return the text of ids, and each id's token with its span in that text."""
         text = ""
         tokens: list[Token] = []
         for index in ids:
@@ -201,7 +198,7 @@ class Tokenizer:
         return text, tokens
 
     def append(self, text: str, index: int) -> tuple[str, Token]:
-        """The text with one more id written after it, and that id's token."""
+        """Return the text with one more id appended, and that id's token."""
         if index < len(SPECIAL_TOKENS):
             return text, self.special_token(index, len(text))
         piece = self.backend.id_to_token(index)
@@ -214,11 +211,11 @@ class Tokenizer:
         return longer, self.written_token(index, longer, len(text), len(longer))
 
     def special_token(self, index: int, position: int = 0) -> Token:
-        """The token of a special id, standing before the character at `position`."""
+        """Return the token of a special id, with an empty span at `position`."""
         return Token(index, SPECIAL_TOKENS[index], position, position)
 
     def written_token(self, index: int, text: str, start: int, end: int) -> Token:
-        """The token for text[start:end], without the space before a word."""
+        """Return the token of text[start:end], without the space before a word."""
         written = text[start:end].lstrip()
         if not written:
             return Token(index, VISIBLE_SPACE, start, end)
@@ -230,7 +227,7 @@ def add_words(
 ) -> None:
     """Fill a vocabulary up to `size` with the commonest words of the texts that it lacks.
 
-    Characters alone stay out: those it lacks are the ones that are spelled in bytes.
+    Single characters are left out: those that it lacks are spelled in bytes.
     """
     seen = Counter(texts)
     counts: Counter[str] = Counter()
@@ -246,10 +243,10 @@ def add_words(
 
 
 def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
-    """Give the span of a character to the last tokens as far as they are bytes of it."""
+    """Give the span of a character to those of the last tokens that are its bytes."""
     for place in reversed(range(len(tokens))):
         token = tokens[place]
-        if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text, wherever it stands
+        if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text at any position
             at = min(token.start, start)
             tokens[place] = replace(token, start=at, end=at)
         elif token.is_byte and token.end > start:
@@ -259,7 +256,7 @@ def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
 
 
 def append_byte(text: str, byte: int) -> str:
-    """Return the text with one more byte of a character; an unfinished one stands as it is."""
+    """Return the text with one more byte of a character; an unfinished one stays in bytes."""
     for held in (3, 2, 1, 0):
         numbers = [ord(character) - UNFINISHED for character in text[max(0, len(text) - held) :]]
         if len(numbers) == held and all(0 <= number < 256 for number in numbers):
@@ -268,3 +265,22 @@ def append_byte(text: str, byte: int) -> str:
             except UnicodeDecodeError:
                 continue
     return text + chr(UNFINISHED + byte)
+
+
+class Nothing(dict):
+    """A cache that stays empty."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Keep nothing."""
+
+
+def forget_texts(tokenizer: object) -> None:
+    """Make a tokenizer of the tokenizers or the transformers library cache no words.
+
+    The cache would make it faster for later texts with the same words, whoever typed them.
+    """
+    if isinstance(getattr(tokenizer, "cache", None), dict):
+        tokenizer.cache = Nothing()
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if isinstance(backend, tokenizers.Tokenizer) and hasattr(backend.model, "_resize_cache"):
+        backend.model._resize_cache(0)

@@ -1,8 +1,12 @@
-"""A token, the ids of the special ones, and what a text must be to be read at all."""
+"""Tokens, the ids of the special ones, and rows of ids that the encoder and the decoder read."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import torch
+from torch import Tensor
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
 PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
@@ -13,10 +17,10 @@ BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 @dataclass(frozen=True)
 class Token:
-    """One token: its id, what to show for it, and its characters text[start:end].
+    """One token: its id, its text on screen, and its characters text[start:end].
 
-    A special token stands for no characters: its span is empty and it shows its name. The bytes of
-    a character all have the character's span, and show their number.
+    A special token has no characters: its span is empty and it shows its name. The bytes of a
+    character all have the character's span, and show their number.
     """
 
     id: int
@@ -36,20 +40,19 @@ class Token:
 
     @property
     def is_padding(self) -> bool:
-        """Whether this only fills up the length of a text."""
         return self.id == PAD_ID
 
     @property
     def is_special(self) -> bool:
-        """Whether this is padding, start or end, and stands for nothing that was written."""
+        """Whether this is padding, start or end, which represent no written text."""
         return self.id in (PAD_ID, START_ID, END_ID)
 
 
 def check_characters(text: str) -> None:
-    """Raise ValueError for a text with half of a character, which no tokenizer can read.
+    """Raise ValueError for a text with a lone surrogate, which no tokenizer can read.
 
-    Python's strings can hold one of the two halves (surrogates) that make up some characters in
-    UTF-16; as text it means nothing.
+    Some characters are made of two halves (surrogates) in UTF-16. Python's strings can hold one
+    half on its own, which means nothing.
     """
     try:
         text.encode("utf-8")
@@ -58,3 +61,30 @@ def check_characters(text: str) -> None:
             f"Character {error.start + 1} of this text is not valid Unicode (an unpaired "
             "surrogate). Type it again."
         ) from None
+
+
+def source_sequence(ids: Sequence[int]) -> list[int]:
+    """Return the encoder's input: the sentence and the end token."""
+    return [*ids, END_ID]
+
+
+def target_sequence(ids: Sequence[int]) -> list[int]:
+    """Return the decoder's input: the target shifted right, the start token first."""
+    return [START_ID, *ids]
+
+
+def no_source(rows: int) -> Tensor:
+    """Return sources (rows, 1) for a model with only a decoder: end tokens that it never sees."""
+    return torch.full((rows, 1), END_ID)
+
+
+def pad(sequences: Sequence[Sequence[int]], length: int = 0) -> Tensor:
+    """Pad id sequences on the right to the longest one, or to `length` -> (B, length)."""
+    length = max([length, *(len(sequence) for sequence in sequences)])
+    rows = [[*sequence, *[PAD_ID] * (length - len(sequence))] for sequence in sequences]
+    return torch.tensor(rows, dtype=torch.long)
+
+
+def token_ids(tokens: Sequence[Token], device: torch.device) -> Tensor:
+    """Tokens -> (1, T) ids on a device."""
+    return torch.tensor([[token.id for token in tokens]], dtype=torch.long, device=device)

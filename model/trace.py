@@ -1,4 +1,4 @@
-"""What one call of the model records, and what a visitor changed in it."""
+"""The record of one call of the model, and the edits that it was made with."""
 
 from __future__ import annotations
 
@@ -17,23 +17,44 @@ Side = Literal["encoder", "decoder"]
 
 
 class Site(NamedTuple):
-    """One attention block: encoder or decoder self-attention, or cross-attention; from layer 0."""
+    """One attention block: encoder or decoder self-attention, or cross-attention; layers from 0."""
 
     kind: Kind
     layer: int
 
 
 @dataclass(frozen=True)
+class Shape:
+    """The number of layers and heads of each kind of attention, and the longest text."""
+
+    kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
+    max_positions: int  # tokens, special ones included
+
+    def layers(self, kind: Kind) -> int:
+        """Return the number of layers with a kind of attention; 0 if there is no such kind."""
+        return self.kinds.get(kind, (0, 0))[0]
+
+    def heads(self, kind: Kind) -> int:
+        """Return the number of heads in a layer of a kind; 0 if there is no such kind."""
+        return self.kinds.get(kind, (0, 0))[1]
+
+    @property
+    def sites(self) -> list[Site]:
+        """All attention blocks, in the order of the kinds."""
+        return [Site(kind, layer) for kind in self.kinds for layer in range(self.layers(kind))]
+
+
+@dataclass(frozen=True)
 class AttentionRecord:
-    """One attention call, fields in the order computed.
+    """The stages of one attention call, in the order in which they are computed.
 
-    `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look;
-    rows of `weights` sum to 1, or are all 0 if every key is blocked; `heads` is
-    weights @ value, after the head gate. None is what a model does not let others see.
+    `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look; rows of
+    `weights` sum to 1, or are all 0 if every key is blocked; `heads` is weights @ value, after the
+    head gate. A stage that a model does not show is None.
 
-    Models of the transformers library differ in what the fields after `heads` say: scores are
-    q.k times `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one more score
-    in the softmax that stands for no key, so that rows of weights sum to less than 1.
+    The fields after `heads` describe models of the transformers library: scores are q.k times
+    `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one more score in the
+    softmax that belongs to no key, so that rows of weights sum to less than 1.
     """
 
     query: Tensor | None  # (B, H, Q, D)
@@ -43,7 +64,7 @@ class AttentionRecord:
     masked_scores: Tensor  # (B, H, Q, K)
     weights: Tensor  # (B, H, Q, K)
     heads: Tensor | None  # (B, H, Q, D)
-    scale: float | None = None  # None stands for 1 / sqrt(D), or the edit's
+    scale: float | None = None  # None means 1 / sqrt(D), or the edit's
     bias: Tensor | None = None  # of relative positions, broadcasts to (B, H, Q, K)
     softcap: float | None = None
     sinks: Tensor | None = None  # (H,)
@@ -52,7 +73,7 @@ class AttentionRecord:
 
 
 class Others(NamedTuple):
-    """The keys and values of a whole text in one run, which tokens of another are made to see."""
+    """The keys and values of a whole text in one run, which the tokens of another run see."""
 
     key: Tensor  # (1, H, T, D)
     value: Tensor  # (1, H, T, D)
@@ -62,9 +83,9 @@ Part = Literal["heads", "weights", "value"]  # of a record
 
 
 class Patch(NamedTuple):
-    """What another run over as many tokens computed at a site, put in place of this run's own.
+    """Results of another run with equally many tokens at a site, which replace this run's own.
 
-    The tokens are queries, or keys if values are put in.
+    The tokens are queries, or keys if values are replaced.
     """
 
     part: Part
@@ -72,25 +93,25 @@ class Patch(NamedTuple):
     where: Tensor  # (B, H, T) bool: in these heads and tokens; (B, H, 1) is for all tokens
 
     def put_in(self, own: Tensor) -> Tensor:
-        """Return this run's own (B, H, T, ...) with what is given in its place."""
+        """Return this run's own (B, H, T, ...), replaced by the other run's at `where`."""
         return torch.where(self.where[..., None].to(own.device), self.given, own)
 
 
 @dataclass(frozen=True)
 class AttentionEdit:
-    """What a visitor changed at one site; None leaves a part as trained."""
+    """The changes at one site; None leaves a part as trained."""
 
     gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
     block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
     open: Tensor | None = None  # same shapes: open these cells, against the mask
     scale: float | None = None  # replaces 1 / sqrt(D)
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
-    # In self-attention over a whole text, each token sees these, and itself alone as it is now.
+    # In self-attention over a whole text, each token sees these, and only itself as it is now.
     others: Others | None = None
     patches: tuple[Patch, ...] | None = None
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a part of what was computed, with what is put in its place."""
+        """Return a computed part after its patches, if any."""
         for patch in self.patches or ():
             own = patch.put_in(own) if patch.part == part else own
         return own
@@ -98,11 +119,11 @@ class AttentionEdit:
 
 @dataclass(frozen=True)
 class PositionEdit:
-    """Where the tokens of one side are said to stand; `PositionEdit()` leaves them as trained.
+    """Changed positions of the tokens of one side; `PositionEdit()` leaves them as trained.
 
-    `off` adds no positions at all. `order` gives the first tokens these positions, and leaves those
-    after them at their own; `shift` moves all of them on. Raises ValueError if a position
-    would be negative.
+    `off` adds no positions at all. `order` has the positions of the first tokens, and the others
+    keep their own; `shift` is added to all positions. Raises ValueError if a position would be
+    negative.
     """
 
     off: bool = False
@@ -123,20 +144,20 @@ class PositionEdit:
 
 @dataclass(frozen=True)
 class EmbeddingRecord:
-    """How the input of a side's first layer came to be, fields in the order computed.
+    """The input of a side's first layer, fields in the order in which they are computed.
 
-    BERT does not scale, but adds a vector for the sentence a token belongs to, and norms the sum.
+    BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
     """
 
     tokens: Tensor  # (B, T, d_model)
     scaled: Tensor  # (B, T, d_model): times sqrt(d_model)
-    positions: Tensor  # (T, d_model): of the places the tokens stand at
+    positions: Tensor  # (T, d_model): of the tokens' positions
     states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
     segments: Tensor | None = None  # (B, T, d_model), in BERT only
 
 
 class Block(NamedTuple):
-    """One sublayer with the residual connection around it; from layer 0."""
+    """One sublayer with its residual connection; layers from 0."""
 
     side: Side
     layer: int
@@ -145,25 +166,25 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class ResidualRecord:
-    """What one sublayer read from the residual stream and added to it, each (B, T, d_model).
+    """The residual stream at one sublayer, each field (B, T, d_model).
 
-    Before the sublayer's norm or after the sum's: `inputs` are the norm of `states` in a pre-norm
-    model, and `states` themselves in a post-norm one, whose `outputs` are the norm of the sum.
+    `inputs` are the norm of `states` in a pre-norm model, and `states` themselves in a post-norm
+    model, whose `outputs` are the norm of the sum.
     """
 
     states: Tensor  # the stream before
-    inputs: Tensor  # what the sublayer read
-    change: Tensor  # what it computed
+    inputs: Tensor  # the sublayer's input
+    change: Tensor  # the sublayer's output
     outputs: Tensor  # the stream after
 
 
-# What a visitor changed: the attention at a site, and the positions of a side.
+# A visitor's changes: the attention at a site, and the positions of a side.
 RunEdits = Mapping[Site | Side, AttentionEdit | PositionEdit]
 
 
 @dataclass
 class Trace:
-    """What one forward call saw and computed, for a batch of one unless said otherwise.
+    """The tokens and results of one forward call, for a batch of one unless said otherwise.
 
     Decoder rows are labelled with the tokens the decoder *read* (the target shifted right, so the
     first is the start token); row i predicts the token that row i + 1 reads.
@@ -180,27 +201,27 @@ class Trace:
     full: Collection[Site] | None = None  # sites to record in full; None for every one
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep what a site computed: all of it, or its weights in bytes if it is not in `full`."""
+        """Record a site: all stages, or only the weights as bytes if it is not in `full`."""
         if self.full is None or site in self.full:
             self.attention[site] = record
         else:
             self.overview[site] = (record.weights[0].detach() * 255).round().to(torch.uint8)
 
     def following_tokens(self, end: Token) -> list[Token]:
-        """Return what the decoder is to write after each token it reads, padding left out."""
+        """Return the expected token after each token that the decoder reads, without padding."""
         read = [token for token in self.target_tokens if not token.is_padding]
         return [*read[1:], end]
 
     def weights(self, kind: Kind) -> Tensor:
         """Return the weights of every head of a kind of attention: (layers, H, Q, K).
 
-        Those of a site that is in the overview alone are rounded to 1/255.
+        Weights of sites that are only in the overview are rounded to 1/255.
         """
         sites = sorted(site for site in {*self.attention, *self.overview} if site.kind == kind)
         return torch.stack([self.site_weights(site) for site in sites])
 
     def site_weights(self, site: Site) -> Tensor:
-        """Return the weights (H, Q, K) of a site, from its record or else from the overview."""
+        """Return the weights (H, Q, K) of a site, from its record or from the overview."""
         if site in self.attention:
             return self.attention[site].weights[0]
         return self.overview[site] / 255
@@ -215,7 +236,7 @@ class Trace:
 
 
 class KeyValueCache:
-    """Keys and values of the positions already decoded, and of the memory, for one decoding."""
+    """Keys and values of the decoded positions, and of the memory, for one decoding."""
 
     def __init__(self) -> None:
         self.length = 0  # target positions decoded so far
@@ -233,7 +254,7 @@ class KeyValueCache:
 
 @dataclass(frozen=True)
 class Run:
-    """What travels with one call of the model; `Run()` is plain inference or training."""
+    """The options of one call of the model; `Run()` is plain inference or training."""
 
     edits: RunEdits = field(default_factory=dict)
     trace: Trace | None = None

@@ -11,10 +11,17 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from model.checkpoint import TOKENIZER, WEIGHTS, save_checkpoint, save_tokenizer
+from model.checkpoint import (
+    TOKENIZER,
+    WEIGHTS,
+    copy_weights,
+    load_checkpoint,
+    save_checkpoint,
+    save_tokenizer,
+)
 from model.config import TransformerConfig
-from model.device import best_device
 from model.evaluate import score
+from model.memory_layout import best_device
 from model.tokenizer import Tokenizer
 from model.training import together
 from model.training.arguments import check, make_parser, settings_of, shape_of
@@ -37,14 +44,13 @@ from model.training.loop import (
     validation_loss,
 )
 from model.training.resuming import (
-    Place,
+    Progress,
     Saved,
     Value,
     chosen,
     fingerprint,
     put_back,
     read_training,
-    refuse_file,
     refuse_other_files,
     refuse_other_options,
     save_training,
@@ -56,9 +62,9 @@ STATE = "training.safetensors"
 
 @dataclass
 class Training:
-    """A training with all that it needs to go on, and the folder that it is kept in.
+    """A training with everything that it needs to resume, and its folder.
 
-    Of several processes the first one writes.
+    In a training with several processes, only the first one writes.
     """
 
     folder: Path
@@ -67,21 +73,21 @@ class Training:
     tokenizer: Tokenizer
     model: Transformer
     optimizer: torch.optim.Optimizer
-    place: Place
+    place: Progress
     pairs: list[EncodedPair]
     valid_pairs: Pairs
     valid_batches: list[Batch]
     log: Log
 
     def save_snapshot(self) -> None:
-        """Keep the weights of this step."""
+        """Save the weights of this step."""
         if not together.is_first():
             return
         folder = self.folder / "snapshots" / f"step-{self.place.step:06d}"
         save_checkpoint(folder, self.model, self.tokenizer)
 
     def save(self) -> None:
-        """Write the checkpoint that a training goes on from; see `refuse_ruined`."""
+        """Write the checkpoint from which a training resumes; see `refuse_ruined`."""
         if not together.is_first():
             return
         self.refuse_ruined()
@@ -89,7 +95,7 @@ class Training:
         save_training(self.folder / STATE, *parts)
 
     def score_and_save(self, bar: tqdm) -> None:
-        """Write the scores, the model and the checkpoint, and tell the scores."""
+        """Write the scores, the model and the checkpoint, and print the scores."""
         if not together.is_first():
             return
         self.refuse_ruined()
@@ -109,9 +115,9 @@ class Training:
         bar.write(f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
 
     def refuse_ruined(self) -> None:
-        """Raise FloatingPointError if the weights, or a loss by them, are not finite numbers.
+        """Raise FloatingPointError unless the weights, and a loss of theirs, are finite.
 
-        They would take the place of some that are.
+        Otherwise they would replace finite ones.
         """
         weights = all(weight.isfinite().all() for weight in self.model.parameters())
         if not (weights and math.isfinite(validation_loss(self.model, self.valid_batches[:1]))):
@@ -119,10 +125,10 @@ class Training:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train as the command line says, writing checkpoints, snapshots and the log to a folder.
+    """Train as the command line says; write checkpoints, snapshots and the log to a folder.
 
-    Raises ValueError if the folder and `--resume` do not fit, and FloatingPointError if the
-    training diverges; what was saved before stays.
+    Raises ValueError if the folder and `--resume` do not match, and FloatingPointError if the
+    training diverges; earlier files stay.
     """
     training = begin(arguments)
     place, settings = training.place, training.settings
@@ -151,7 +157,7 @@ def train_epoch(
     arguments: argparse.Namespace,
     bar: tqdm,
 ) -> None:
-    """Train on what is left of an epoch's batches, saving as often as the command line says."""
+    """Train on the rest of an epoch's batches, and save as often as the command line says."""
     place, settings = training.place, training.settings
     left = map(together.share, batches[place.batch :])
     for step in train(training.model, training.optimizer, left, settings, place.step + 1):
@@ -164,14 +170,16 @@ def train_epoch(
         ends = place.batch == len(batches) or step.number == settings.steps  # scored by the caller
         if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
             training.score_and_save(bar)
-        # The last checkpoint comes with its scores: from one without, nothing would go on to them.
+        # The last checkpoint is saved with its scores: a training would not resume to add them.
         elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
             training.save()
 
 
 def begin(arguments: argparse.Namespace) -> Training:
-    """Return a new training, or the one in the folder, checked to be the same."""
+    """Return a new training, or the one in the folder if its options are the same."""
     folder, settings = arguments.output, settings_of(arguments)
+    if arguments.begin_with:
+        arguments.tokenizer = arguments.begin_with / TOKENIZER
     saved = open_folder(folder, arguments.resume)
     torch.manual_seed(settings.seed)
     pairs, valid_pairs = read_pairs(arguments.pairs), read_pairs(arguments.valid)
@@ -186,15 +194,18 @@ def begin(arguments: argparse.Namespace) -> Training:
     if saved is not None:
         refuse_another(arguments, saved, {**chosen(config, settings), **begun_with})
     model = Transformer(config).to(best_device())
-    optimizer = make_optimizer(model, settings.optimizer)
+    optimizer = make_optimizer(model, settings.optimizer, settings.precision)
+    if saved is None and arguments.begin_with:
+        begun, _ = load_checkpoint(arguments.begin_with)
+        copy_weights(model, dict(begun.named_parameters()))
     if saved is not None:
         put_back(folder / STATE, saved, model, optimizer)
-    place = saved.place if saved else Place()
+    place = saved.place if saved else Progress()
     valid = encode_pairs(valid_pairs, tokenizer, config.max_positions)
     return Training(
         folder,
         settings,
-        saved.begun_with if saved and saved.begun_with else begun_with,
+        saved.begun_with if saved else begun_with,
         tokenizer,
         model,
         optimizer,
@@ -207,9 +218,9 @@ def begin(arguments: argparse.Namespace) -> Training:
 
 
 def open_folder(folder: Path, resume: bool) -> Saved | None:
-    """Return the training in a folder that is to go on, or make the folder of a new one.
+    """Return the training to resume in a folder, or make the folder of a new one.
 
-    Raises ValueError if there is none, or if there is something that a new one would replace.
+    Raises ValueError if there is no training to resume, or if a new one would replace files.
     """
     state = folder / STATE
     if resume:
@@ -227,7 +238,7 @@ def open_folder(folder: Path, resume: bool) -> Saved | None:
 
 
 def shared_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
-    """Return the tokenizer of a training, which the first process makes and keeps for all."""
+    """Return the tokenizer of a training, which the first process makes and saves for all."""
     path = arguments.output / TOKENIZER
     if not together.is_first():
         together.wait()
@@ -240,7 +251,7 @@ def shared_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
 
 
 def make_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
-    """Return the tokenizer of a training that goes on, the one that was given, or a new one."""
+    """Return the tokenizer of a resumed training, the one that was given, or a new one."""
     if arguments.tokenizer:
         return Tokenizer.from_file(arguments.tokenizer)
     if arguments.resume:
@@ -250,9 +261,9 @@ def make_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
 
 
 def refuse_another(arguments: argparse.Namespace, saved: Saved, now: dict) -> None:
-    """Raise ValueError if a training would go on as another one, and say what is not the same.
+    """Raise ValueError if a training would resume with other options or files, and name them.
 
-    `now` is what was chosen, and what tells the files apart.
+    `now` holds the options, and the fingerprints of the files.
     """
     folder = arguments.output
     if saved.place.step > arguments.steps:
@@ -262,14 +273,12 @@ def refuse_another(arguments: argparse.Namespace, saved: Saved, now: dict) -> No
     tokenizer = arguments.tokenizer or folder / TOKENIZER
     files = {"--pairs": arguments.pairs, "--valid": arguments.valid, TOKENIZER: tokenizer}
     refuse_other_files(folder, saved, {name: (now[name], path) for name, path in files.items()})
-    if saved.options.get("source_vocab_size") != now["source_vocab_size"]:  # of an older file
-        refuse_file(folder, TOKENIZER, tokenizer)
     options = {name: value for name, value in now.items() if name not in files}
     refuse_other_options(folder, saved, options)
 
 
 def sentence(error: Exception, folder: Path) -> str:
-    """Return what a person is told of an error."""
+    """Return the sentence that a person reads about an error."""
     if isinstance(error, FloatingPointError):
         return f"{error} What was saved in {folder} before stays as it was."
     if isinstance(error, OSError) and error.filename:
@@ -280,7 +289,7 @@ def sentence(error: Exception, folder: Path) -> str:
 
 
 def is_about_memory(error: Exception) -> bool:
-    """Return whether memory was used up; torch says so in words."""
+    """Return whether memory ran out; torch only says so in the message."""
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and "memory" in str(error).lower()
     )

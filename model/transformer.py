@@ -110,10 +110,10 @@ class Transformer(nn.Module):
         self.draw_weights()
 
     def draw_weights(self, generator: torch.Generator | None = None) -> None:
-        """Draw all weights anew, as before a training, from torch's own generator or another.
+        """Initialize all weights at random, with torch's own generator or another.
 
-        Token vectors have unit length on average, so that they can be the output layer's too. Norms
-        are left alone: nothing about them is random.
+        Token vectors have unit length on average, so that they can also be the output layer's.
+        Norms stay as they are: nothing about them is random.
         """
         sides = (self.encoder.embedding, self.decoder.embedding)
         tables = [*(side.tokens.weight for side in sides), self.output.weight]
@@ -128,7 +128,6 @@ class Transformer(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
         return self.output.weight.device
 
     def attention_at(self, site: Site) -> MultiHeadAttention:
@@ -156,9 +155,9 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Target ids (B, T) and memory (B, S, d_model) -> logits (B, T, V).
 
-        A decoder alone needs no memory.
+        A model with only a decoder needs no memory.
 
-        With a cache in `run`, `target_ids` are the new positions only and none may be padding.
+        With a cache in `run`, `target_ids` are only the new positions, and none may be padding.
         """
         mask = self.target_mask(target_ids, run)
         logits = self.output(self.decoder(target_ids, memory, mask, memory_mask, run))
@@ -175,8 +174,8 @@ class Transformer(nn.Module):
     def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor | None:
         """(B, T) -> (B, 1, T, T): a query sees keys up to its own that are not padding.
 
-        A model without look-ahead mask sees all that are not padding: (B, 1, 1, T). With a cache,
-        a single new position sees everything before it, and needs no mask.
+        A model without look-ahead mask sees all keys that are not padding: (B, 1, 1, T). With a
+        cache, a single new position sees all earlier ones, and needs no mask.
         """
         if not self.config.look_ahead_mask:
             return padding_mask(target_ids, self.config.pad_id)
@@ -189,7 +188,7 @@ class Transformer(nn.Module):
 
 
 def final_norm(config: TransformerConfig) -> nn.Module:
-    """Pre-norm leaves the last sum without a norm, so the stack ends with one."""
+    """Return the norm at the end of a pre-norm stack, whose last sum has none."""
     if config.norm == "post":
         return nn.Identity()
     return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)

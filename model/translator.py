@@ -1,4 +1,4 @@
-"""Text in, text and traces out: what the pages and notebooks call."""
+"""Text in, text and traces out: the interface of translators for pages and notebooks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from model.checkpoint import load_checkpoint
 from model.continuer import Continuer
 from model.decoding.search import Expansion, decode
 from model.decoding.steps import Decoding, Translation
-from model.decoding.strategies import Strategy, StrategyName
-from model.device import best_device
+from model.decoding.strategies import Strategy
 from model.masks import look_ahead_mask
-from model.memory_layout import lay_out, pack
+from model.memory_layout import best_device, lay_out, pack
 from model.own_reader import OwnReader
 from model.reader import Ability, Objective, Question
 from model.tokenizer import Tokenizer
@@ -31,7 +30,7 @@ MISSING: Mapping[Ability, str] = {
 
 
 class Translator(OwnReader):
-    """A trained model with its tokenizer, as model/reader.py says; threads may share it."""
+    """A trained model with its tokenizer, as described in model/reader.py; threads may share it."""
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Translator"
@@ -40,14 +39,14 @@ class Translator(OwnReader):
 
     @property
     def default_new_tokens(self) -> int:
-        """How long a translation may become if nothing else is asked for."""
+        """The largest number of new tokens, unless another is asked for."""
         return min(64, self.max_tokens)
 
     def read(self, source: str, pad_to: int | None = None) -> list[Token]:
-        """Return what the encoder reads: the sentence, cut at `max_tokens`, and the end token.
+        """Return the encoder's input: the sentence, cut at `max_tokens`, and the end token.
 
-        `pad_to` appends padding until there are that many tokens. Raises ValueError if the
-        sentence has nothing to read, or `pad_to` is more than the model's positions.
+        `pad_to` appends padding until there are that many tokens. Raises ValueError if the sentence
+        has nothing to read, or if `pad_to` exceeds the model's positions.
         """
         self.refuse_padding(pad_to)
         tokens = self.tokenizer.encode(source)[: self.max_tokens]
@@ -60,7 +59,7 @@ class Translator(OwnReader):
         self,
         source: str,
         *,
-        strategy: StrategyName = "greedy",
+        strategy: str = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
         edits: RunEdits | None = None,
@@ -87,7 +86,7 @@ class Translator(OwnReader):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Decoding:
-        """Translate a sentence of at most so many tokens, and keep every step with its attention.
+        """Translate a sentence into at most `longest` tokens; keep every step with its attention.
 
         The translation begins with the `forced` ids. Raises ValueError as `translate` does.
         """
@@ -133,12 +132,12 @@ class Translator(OwnReader):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of what both sides read; see `Reader.tokenized`.
+        """Return a trace of the tokens that both sides read; see `Reader.tokenized`.
 
-        `target` is a text, a translation made before, or None for the model's own translation.
-        The decoder reads the start token and then the target, so its last row predicts the end.
-        `pad_to` pads both sides that are shorter. Raises ValueError if there is nothing to read, or
-        a `second` text, or words to mask.
+        `target` is a text, a translation made before, or None for the model's own translation. The
+        decoder reads the start token and then the target, so its last row predicts the end.
+        `pad_to` pads shorter sides. Raises ValueError if there is nothing to read, or if there is a
+        `second` text or words to mask.
         """
         if (second and second.strip()) or masked:
             raise ValueError(MISSING["mask words" if masked else "read a pair"])
@@ -175,7 +174,7 @@ class Translator(OwnReader):
         return trace
 
     def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return nothing: the target is there already, and each row says how likely it is."""
+        """Return no questions: the target is given, and each row gives its probability."""
         return ()
 
     def objective(
@@ -185,7 +184,7 @@ class Translator(OwnReader):
         return choose_objective(trace, site, query)
 
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the masks as trained for the tokens of a trace.
+        """Return the model's own masks for the tokens of a trace.
 
         Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
         """
@@ -200,11 +199,11 @@ class Translator(OwnReader):
 def choose_objective(
     trace: Trace, site: Site | None = None, query: int | None = None, target: int | None = None
 ) -> Objective:
-    """Return what to explain: the token written after decoder row `target`.
+    """Return the objective to explain: the token written after decoder row `target`.
 
-    Without one, it is the token written after the query, or the whole target if nothing is: for
-    a query of the encoder or of padding, or for none. Raises ValueError for a row after which
-    nothing is written.
+    Without one it is the token written after the query. For a query of the encoder or of padding,
+    or without a query, it is the whole target. Raises ValueError for a row after which nothing is
+    written.
     """
     following = trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
     reads_target = query is not None and site is not None and site.kind != "encoder"
@@ -228,21 +227,20 @@ def choose_objective(
 
 
 def shipped_models() -> list[str]:
-    """Return the names of the shipped models."""
     return sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
 
 
 def reader_of(model: Transformer, tokenizer: Tokenizer, title: str | None = None) -> OwnReader:
-    """Return what reads with a model: a decoder alone goes on from what it reads."""
+    """Return a model's reader: a Translator, or a Continuer for a model with only a decoder."""
     named = {} if title is None else {"title": title}
     return (Translator if model.config.encoder_layers else Continuer)(model, tokenizer, **named)
 
 
 def load(name: str | Path) -> OwnReader:
-    """Load a shipped model by name, such as "en-fr", or a checkpoint folder; on the GPU if any.
+    """Load a shipped model by name, such as "en-fr", or a checkpoint folder; onto the GPU if any.
 
-    It is a Translator, or without an encoder a Continuer.
-    Raises FileNotFoundError or ValueError if there is no usable checkpoint.
+    It is a Translator, or a Continuer for a model with only a decoder. Raises FileNotFoundError or
+    ValueError if there is no usable checkpoint.
     """
     shipped = shipped_models()
     folder = PRETRAINED / name if str(name) in shipped else Path(name).expanduser()

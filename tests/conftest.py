@@ -8,7 +8,6 @@ import hypothesis
 import pytest
 import torch
 
-from bench.hostile.damaging import save_bert
 from model.config import TransformerConfig
 from model.tokenizer import Tokenizer
 from model.training.data import bucketed_batches, encode_pairs
@@ -48,6 +47,15 @@ OTHER_TEXTS = [
     "Aujourd'hui, l'amour ; aujourd'hui encore, l'amour.",
     "À la plage, voilà l'été. ÉCOLE ?",
 ]
+
+WORD_PIECES = (
+    "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog play ##ing ##ed ##s sat on mat un ##believ "
+    "##able . , ' ? ! i t it is was because"
+)
+BERT = {
+    "vocab_size": len(WORD_PIECES.split()), "hidden_size": 24, "num_hidden_layers": 3,
+    "num_attention_heads": 4, "intermediate_size": 40, "max_position_embeddings": 32,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -114,8 +122,17 @@ def make_bert_folder(tmp_path_factory):
     """A factory of folders with a tiny random BERT, as transformers saves it, and its tokenizer."""
 
     def make(kind="BertForMaskedLM", seed=0, **options):
+        import transformers
+
         folder = tmp_path_factory.mktemp("bert")
-        save_bert(folder, kind, seed, **options)
+        torch.manual_seed(seed)
+        model = getattr(transformers, kind)(transformers.BertConfig(**{**BERT, **options}))
+        with torch.no_grad():  # far enough from zero that a swapped weight is seen
+            for parameter in model.parameters():
+                parameter.add_(0.2 * torch.randn_like(parameter))
+        model.save_pretrained(folder)
+        (folder / "vocab.txt").write_text(WORD_PIECES.replace(" ", "\n"), encoding="utf-8")
+        transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
         return folder
 
     return make

@@ -19,7 +19,8 @@ def test_the_image_begins_with_one_base_alone():
     assert re.search(r"^FROM python:3\.11-slim@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
 
 
-def test_the_image_runs_without_rights_and_loads_no_other_models_by_itself():
+def test_the_image_runs_without_rights_and_listens_as_a_shared_app_that_opens_no_other_models():
     assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", DOCKERFILE, re.MULTILINE)
-    assert "ENV HEADLIGHT_OTHER_MODELS=off" in DOCKERFILE
+    assert '"--server.address", "0.0.0.0"' in DOCKERFILE
+    assert "HEADLIGHT_MODELS_ALLOWED" not in DOCKERFILE
     assert "docker run -p 127.0.0.1:8501:8501" in DOCKERFILE

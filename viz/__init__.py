@@ -1,6 +1,6 @@
 """Pictures of attention: arrays and tokens in, figures out.
 
-The ground is arrays, tokens, numbers, colors and canvas; on it stand families of pictures, each
+The base is arrays, tokens, numbers, colors and canvas; the families of pictures build on it, each
 picture with its Python, its JavaScript and its CSS side by side.
 """
 

@@ -1,7 +1,7 @@
-"""Weights as people have them: arrays, tensors, or the tuples that transformers returns.
+"""Weights in the forms that people have: arrays, tensors, or the tuples that transformers returns.
 
-Weights of many heads on long texts may come in bytes, a quarter of the memory: the level of a
-weight is its nearest whole number of 255ths.
+Weights of many heads on long texts may be in bytes, a quarter of the memory: the level of a weight
+is its nearest whole number of 255ths.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-LEVELS = 255  # that a weight in bytes has above 0
+LEVELS = 255  # levels above 0 of a weight in bytes
 
 
 def head_weights(weights: Any) -> np.ndarray:
-    """One head's weights [query, key] as an array of floats, whatever library holds them.
+    """A head's weights [query, key] as an array of floats, whatever library holds them.
 
     Raises ValueError if there are other axes, such as those of all heads.
     """
@@ -29,11 +29,11 @@ def head_weights(weights: Any) -> np.ndarray:
 
 
 def layer_weights(weights: Any) -> Sequence[np.ndarray]:
-    """The weights [head, query, key] of each layer, none of them copied.
+    """The weights [head, query, key] of each layer, without copies.
 
     They may be one array of all layers, a list of arrays or tensors, or the attentions that
-    transformers returns for one text: a tuple with a tensor [1, head, query, key] a layer. Bytes
-    stay bytes, see `as_floats`. Raises ValueError if they are none of these.
+    transformers returns for one text: a tuple with a tensor [1, head, query, key] for each layer.
+    Bytes stay bytes, see `as_floats`. Raises ValueError for anything else.
     """
     if not isinstance(weights, list | tuple):
         array = as_array(weights)
@@ -65,7 +65,7 @@ def layer_weights(weights: Any) -> Sequence[np.ndarray]:
 
 
 def as_array(weights: Any) -> np.ndarray:
-    """An array of an array or tensor; a tensor may need gradients, or be of bfloat16 on a GPU."""
+    """An array from an array or tensor; a tensor may need gradients, or be of bfloat16 on a GPU."""
     if weights is None:
         raise ValueError(
             "There are no weights. In transformers load the model with "
@@ -79,17 +79,17 @@ def as_array(weights: Any) -> np.ndarray:
 
 
 def in_bytes(weights: np.ndarray) -> bool:
-    """Whether weights are levels, bytes of which 255 stands for 1."""
+    """Whether weights are levels, that is bytes in which 255 means 1."""
     return weights.dtype == np.uint8
 
 
 def as_floats(weights: np.ndarray) -> np.ndarray:
-    """Weights from 0 to 1, of weights or of their levels."""
+    """Weights from 0 to 1, from weights or from their levels."""
     return weights / np.float32(LEVELS) if in_bytes(weights) else weights
 
 
 def as_levels(weights: np.ndarray) -> np.ndarray:
-    """The levels of weights, each to the nearest; those above 1 become 1."""
+    """The levels of weights, each rounded to the nearest; those above 1 become 1."""
     if in_bytes(weights):
         return weights
     return np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)

@@ -1,7 +1,7 @@
-// What every browser part shares. A part imports it, and exports `draw`.
+// The functions that all browser parts share. A part imports them, and exports `draw`.
 
 /**
- * What a part is given to draw with: a picture's bytes, where to, and a way to tell the page. The
+ * The arguments of a part: a picture's bytes, its element, and ways to answer the page. The
  * bytes begin with a Header, which each part documents.
  * @template Header
  * @typedef {object} Mount
@@ -33,13 +33,13 @@ export function unpack(bytes) {
   return { header, array: bytes.slice(4 + length) };
 }
 
-const LOAD = Math.random(); // tells the clicks of this page from those before a reload
+const LOAD = Math.random(); // distinguishes the clicks of this page from those before a reload
 const RECENT = 5000; // milliseconds
 let clicks = 0;
 
 /**
- * A function that answers with a value, and again with those of the last seconds: of two quick
- * clicks Streamlit may forget the first. Each has a number of its own.
+ * A function that answers with a value, and again with those of the last seconds: after two quick
+ * clicks Streamlit may forget the first. Each value has its own number.
  * @returns {(value: unknown) => void}
  */
 export function answering(root, setTriggerValue, name = "picked") {
@@ -52,16 +52,31 @@ export function answering(root, setTriggerValue, name = "picked") {
   };
 }
 
+/** A function that makes the sheet of a name in `styles`, once for all parts that use it. */
+export function sheetsOf(styles) {
+  /** @type {Record<string, CSSStyleSheet>} */
+  const made = {};
+  return (name) => {
+    if (!made[name]) {
+      made[name] = new CSSStyleSheet();
+      made[name].replaceSync(styles[name]);
+    }
+    return made[name];
+  };
+}
+
 /**
- * Make an element with a class, a text and attributes; a text is never read as markup.
+ * Make an element with a class, content and attributes; a text is never read as markup.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
+ * @param {string | (Node | string)[]} content
  * @returns {HTMLElementTagNameMap[Tag]}
  */
-export function element(tag, className = "", text = "", attributes = {}) {
+export function element(tag, className = "", content = "", attributes = {}) {
   const made = document.createElement(tag);
   made.className = className;
-  made.textContent = text;
+  if (typeof content === "string") made.textContent = content;
+  else made.append(...content);
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "style") made.style.cssText = String(value); // an attribute a file's policy forbids
     else made.setAttribute(name, String(value));
@@ -69,9 +84,33 @@ export function element(tag, className = "", text = "", attributes = {}) {
   return made;
 }
 
-export const SVG = "http://www.w3.org/2000/svg"; // a name, from which nothing is loaded
+/**
+ * Make a button with a class, content and an action for a click.
+ * @param {string} className
+ * @param {string | (Node | string)[]} content
+ * @param {((event: any) => void) | null} onclick
+ */
+export function buttonOf(className, content, onclick, attributes = {}) {
+  const made = element("button", className, content, { type: "button", ...attributes });
+  made.onclick = onclick;
+  return made;
+}
 
-/** A sign drawn as lines and faces in a square of 16, which no font has to have. */
+/**
+ * The legend of a picture's colours: a mark in each colour before its words.
+ * @param {string[]} words
+ * @param {string[]} colors
+ */
+export function legendOf(words, colors) {
+  const entries = words.map((text, at) =>
+    element("span", "entry", [element("span", "mark", "", { style: `background: ${colors[at]}` }), text]),
+  );
+  return element("p", "legend", entries);
+}
+
+export const SVG = "http://www.w3.org/2000/svg"; // only a name: nothing is loaded from it
+
+/** An icon of lines and faces in a square of 16 pixels, independent of fonts. */
 export function icon(path) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
@@ -103,12 +142,12 @@ const ARROWS = new Map([
   ["ArrowRight", { down: 0, across: 1 }],
 ]);
 
-/** Which way an arrow key points; nothing for another key. */
+/** The direction of an arrow key; undefined for other keys. */
 export function arrowOf(event) {
   return ARROWS.get(event.key);
 }
 
-/** Have an arrow key move the focus from one of some buttons, of which so many stand in a row. */
+/** Move the focus by an arrow key among buttons, of which `columns` are in a row. */
 export function moveFocus(event, buttons, columns = 0) {
   const arrow = arrowOf(event);
   if (!arrow) return;
@@ -131,9 +170,9 @@ export function pointerIn(shown, event) {
   return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
 }
 
-let listen = null; // while a picture is saved: makes a context that notes what is drawn
+let listen = null; // while a picture is saved: makes a context that records what is drawn
 
-/** Whether what is drawn goes into a file, where nothing is pointed at. */
+/** Whether the drawing goes into a file, in which nothing is pointed at. */
 export const isSaved = () => listen !== null;
 
 /**
@@ -151,17 +190,17 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
-export const WORDS = 228; // pixels of width that words need beside a picture
+export const WORDS = 228; // pixels of width that words need next to a picture
 const LEAST_ROOM = 300; // pixels of the window that a picture can be fitted into
 
-/** Whether an element stands on a slide. */
+/** Whether an element is on a slide. */
 export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--on-page") !== "";
 
 /**
  * The room for a picture, in its own pixels.
  *
  * `fills` tells whether it is on a slide that says how high it may be; the picture then has the
- * class "staged", and "beside" if its words find room beside it. Elsewhere the `height` is that of
+ * class "staged", and "beside" if its words fit next to it. Elsewhere the `height` is that of
  * the window from the picture's top on, if nothing is scrolled; Infinity if that is too little, or
  * on a slide, which is fitted as a whole.
  * @returns {{ fills: boolean, beside: boolean, height: number }}
@@ -184,7 +223,7 @@ function roomBelow(root) {
 
 /** Call `render(width)` now and whenever the root's width changes, for this drawing only.
  *
- * What was drawn just now, at a width, is not drawn at the same width again. `root.redraw(listener)`
+ * A picture just drawn at a width is not drawn at the same width again. `root.redraw(listener)`
  * draws once more, on the contexts that the listener makes.
  */
 export function onWidth(root, render, drawn = 0) {
@@ -206,7 +245,7 @@ export function onWidth(root, render, drawn = 0) {
   return () => root.observer.disconnect();
 }
 
-/** The same, and also whenever what stands above the root moves it, and so its room. */
+/** The same, and also whenever elements above the root move it and so change its room. */
 export function onRoom(root, render, drawn = 0) {
   root.above?.disconnect();
   const forget = onWidth(root, render, drawn);
@@ -224,45 +263,4 @@ export function onRoom(root, render, drawn = 0) {
     root.above.disconnect();
     forget();
   };
-}
-
-/**
- * Write the tokens of a matrix: of its rows on the left, of its columns slanted above.
- *
- * The first row and the first column begin at the matrix's own corner, unless it is scrolled.
- */
-export function drawTokens(context, given) {
-  const { rows, columns, side, left, top, color, firstRow = top, firstColumn = left } = given;
-  context.fillStyle = color;
-  context.textBaseline = "middle";
-  context.textAlign = "right";
-  rows.forEach((token, row) => {
-    context.fillText(token, left - 8, firstRow + side * (row + 0.5), left - 10);
-  });
-  context.textAlign = "left";
-  columns.forEach((token, column) => {
-    context.save();
-    context.translate(firstColumn + side * (column + 0.5), top - 8);
-    context.rotate(-Math.PI / 3);
-    context.fillText(token, 0, 0, top - 6);
-    context.restore();
-  });
-}
-
-/** Grey with a cross if there is room for one: what may not be looked at. */
-export function cross(context, x, y, side, color) {
-  context.globalAlpha = 0.15;
-  context.fillStyle = color;
-  context.fillRect(x, y, side, side);
-  context.globalAlpha = 0.6;
-  context.strokeStyle = color;
-  context.lineWidth = 1;
-  const [from, to] = [side * 0.35, side * 0.65];
-  context.beginPath();
-  context.moveTo(x + from, y + from);
-  context.lineTo(x + to, y + to);
-  context.moveTo(x + to, y + from);
-  context.lineTo(x + from, y + to);
-  context.stroke();
-  context.globalAlpha = 1;
 }

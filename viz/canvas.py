@@ -20,8 +20,8 @@ from viz.numbers import Numbers
 FONT = "font:14px system-ui,sans-serif"
 FRAME = f"body{{margin:0;{FONT}}}"  # of a notebook
 FILE = f":root{{--saved:none}}body{{margin:24px;{FONT};background:var(--paper);color:var(--ink)}}"
-LARGEST = 2  # times its size that a picture takes to fill a window
-# The room is measured once: larger letters make a picture both wider and taller.
+LARGEST = 2  # the largest factor by which a picture grows to fill a window
+# The room is measured once, because larger letters make a picture both wider and taller.
 FILL = (
     "requestAnimationFrame(() => requestAnimationFrame(() => {\n"
     '  const picture = document.getElementById("picture");\n'
@@ -33,7 +33,7 @@ FILL = (
 
 @dataclass(frozen=True)
 class Part:
-    """What draws in a browser: a script that exports `draw`, with its stylesheet beside it.
+    """Code that draws in a browser: a script that exports `draw`, with its stylesheet next to it.
 
     `label` says what the picture is to those who cannot see it, if its elements do not.
     """
@@ -43,27 +43,26 @@ class Part:
 
     @classmethod
     def beside(cls, file: str, label: str = "") -> Part:
-        """The part whose script stands beside a Python file, under the same name."""
+        """The part whose script is next to a Python file, under the same name."""
         return cls(Path(file).with_suffix(".js"), label)
 
     @property
     def name(self) -> str:
-        """The name of the script."""
         return self.script.stem
 
     def markup(self) -> str:
-        """The element that it draws in."""
+        """The HTML element that it draws in."""
         label = f' role="group" aria-label="{html.escape(self.label)}"' if self.label else ""
         return f'<div class="picture {self.name.replace("_", "-")}"{label}></div>'
 
     @cache  # noqa: B019 - there are as many parts as files
     def stylesheet(self) -> str:
-        """Its CSS, after that of all it imports."""
+        """Its CSS, after that of everything it imports."""
         return modules.stylesheet(modules.in_order([self.script]))
 
     @cache  # noqa: B019
     def code(self) -> str:
-        """Its JavaScript, after that of all it imports."""
+        """Its JavaScript, after that of everything it imports."""
         return modules.script(modules.in_order([self.script]))
 
 
@@ -103,14 +102,13 @@ class CanvasPicture:
 
     @property
     def name(self) -> str:
-        """The name of its part."""
         return self.part.name
 
     def to_html(self, title: str = "", caption: str = "") -> str:
-        """A page of its own that needs no network.
+        """An HTML page of its own that needs no network.
 
-        With a `title` it is a file to keep: the caption stands above the picture, which fills the
-        window, and what only a page of the app can answer is left out.
+        With a `title` it is a file to keep: the caption is above the picture, which fills the
+        window, and anything that only a page of the app can answer is left out.
         """
         data = base64.b64encode(self.data).decode("ascii")
         return (
@@ -137,7 +135,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def caption_html(title: str, caption: str) -> str:
-    """A caption as HTML, the `title` that it begins with in bold; nothing if there is none."""
+    """A caption as HTML, the `title` that it begins with in bold; empty if there is none."""
     if not caption:
         return ""
     start, rest = (title, caption[len(title) :]) if caption.startswith(title) else ("", caption)

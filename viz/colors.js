@@ -1,17 +1,17 @@
 // The colours of pictures: those of the theme, and those of numbers.
 
-/** One of the colours that canvas.css names, such as "accent", as it is where an element stands. */
+/** One of the colours that canvas.css names, such as "accent", as it is at an element. */
 export function themeColor(root, name) {
   return getComputedStyle(root).getPropertyValue(`--${name}`);
 }
 
 /**
- * Evenly spaced hex colours; those for numbers on both sides of 0 are others on dark paper.
+ * Evenly spaced hex colours; those for numbers on both sides of 0 differ on dark paper.
  * @typedef {string[] | { light: string[], dark: string[] }} Scale
  */
 
 /**
- * The colours of a scale, for the paper that an element stands on.
+ * The colours of a scale, for the paper behind an element.
  * @param {Scale} scale
  * @returns {string[]}
  */

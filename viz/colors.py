@@ -9,8 +9,8 @@ from plotly.colors import diverging, sequential, unlabel_rgb
 # rewrites the darkest colours of some other scales.
 SEQUENTIAL: list[str] = list(sequential.Viridis)
 
-# From blue to red, for numbers on both sides of 0: the two ends stay apart for all eyes. What is
-# near 0 is nearly the paper, so that nothing glares in the dark.
+# From blue to red, for numbers on both sides of 0: the two ends are distinct for all eyes. Numbers
+# near 0 are nearly the paper, so that nothing glares in the dark.
 DIVERGING: dict[str, list[str]] = {
     "light": [
         "#{:02x}{:02x}{:02x}".format(*map(int, unlabel_rgb(color)))
@@ -23,14 +23,14 @@ DIVERGING: dict[str, list[str]] = {
 }  # fmt: skip
 
 CLIPPED = 98  # per cent of the numbers that keep colours of their own
-FEW = 16  # numbers, of which none is clipped
-FAR = 2.0  # times where the colours would end: what lies no further is not clipped
+FEW = 16  # numbers; if there are no more, none is clipped
+FAR = 2.0  # times the end of the colours; numbers up to there are not clipped
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:
-    """Where the colours on both sides of 0 end, and whether some numbers lie beyond.
+    """Where the colours on both sides of 0 end, and whether some numbers are beyond.
 
-    That is the largest size there is, unless a few numbers are so much larger than all others
+    That is the largest absolute number, unless a few numbers are so much larger than all others
     that these would look like 0.
     """
     sizes = np.abs(values[np.isfinite(values)])

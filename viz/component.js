@@ -3,8 +3,8 @@ import { DECK_KEYS } from "./deck_keys.js";
 /**
  * Define an element that draws a part from its `data`, in base64, with its own text as caption.
  *
- * Arrows and all other keys stay with the picture while it has the focus, which Escape takes from
- * it; the deck's keys are for the page around it.
+ * Arrows and all other keys stay with the picture while it has the focus, which Escape removes;
+ * the deck's keys are for the page around it.
  */
 export function define(name, { draw, markup, style }) {
   if (customElements.get(name)) return;

@@ -21,7 +21,7 @@ STYLE = (
 def component(picture: CanvasPicture, caption: str = "") -> str:
     """Return an element of its own and the script that defines it, as one line of HTML.
 
-    The element's name tells its code: pictures of two versions can stand in one page.
+    The element's name identifies its code, so that pictures of two versions can be in one page.
     """
     part = picture.part
     drawing = {"markup": part.markup(), "style": f"{part.stylesheet()}\n{STYLE}"}

@@ -1,13 +1,13 @@
-// Which keys a deck of slides keeps, wherever the focus is: those that clickers send.
+// The keys that a deck of slides keeps, wherever the focus is: those that clickers send.
 
 export const DECK_KEYS = ["PageDown", "PageUp", "b", "B", "."];
 
 /**
- * Hand the deck's keys on from a frame in which a picture stands alone, and the focus with Escape.
+ * Pass the deck's keys on from a frame with only a picture, and the focus with Escape.
  *
- * A deck of the same origin gets the key itself. Another one is told what the key asks for in the
- * way of reveal.js, which most decks that listen at all understand. It is written as one function,
- * since a page that a frame holds gets its text.
+ * A deck of the same origin gets the key itself. Another one gets the key's command in the
+ * form of reveal.js, which most decks that listen at all understand. It is written as one function,
+ * because a page in a frame gets its text.
  */
 export function passKeysOn(keys) {
   const methods = { PageDown: "next", PageUp: "prev", b: "togglePause", B: "togglePause", ".": "togglePause" };

@@ -1,8 +1,30 @@
-const DECIMALS = 3; // of a number that is read, the same everywhere
+// How numbers are written, and round ones along an axis.
+
+const DECIMALS = 3; // of a displayed number, everywhere the same
 
 /** A number to some decimals with a true minus, with a plus too if it is signed; 0 has no sign. */
 export function written(number, signed = false, digits = DECIMALS) {
   const text = Math.abs(number).toFixed(digits);
   const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";
   return sign + text;
+}
+
+/** Round numbers between two others, about `count` of them. */
+export function ticks(low, high, count) {
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const width = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / width); at * width <= high * (1 + 1e-9); at++) found.push(at * width);
+  return found;
+}
+
+/** A number in as few characters as show four digits, with a true minus. */
+export function short(number) {
+  const rounded = Number(number.toPrecision(4));
+  const text =
+    rounded !== 0 && Math.abs(rounded) < 1e-4
+      ? rounded.toExponential()
+      : rounded.toLocaleString("en", { maximumSignificantDigits: 4 });
+  return text.replace("-", "\u2212");
 }

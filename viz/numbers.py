@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import altair as alt
 
 MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
-MOST_NUMBERS = 16_000_000  # of an NPZ file: 64 MB of float32
-DECIMALS = 3  # of a number that is read, the same everywhere
+MOST_NUMBERS = 16_000_000  # for an NPZ file: 64 MB of float32
+DECIMALS = 3  # of a displayed number, everywhere the same
 MOST_TOLD = 3  # of the largest numbers, in words
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Spreadsheets read a cell that begins so as a formula; a leading ' marks it as text.
+# Spreadsheets read a cell that begins with one of these as a formula; a leading ' marks text.
 FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
 
@@ -46,20 +46,19 @@ class Numbers:
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
         return prod(map(len, self.axes.values()))
 
     def array(self) -> np.ndarray:
-        """The numbers as one array, of floats if they are bytes."""
+        """The numbers as one array; bytes become floats."""
         if isinstance(self.values, list):
             return np.stack([as_floats(part) for part in self.values])
         return as_floats(np.asarray(self.values))
 
 
 def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
-    """A number as people write it, with a true minus, and a plus too if it is `signed`.
+    """A number as people write it, with a true minus, and also a plus if it is `signed`.
 
-    What is 0 to so many decimals has no sign; -inf is −∞.
+    A number that rounds to 0 has no sign; -inf is −∞.
     """
     if number == -np.inf:
         return "−∞"
@@ -77,7 +76,6 @@ def power_text(number: float) -> str:
 
 
 def count(numbers: Mapping[str, Numbers]) -> int:
-    """How many numbers there are in all."""
     return sum(part.size for part in numbers.values())
 
 
@@ -88,7 +86,7 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
         return ""
     values = np.nan_to_num(part.array().astype(np.float32), nan=-np.inf)
     flat = values.ravel()
-    # Of hundreds of tokens each way, sorting all would take as long as the picture itself.
+    # With hundreds of tokens on each axis, sorting all would take as long as the picture itself.
     least = np.partition(flat, -MOST_TOLD)[-MOST_TOLD] if flat.size > MOST_TOLD else -np.inf
     among = np.flatnonzero(flat >= least)
     places = among[np.argsort(-flat[among], kind="stable")][:MOST_TOLD]
@@ -102,10 +100,10 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
 
 
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
-    """A line for each number: which array it is of, its places from 1 with their texts, and itself.
+    """A line for each number: its array, its positions from 1 with their texts, and its value.
 
     Every float is written so that it reads back as the same float of its size. Texts that a
-    spreadsheet would calculate have a ' before them, as have those that begin with one.
+    spreadsheet would calculate get a ' before them, as do those that begin with one.
     """
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
     file = io.StringIO(newline="")
@@ -140,14 +138,14 @@ def as_cell(text: str) -> str:
 
 
 def writable(text: str) -> str:
-    """A text without what no file holds: a zero becomes its sign, half a character a question."""
+    """A text that any file can hold: a zero becomes its sign, a lone surrogate a question mark."""
     return text.replace("\0", "␀").encode("utf-8", "replace").decode("utf-8")
 
 
 def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
-    """What `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
+    """The bytes that `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
 
-    The texts along an axis are called "array.axis"; "caption" says what it all is.
+    The texts along an axis are called "array.axis"; "caption" describes the whole.
     """
     arrays = {"caption": np.array(writable(caption))}
     for title, part in numbers.items():
@@ -170,5 +168,5 @@ def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
 
 
 def counted(length: int, first: int = 1) -> list[str]:
-    """The texts of an axis that is only counted."""
+    """The texts of an axis that has only numbers."""
     return [str(number) for number in range(first, first + length)]

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-Pair = tuple[int | None, int | None]  # a place in either of two lists; None if it has none
+Pair = tuple[int | None, int | None]  # an index in either of two lists; None if it has none
 
 LONGEST_LABEL = 16
 WRITES = " → "  # between the token that a decoder has read and the one it writes next
@@ -34,11 +34,11 @@ def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
 
 
 def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
-    """Two lists of tokens as one: pairs of the places of equal tokens, in the order of both.
+    """Two lists of tokens as one: pairs of the indices of equal tokens, in the order of both.
 
-    A token without a counterpart stands alone, those of `first` before those of `second`. With
-    the lists changed over, the pairs are the same, changed over. Queries that read the same token
-    are equal, whatever is written after them.
+    A token without a counterpart has a pair of its own, those of `first` before those of `second`.
+    With the lists swapped, the pairs are the same, swapped. Queries that read the same token are
+    equal, whatever is written after them.
     """
     first, second = ([label.partition(WRITES)[0] for label in each] for each in (first, second))
     # The matcher's answer can depend on which list comes first.
@@ -56,7 +56,7 @@ def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
 
 
 def shorten(token: str) -> str:
-    """The token, cut so that one long word leaves room for the picture."""
+    """The token, cut so that a long word leaves room for the picture."""
     return token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
 
 
@@ -64,7 +64,8 @@ def plotly_labels(tokens: Sequence[str]) -> list[str]:
     """Tick texts that Plotly shows as typed.
 
     Plotly reads some tags and entities in tick and hover texts. Streamlit replaces colour codes
-    such as #000001 anywhere in a figure, so an invisible joiner keeps sign and digits apart.
+    such as #000001 anywhere in a figure, so an invisible joiner keeps the sign and the digits
+    apart.
     """
     return [
         html.escape(shorten(token), quote=False).replace("#", f"#{WORD_JOINER}") for token in tokens

@@ -1,4 +1,4 @@
-import { element, icon } from "./canvas.js";
+import { buttonOf, element, icon } from "./canvas.js";
 
 const SIGNS = {
   first: "M2 3h2v10H2zM14 3v10L5 8z",
@@ -13,29 +13,26 @@ const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
 /**
  * @typedef {object} Film
  * @property {() => number} count how many steps there are
- * @property {() => number} place which one is shown, from 0
+ * @property {() => number} place the step that is shown, from 0
  * @property {() => string} words says so
  * @property {(place: number) => void} go shows another
- * @property {string} [last] what the button that leads to the last step is called
- * @property {string} [slider] what the slider is called
+ * @property {string} [last] the name of the button that leads to the last step
+ * @property {string} [slider] the name of the slider
  * @property {number} [speed] steps a second, to begin with
  * @property {boolean} [loops] whether the last step is followed by the first
  */
 
 /** Buttons, a slider and a clock that move between steps.
  *
- * Whether it plays and how fast stays on the root, for the drawings to come.
+ * Whether it plays and how fast is kept on the root, for later drawings.
  * @param {any} root
  * @param {Film} film
  */
 export function transport(root, film) {
   const { count, place, words, go, last = "Last step", loops = false } = film;
   const button = (name, label, act) => {
-    const attributes = { type: "button", "aria-label": label, "data-name": name };
-    const made = element("button", `control ${name}`, "", attributes);
-    if (name !== "play") made.append(icon(SIGNS[name]));
-    made.onclick = act;
-    return made;
+    const sign = name === "play" ? "" : [icon(SIGNS[name])];
+    return buttonOf(`control ${name}`, sign, act, { "aria-label": label, "data-name": name });
   };
   const first = button("first", "First step", () => move(0));
   const back = button("back", "Step back", () => move(place() - 1));
@@ -50,16 +47,15 @@ export function transport(root, film) {
   });
   slider.oninput = () => move(Number(slider.value));
   root.speed ??= film.speed ?? 1;
-  const speed = element("select", "control speed", "", { "aria-label": "Speed", "data-name": "speed" });
-  speed.append(...SPEEDS.map((value) => element("option", "", `${value} a second`, { value })));
+  const speeds = SPEEDS.map((value) => element("option", "", `${value} a second`, { value }));
+  const speed = element("select", "control speed", speeds, { "aria-label": "Speed", "data-name": "speed" });
   speed.value = root.speed;
   speed.onchange = () => {
     root.speed = Number(speed.value);
     if (root.playing) resume();
   };
   const counter = element("span", "counter");
-  const controls = element("div", "transport");
-  controls.append(first, back, play, forward, end, slider, counter, speed);
+  const controls = element("div", "transport", [first, back, play, forward, end, slider, counter, speed]);
 
   root.moves = { count, place, go: move, speed: () => root.speed };
 

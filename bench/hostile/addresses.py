@@ -1,4 +1,4 @@
-"""Addresses that no page has written: unknown pages and choices, and values that make no sense."""
+"""Addresses that no page writes: unknown pages and choices, and values that make no sense."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VALUES = (
 
 
 def address(chance: random.Random) -> tuple[str, str]:
-    """Return a page, by the name in its address, and a query."""
+    """Return the name of a page as in its address, and a query."""
     page = chance.choice([*PAGES.values()])
     name = "" if page.file == "app.py" else page.key
     keys = [choice.key for choice in page.linked]
@@ -29,7 +29,7 @@ def address(chance: random.Random) -> tuple[str, str]:
 
 
 def value_of(chance: random.Random, values: Sequence[str] = VALUES) -> str:
-    """Return a value as it is, doubled, or with a character changed."""
+    """Return a value unchanged, doubled, or with one character changed."""
     value = chance.choice(values)
     match chance.randrange(4):
         case 0:
@@ -41,5 +41,5 @@ def value_of(chance: random.Random, values: Sequence[str] = VALUES) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as an address has it; half of a character as its bytes would be."""
+    """Return a text as it is written in an address; a lone surrogate becomes its bytes."""
     return quote(text.encode(errors="surrogatepass"), safe="")

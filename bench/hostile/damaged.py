@@ -1,4 +1,4 @@
-"""Files with something wrong: a good one, cut, changed, repeated or put together anew."""
+"""Damaged files: a good file that was cut, changed, repeated or put together anew."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def damaged_json(value: Any, chance: random.Random) -> Any:
-    """Return what a JSON file holds with one value in it, at any depth, put in place of another."""
+    """Return the content of a JSON file with one value, at any depth, replaced by another."""
     match value:
         case dict() if value and chance.random() < 0.9:
             key = chance.choice([*value])
@@ -48,7 +48,7 @@ def damaged_json(value: Any, chance: random.Random) -> Any:
 
 
 def damaged_text(data: bytes, chance: random.Random) -> bytes:
-    """Return a JSON file with one value changed, or with bytes changed that may end it early."""
+    """Return a JSON file with one value changed, or with changed bytes that may end it early."""
     if chance.random() < 0.3:
         return damaged(data, chance)
     return json.dumps(damaged_json(json.loads(data), chance)).encode(errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""Messages of a browser that no browser sends: raw bytes, wrong values, unknown parts of a page."""
+"""Messages that no browser sends: raw bytes, wrong values, unknown parts of a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench.hostile.damaged import damaged
 
 
 def message(chance: random.Random, ids: Mapping[str, str]) -> bytes:
-    """Return a message to a page whose widgets have these ids, by key."""
+    """Return a message to a page; `ids` are those of its widgets, by key."""
     made = BackMsg()
     rerun = made.rerun_script
     for key in chance.sample([*ids], min(len(ids), chance.choice((1, 2, 5)))):
@@ -28,7 +28,7 @@ def message(chance: random.Random, ids: Mapping[str, str]) -> bytes:
 
 
 def give(state: object, chance: random.Random) -> None:
-    """Give a widget a value, most often of a kind that it does not have."""
+    """Give a widget a value, usually of a type that it does not have."""
     text = chance.choice(VALUES).encode(errors="replace").decode()
     match chance.randrange(9):
         case 0:

@@ -1,4 +1,4 @@
-"""Visitors who send a server what no browser sends, and look for an error in what comes back."""
+"""Visitors who send a server what no browser sends, and look for an error in the answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUIET = 2.0  # seconds after which a message that was not answered has none to c
 
 
 class Stranger(Visitor):
-    """A session of which nothing is known but the address of the server."""
+    """A session that knows only the server's address."""
 
     async def open(self, page: str, query: str) -> float:
         """Open a page by its address; return the seconds until it was drawn.
@@ -33,7 +33,7 @@ class Stranger(Visitor):
         return time.perf_counter() - begin
 
     async def send(self, data: bytes) -> None:
-        """Send what Streamlit may take, answer with an error, leave, or end the connection for."""
+        """Send a message that Streamlit may accept, ignore, answer with an error, or hang up on."""
         try:
             await self.connection.send(data)
             await self.run_over(QUIET)
@@ -43,7 +43,7 @@ class Stranger(Visitor):
             await self.__aenter__()
 
     async def run_over(self, seconds: float) -> RuntimeError | None:
-        """Read until a run is over; return the last error that the page shows, if there is one.
+        """Read until a run is over; return the last error that the page shows, if any.
 
         Raises TimeoutError if no run ends.
         """
@@ -61,7 +61,7 @@ class Stranger(Visitor):
                         error = shown
 
     def take(self, element: Element, fragment: str) -> None:
-        """Keep an element that the app has named, and the name by which it answers."""
+        """Keep an element that has a key in the app, and the name by which it answers."""
         super().take(element, fragment)
         if element.WhichOneof("type") == "bidi_component" and element.bidi_component.id:
             identity = element.bidi_component.id

@@ -1,4 +1,4 @@
-"""Talk files that are not what they say: uploads meant to take time."""
+"""Talk files that are not what they claim: uploads meant to take time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import json
 
 
 def many_parameters(count: int) -> bytes:
-    """Return a talk of one slide with so many parameters that no page has."""
+    """Return a talk of one slide with `count` parameters, more than any page has."""
     return talk({"page": "attention", "parameters": {str(number): "" for number in range(count)}})
 
 
 def many_pictures(count: int) -> bytes:
-    """Return a talk of one slide with so many pictures that no page has."""
+    """Return a talk of one slide with `count` pictures, more than any page has."""
     return talk({"page": "attention", "pictures": [str(number) for number in range(count)]})
 
 
 def talk(slide: dict[str, object]) -> bytes:
-    """Return a talk of one slide."""
     return json.dumps({"headlight_talk": 2, "slides": [slide]}, separators=(",", ":")).encode()

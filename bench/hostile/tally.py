@@ -1,4 +1,4 @@
-"""What came of many hostile inputs of one kind."""
+"""The results of many hostile inputs of one kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MB = 1e6
 
 @dataclass
 class Tally:
-    """How many inputs of a kind were tried, which failed and how, and what they cost."""
+    """The number of tried inputs of a kind, the failures with their reasons, and the cost."""
 
     kind: str
     inputs: int = 0
@@ -20,7 +20,7 @@ class Tally:
     grown: float = 0.0  # bytes
 
     def note(self, seconds: float, failure: object = None) -> None:
-        """Count one input, which took so long, and failed if there is a failure."""
+        """Count one input, the seconds it took, and its failure, if any."""
         self.inputs += 1
         self.slowest = max(self.slowest, seconds)
         if failure is not None:
@@ -30,7 +30,7 @@ class Tally:
 def try_all(
     kind: str, inputs: Iterable[bytes], read: Callable[[bytes], object], memory: Callable[[], int]
 ) -> Tally:
-    """Read inputs one by one: each is read, or refused by ValueError; all else is a failure."""
+    """Read the inputs one by one: ValueError is a refusal, every other exception a failure."""
     tally, before = Tally(kind), memory()
     for data in inputs:
         begin, failure = time.perf_counter(), None

@@ -1,4 +1,4 @@
-"""A page of the app's own parts for bench.pictures: all heads and the lines of one, by a click.
+"""A page of the app's own parts for bench.pictures: all heads, and the lines of one after a click.
 
 `?tokens=128` chooses the size. As on the Attention page, a click on a small map opens its head.
 """
@@ -10,28 +10,27 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from bench.random_heads import names, random_weights
-from pages.server.scripts import with_scripts
 from pages.shared.show.pictures import load_library, picked, show
+from pages.streamlit_fixes.served_scripts import with_scripts
 from viz import attention_lines, head_grid, selected_map
 
 random_weights = st.cache_resource(random_weights, show_spinner=False)
 
 
 def open_map() -> None:
-    """Go to the clicked map."""
     st.session_state.place = tuple(picked("selection"))
 
 
 @st.fragment
 def detail(weights: np.ndarray, tokens: list[str]) -> None:
-    """The chosen head in large."""
+    """The chosen head, drawn large."""
     place = st.session_state.setdefault("place", (0, 0))
     show(selected_map(place), "selection", open_map)
     show(attention_lines(weights[place], tokens), "lines")
 
 
 def attention(weights: np.ndarray, tokens: list[str]) -> None:
-    """All heads, and the chosen one beside them."""
+    """All heads, and the chosen one next to them."""
     left, right = st.columns(2, gap="medium")
     with left:
         show(head_grid(weights, tokens, linked=True), "grid")

@@ -75,7 +75,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Count, or go on; merge; or search."""
+    """Start or resume a count; or merge counts; or search."""
     options = make_parser().parse_args()
     keep_few_kernels()
     try:
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def unwritten(error: OSError, folder: Path) -> str:
-    """Return what to do where the system says no; what has no number says so itself."""
+    """Return advice for an error of the system; an error without a number carries its own."""
     if error.errno is None:
         return str(error)
     return (
@@ -115,10 +115,11 @@ def unwritten(error: OSError, folder: Path) -> str:
 
 
 def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | None]:
-    """Return the count of a text, or of a part of it, gone on with where one was begun.
+    """Return the count of a text or of a part of it, resumed if one was begun.
 
-    Beside it is what is wrong with the file further on, if anything. Raises ValueError for a text
-    with nothing to count, or a folder with another count, and OSError if nothing can be written.
+    The second value says what is wrong further on in the file, if anything. Raises ValueError for a
+    text with nothing to count or a folder with another count, and OSError if nothing can be
+    written.
     """
     if not options.text.is_file():
         raise ValueError(f"{options.text} is no file: name one with lines of text.")
@@ -147,7 +148,7 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
     try:
         for at, more in counts:
             count = merge(count, more)
-            if bar is None:  # what was done before is no part of the speed
+            if bar is None:  # earlier windows do not count for the speed
                 sizes = {"total": options.text.stat().st_size, "initial": at}
                 bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
             bar.update(max(0, at - bar.n))
@@ -167,7 +168,7 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
 
 
 def part_of(text: str) -> tuple[int, int]:
-    """Return which part of how many is meant by "2/4"; raises ValueError for anything else."""
+    """Return the part and the number of parts in "2/4"; raises ValueError for anything else."""
     part, _, parts = text.partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise ValueError(f"A part is written like 2/4, not {text}.")
@@ -175,7 +176,7 @@ def part_of(text: str) -> tuple[int, int]:
 
 
 def nothing_in(path: Path, count: Count) -> str:
-    """Return why there is nothing to count in a file."""
+    """Return why a file has nothing to count."""
     became = in_words(count.lines)
     return f"{path} has no line of text to count{f' ({became})' if became else ', as it is empty'}."
 
@@ -190,14 +191,14 @@ def check_about(count: Count, about: dict[str, object], folder: Path) -> None:
 
 
 def tell(count: Count) -> None:
-    """Print how many sentences were counted, and what became of other lines."""
+    """Print the number of counted sentences, and what happened to other lines."""
     print(f"{count.sentences} sentences counted")
     if became := in_words(count.lines):
         print(f"  {became}")
 
 
 def print_search(reader: Reader, count: Count, word: str) -> None:
-    """Print where heads look from a token."""
+    """Print where the heads look from a token."""
     looked, lines = search(reader, count.sampled, word)
     print(f"From “{word}” in {len(lines)} sentences, the largest weight in the mean:")
     for one in looked[:20]:

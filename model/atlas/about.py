@@ -1,4 +1,4 @@
-"""What a count is about: which weights read which text, summed up in which way."""
+"""The identity of a count: its model's weights, its text, and the version of the sums."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import torch
 
 from model.reader import Reader
 
-VERSION = 1  # of what is summed up; counts of another one do not merge
+VERSION = 1  # of the sums; counts of different versions do not merge
 
 
 def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, object]:
-    """Return what a count is about, of a model and a text by what they are called."""
+    """Return the identity of a count; `model` and `text` are names."""
     return {
         "version": VERSION,
         "model": model,
@@ -24,7 +24,7 @@ def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, ob
 
 
 def digest_of(reader: Reader) -> str:
-    """Return what tells a model's weights from others."""
+    """Return a digest of a model's weights."""
     found = sha256()
     for name, tensor in sorted(reader.model.state_dict().items()):
         found.update(name.encode())

@@ -26,7 +26,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Window:
-    """So many lines of a file, in order: the unit that is counted, kept and shared out."""
+    """Consecutive lines of a file: the unit that is counted, saved and distributed."""
 
     number: int
     lines: list[Line] = field(default_factory=list)
@@ -35,12 +35,12 @@ class Window:
 
     @property
     def read(self) -> int:
-        """How many lines of the file it stands for."""
+        """The number of the file's lines in this window, including those left out."""
         return len(self.lines) + self.became.total()
 
 
 def digest(path: Path) -> str:
-    """Return what tells a file's bytes from others."""
+    """Return the SHA-256 digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -48,10 +48,10 @@ def digest(path: Path) -> str:
 def windows(
     path: Path, size: int, wanted: Callable[[int], bool] = lambda number: True
 ) -> Iterator[Window]:
-    """Yield the windows of `size` lines that are wanted, by number; memory holds one at a time.
+    """Yield the windows of `size` lines whose number is wanted; memory holds one at a time.
 
-    Empty lines, lines that are no text in UTF-8 and lines over 64 KB are left out and counted.
-    Raises ValueError behind the last whole line if a gzip file is cut or damaged.
+    Empty lines, lines that are not UTF-8 and lines over 64 KB are left out and counted. Raises
+    ValueError after the last whole line if a gzip file is cut or damaged.
     """
     with path.open("rb") as file:
         zipped = file.read(len(GZIP)) == GZIP
@@ -89,7 +89,7 @@ def next_line(source: BinaryIO | gzip.GzipFile) -> bytes:
 
 
 def take(window: Window, number: int, raw: bytes) -> None:
-    """Put a line into a window, or count why it cannot be."""
+    """Put a line into a window, or count why it is left out."""
     if len(raw) > LONGEST:
         window.became["over 64 KB"] += 1
         return

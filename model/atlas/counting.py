@@ -1,4 +1,4 @@
-"""The heads of a model over windows of a corpus, in batches of like length."""
+"""The heads of a model over windows of a corpus, in batches of similar length."""
 
 from __future__ import annotations
 
@@ -47,14 +47,15 @@ Sentence = tuple[Line, Trace]
 
 @dataclass
 class Count:
-    """What was counted of a corpus, as plain data; `merge` makes one of two.
+    """The count of a corpus, as plain data; `merge` joins two.
 
-    `about` is what has to be the same for both: the model, the text and the size of windows.
+    Two counts can only be merged if their `about` is equal: the model, the text and the window
+    size.
     """
 
     about: dict[str, object]
     windows: list[int] = field(default_factory=list)
-    lines: Counter[str] = field(default_factory=Counter)  # what became of them
+    lines: Counter[str] = field(default_factory=Counter)  # by what happened to them
     sums: Sums = field(default_factory=dict)
     best: Best = field(default_factory=dict)
     texts: dict[int, Text] = field(default_factory=dict)  # of the examples, by line
@@ -62,17 +63,15 @@ class Count:
 
     @property
     def sentences(self) -> int:
-        """How many were counted."""
         return self.lines["counted"]
 
     @property
     def sampled(self) -> list[Line]:
-        """The lines of the sample."""
         return [Line(*entry[1:]) for entry in self.sample]
 
 
 def merge(a: Count, b: Count) -> Count:
-    """Return the count of both; raises ValueError if they do not go together."""
+    """Return the sum of two counts; raises ValueError if they do not match."""
     if a.about != b.about:
         differing = sorted(name for name in a.about if a.about[name] != b.about.get(name))
         raise ValueError(f"These counts differ in their {', '.join(differing)}.")
@@ -93,13 +92,12 @@ def merge(a: Count, b: Count) -> Count:
 
 @dataclass
 class Weights(Trace):
-    """The weights of a batch alone, and which cells are visible."""
+    """The weights of a batch, without its other stages, and which cells are visible."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (B, H, Q, K)
     seen: dict[Site, Tensor] = field(default_factory=dict)  # (B, 1, Q, K)
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the weights of a site."""
         self.looks[site] = record.weights
         self.seen[site] = ~record.masked_scores[:, :1].isneginf()
 
@@ -107,7 +105,7 @@ class Weights(Trace):
 def count_window(
     reader: Reader, window: Window, about: dict[str, object], most: float = inf
 ) -> Count:
-    """Return the count of one window of a corpus; sentences of more weights than `most` are not."""
+    """Return the count of one window; sentences with more than `most` weights are left out."""
     count = Count(about, [window.number], Counter(window.became))
     sentences = tokenized(reader, window.lines, count.lines)
     small = [one for one in sentences if numbers_of(reader, 1, one) <= most]
@@ -130,7 +128,7 @@ def count_window(
 
 
 def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None:
-    """Count sentences side by side; raises ValueError, with none counted, if the model cannot."""
+    """Count a batch of sentences; raises ValueError, with none counted, if the model cannot."""
     numbers = np.array([line.number for line, _ in batch])
     short = np.array([longest(trace) <= MOST for _, trace in batch])
     compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
@@ -145,9 +143,9 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
 
 
 def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
-    """Return whether the weights of the shortest sentence stay the same beside the longest.
+    """Return whether padding leaves the weights of the shortest sentence unchanged.
 
-    Other people's code may let padding be seen, or refuse it.
+    Models with code of other people may let padding be seen, or refuse it.
     """
     if not sentences:
         return True
@@ -166,7 +164,7 @@ def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
 
 
 def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> list[Sentence]:
-    """Return what the model reads of each line, and count what it cannot read, or not whole."""
+    """Return the lines as tokens; lines that cannot be read, or only in part, are counted."""
     found = []
     for line, target in zip(lines, targets(reader, lines), strict=True):
         try:
@@ -180,10 +178,10 @@ def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> li
 
 
 def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> Trace:
-    """Return the tokens that a model reads of a line; raises ValueError as `Reader.tokenized`.
+    """Return a line's tokens as the model reads them; raises ValueError as `Reader.tokenized`.
 
-    The second text of a pair is the target of a decoder beside an encoder, and read beside the
-    first where a model can do so. A decoder alone reads the first.
+    The second text of a pair is the target in an encoder-decoder; an encoder reads both texts if it
+    can. A model with only a decoder reads the first.
     """
     if target is not None:
         return Trace(reader.read(line.text), target)
@@ -194,9 +192,9 @@ def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> T
 
 
 def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:
-    """Return what a decoder of this project reads where a line has no target: what it writes.
+    """Return the translations that a model of this project writes for lines without a target.
 
-    It is None for others. All are written together, which takes a tenth of the time.
+    Other lines and models get None. All are written together, which takes a tenth of the time.
     """
     found: list[list[Token] | None] = [None] * len(lines)
     if not isinstance(reader, Translator):
@@ -210,23 +208,23 @@ def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:
 
 
 def is_cut(reader: Reader, line: Line) -> bool:
-    """Return whether a line has more text than the model reads, on one side or the other."""
+    """Return whether some of a line is left out, on either side."""
     if reader.shape.layers("cross"):
         return reader.is_cut(line.text) or bool(line.second and reader.is_cut(line.second))
     return reader.is_cut(line.text, line.second if "read a pair" not in reader.missing else None)
 
 
 def longest(trace: Trace) -> int:
-    """Return the tokens of the longer side."""
+    """Return the number of tokens of the longer side."""
     return max(len(trace.source_tokens), len(trace.target_tokens))
 
 
 def batches(
     reader: Reader, sentences: Sequence[Sentence], *, padded: bool = True
 ) -> Iterator[list[Sentence]]:
-    """Yield sentences of like length together, or of the same if they are not to be padded.
+    """Yield batches of sentences of similar length, or of equal length without padding.
 
-    They are as many as memory is meant for.
+    A batch is as large as the memory limit allows.
     """
     batch: list[Sentence] = []
     for one in sorted(sentences, key=lambda one: lengths(one[1])):
@@ -241,12 +239,12 @@ def batches(
 
 
 def lengths(trace: Trace) -> tuple[int, int, int]:
-    """Return what sentences are sorted by: the tokens of both sides."""
+    """Return the sort key of a sentence: the token counts of the longer side and of both."""
     return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
 
 
 def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
-    """Return how many weights so many sentences have, the last of which is the longest."""
+    """Return the number of weights of `sentences` sentences, of which `last` is the longest."""
     size = longest(last[1])
     heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
     return sentences * heads * size * size
@@ -254,7 +252,7 @@ def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
 
 @torch.inference_mode()
 def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
-    """Yield the rows (L, B, H, Q, K) of each kind of attention, over several texts side by side."""
+    """Yield the rows (L, B, H, Q, K) of each kind of attention for a batch of texts."""
     kept = Weights()
     reader.read_together(traces, Run(trace=kept))
     flags = {
@@ -274,7 +272,7 @@ def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
 
 
 def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
-    """Return which tokens of each text are of what sort, each (B, 1, T); none are in the padding.
+    """Return which tokens of each text belong to each group, each (B, 1, T); False in the padding.
 
     The end is the last token, if it is a special one.
     """
@@ -297,6 +295,6 @@ def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
 
 
 def is_punctuation(text: str) -> bool:
-    """Return whether a token is signs alone, such as a comma or quotes."""
+    """Return whether a token consists only of punctuation, such as a comma or quotes."""
     signs = text.strip()
     return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)

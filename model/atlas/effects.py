@@ -1,4 +1,4 @@
-"""What the loss says to heads: removed one by one, by their gradients, and one after the other."""
+"""The effect of heads on the loss: removed one by one, by their gradients, and cumulatively."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from model.insight.ablation import NOTHING_TO_MEASURE, head_removals
 from model.insight.effects import log_probability, rows_at_once
 from model.insight.estimate import estimated_removals
 from model.reader import Objective, Reader
-from model.shape import Shape
-from model.trace import KINDS, AttentionEdit, Run, Site, Trace
+from model.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
 from model.translator import Translator
 
 MASKED_EVERY = 7  # written tokens, which is 15 %, as in a BERT's training
@@ -36,21 +35,21 @@ DEFINITIONS = (
               KINDS, f"{MICHEL}, 4.2"),
 )  # fmt: skip
 
-Head = tuple[Site, int]
+SiteHead = tuple[Site, int]
 
 
 class Measured(NamedTuple):
-    """A sentence that effects are measured on, and on what of it."""
+    """A sentence that effects are measured on, and which of its tokens are scored."""
 
     trace: Trace
     objective: Objective
 
 
 def measured(reader: Reader, line: Line) -> Measured:
-    """Return a sentence with what the model is to say of it.
+    """Return a sentence with the tokens that the model should predict.
 
-    That is the text, or the target, or where a model fills in words, every seventh one, which is
-    hidden from it. Raises ValueError if there is nothing.
+    These are those of the text or the target; in a model that fills in words, every seventh token,
+    which is hidden from it. Raises ValueError if there are none.
     """
     trace = read(reader, line)
     target = line.second if reader.shape.layers("cross") else None
@@ -68,7 +67,7 @@ def measured(reader: Reader, line: Line) -> Measured:
 
 
 def sums_of_line(reader: Reader, line: Line) -> Sums:
-    """Return the effects of all heads on a sentence, in nats, and its tokens; all of it adds up."""
+    """Return the effects of all heads on a sentence in nats and its tokens, as sums."""
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)
     slopes = estimated_removals(reader, trace, objective=objective)
@@ -84,9 +83,9 @@ def sums_of_line(reader: Reader, line: Line) -> Sums:
 
 
 def sums_of_lines(reader: Reader, lines: Sequence[Line], sums: Sums) -> Iterator[Sums]:
-    """Yield the sums of effects after each line; those of the first ones are in `sums` already.
+    """Yield the sums of effects after each line; `sums` already holds those of earlier lines.
 
-    Lines that say nothing are counted as done, with no tokens.
+    Lines without anything to measure are counted as done, with no tokens.
     """
     for line in lines[int(sums.get("done", 0)) :]:
         try:
@@ -97,8 +96,8 @@ def sums_of_lines(reader: Reader, lines: Sequence[Line], sums: Sums) -> Iterator
         yield sums
 
 
-def in_order(shape: Shape, sums: Sums, name: str) -> list[Head]:
-    """Return all heads, those first that by an effect are missed least."""
+def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
+    """Return all heads, those with the smallest effect first."""
     effects = {
         (site, head): sums[f"{site.kind}/{name}"][site.layer, head]
         for site in shape.sites
@@ -107,8 +106,10 @@ def in_order(shape: Shape, sums: Sums, name: str) -> list[Head]:
     return sorted(effects, key=effects.__getitem__)
 
 
-def pruned(shape: Shape, order: Sequence[Head], counts: Sequence[int]) -> dict[Site, AttentionEdit]:
-    """Return gates (B, H) that remove so many of the first heads in each row of a batch."""
+def pruned(
+    shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]
+) -> dict[Site, AttentionEdit]:
+    """Return gates (B, H) that remove the first `counts[b]` heads in row b of a batch."""
     gates = {site: torch.ones(len(counts), shape.heads(site.kind)) for site in shape.sites}
     for row, count in enumerate(counts):
         for site, head in order[:count]:
@@ -117,7 +118,7 @@ def pruned(shape: Shape, order: Sequence[Head], counts: Sequence[int]) -> dict[S
 
 
 @torch.inference_mode()
-def pruned_losses(reader: Reader, one: Measured, order: Sequence[Head]) -> Tensor:
+def pruned_losses(reader: Reader, one: Measured, order: Sequence[SiteHead]) -> Tensor:
     """Return a sentence's loss with 0, 1, ... and all heads removed in order: (heads + 1,) nats."""
     levels = range(len(order) + 1)
     most = rows_at_once(one.trace, len(levels))
@@ -128,10 +129,10 @@ def pruned_losses(reader: Reader, one: Measured, order: Sequence[Head]) -> Tenso
     return -torch.cat(found).double().cpu()
 
 
-def curve(reader: Reader, lines: Sequence[Line], order: Sequence[Head]) -> Iterator[dict]:
-    """Yield after each line the pruning curve so far, and at last with BLEU where there is some.
+def curve(reader: Reader, lines: Sequence[Line], order: Sequence[SiteHead]) -> Iterator[dict]:
+    """Yield the pruning curve so far after each line, and at the end with BLEU if it applies.
 
-    It is plain data: the heads in order, how many are removed, and the loss then.
+    It is plain data: the heads in order, the numbers of removed heads, and the losses.
     """
     losses, tokens = torch.zeros(len(order) + 1, dtype=torch.float64), 0
     found = {"order": [[*site, head] for site, head in order]}
@@ -150,9 +151,9 @@ def curve(reader: Reader, lines: Sequence[Line], order: Sequence[Head]) -> Itera
 
 
 def bleu_of_levels(
-    reader: Translator, pairs: Sequence[Line], order: Sequence[Head]
+    reader: Translator, pairs: Sequence[Line], order: Sequence[SiteHead]
 ) -> list[tuple[int, float]]:
-    """Return BLEU with some numbers of heads removed in order, as (heads removed, BLEU)."""
+    """Return BLEU for several numbers of removed heads, as (heads removed, BLEU)."""
     sources, references = [line.text for line in pairs], [[line.second] for line in pairs]
     found = []
     for count in np.linspace(0, len(order), SCORED + 1).round().astype(int).tolist():

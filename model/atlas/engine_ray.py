@@ -35,7 +35,7 @@ Read = Callable[[], Iterator[Window]]
 
 
 class Counter:
-    """What an actor does: it holds the model, and counts one window after the other."""
+    """An actor, which holds the model and counts one window after the other."""
 
     def __init__(self, model: str, about: dict[str, object]) -> None:
         keep_few_kernels()
@@ -44,7 +44,7 @@ class Counter:
             raise ValueError(f"{model} on {platform.node()} is another model than here.")
 
     def __call__(self, row: Row) -> Row:
-        """Return what comes of a row of `rows_of`: how far into the file, and the count."""
+        """Return the result for a row of `rows_of`: its end in the file, and the count."""
         found = pickle.loads(row["found"])
         if isinstance(found, Window):
             found = found.at, count_window(self.reader, found, self.about)
@@ -52,7 +52,7 @@ class Counter:
 
 
 def rows_of(read: Read) -> Iterator[Row]:
-    """Yield the windows of a file as rows, and at last what is wrong with it, if anything."""
+    """Yield the windows of a file as rows, and at the end what is wrong with it, if anything."""
     try:
         for window in read():
             yield {"found": pickle.dumps(window)}
@@ -63,11 +63,11 @@ def rows_of(read: Read) -> Iterator[Row]:
 def counts_on_ray(
     read: Read, model: str, about: dict[str, object], address: str | None
 ) -> Iterator[tuple[int, Count]]:
-    """Yield how far into the file each window goes and its count, in the order that they come in.
+    """Yield each window's end in the file and its count, in the order in which they arrive.
 
-    `read` is called on this machine alone. Without an `address` Ray is started here, and stopped
-    at the end. Raises OSError for a cluster that is not there or fails, and what `read` raises
-    when all windows before that have come.
+    `read` is only called on this machine. Without an `address`, Ray is started here and stopped at
+    the end. Raises OSError if a cluster is missing or fails, and the errors of `read` after all
+    windows before them have arrived.
     """
     ray = started(address)
     wrong, seen = None, set()
@@ -80,7 +80,7 @@ def counts_on_ray(
                 seen.update(found[1].windows)
                 yield found
     except ray.exceptions.RayError as error:
-        *_, why = str(error).strip().splitlines()  # a traceback stands before it
+        *_, why = str(error).strip().splitlines()  # a traceback precedes it
         raise OSError(f"Ray gave up: {why}") from error
     finally:
         ray.shutdown()
@@ -89,7 +89,7 @@ def counts_on_ray(
 
 
 def started(address: str | None) -> ModuleType:
-    """Return Ray's module, connected to a cluster, or to one of its own on this machine."""
+    """Return Ray's module, connected to a cluster, or to a new one on this machine."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -114,7 +114,7 @@ def started(address: str | None) -> ModuleType:
 
 
 def knock(address: str) -> None:
-    """Raise OSError unless something listens at HOST:PORT; Ray itself waits for minutes."""
+    """Raise OSError unless a program listens at HOST:PORT; Ray itself waits for minutes."""
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
         raise OSError("it is written like 192.0.2.1:6379.")
@@ -122,7 +122,7 @@ def knock(address: str) -> None:
 
 
 def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
-    """Return what comes of all windows as a dataset, which is computed while it is read."""
+    """Return the results of all windows as a dataset, which is computed while it is read."""
     import ray.data
 
     context = ray.data.DataContext.get_current()
@@ -134,7 +134,7 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     return (
         ray.data.from_items([0])
-        # What takes as much as an actor would be put into one with it, and nothing side by side.
+        # An operator with an actor's resources would be fused with it, and nothing run in parallel.
         .flat_map(lambda _: rows_of(read), num_cpus=0, label_selector=here)
         .map(
             Counter,
@@ -147,6 +147,6 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
 
 
 def known_everywhere(model: str) -> str:
-    """Return the name of a model as an actor finds it, whose working folder may be another."""
+    """Return a model's name that also holds for actors with another working folder."""
     path = Path(model).expanduser()
     return model if model in shipped_models() or not path.exists() else str(path.resolve())

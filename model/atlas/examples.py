@@ -1,4 +1,4 @@
-"""What is kept of a corpus while it is counted: the clearest sentences, and a sample of all."""
+"""The sentences of a corpus that are kept during the count: the clearest, and a sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 from model.atlas.corpus import Line
 
 KEPT = 3  # sentences a head, pattern and side
-FEWEST = 4  # rows of an example that have a choice; fewer say little
+FEWEST = 4  # rows of an example with more than one visible key; fewer say little
 MOST = 48  # tokens of an example on either side; more cannot be seen at once
 SAMPLE = 2_000  # lines
 NOBODY = -1  # in place of a line
@@ -22,9 +22,10 @@ Sample = list[tuple[int, int, str, str | None]]  # rank, line, text, second
 
 
 def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: np.ndarray) -> Best:
-    """Return where a score is highest, and where lowest, of sums and counts (L, B, H) of sentences.
+    """Return where the mean score is highest, and where lowest.
 
-    `lines` (B,) are the numbers of the sentences' lines, and `usable` (B,) those that can be shown.
+    `total` and `count` are (L, B, H), per sentence. `lines` (B,) are the line numbers of the
+    sentences, and `usable` (B,) says which can be shown.
     """
     mean = (total / count.clamp(min=1)).cpu().numpy().round(DIGITS)
     usable = (count.cpu().numpy() > 0) & usable[:, None]
@@ -38,7 +39,7 @@ def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: 
 
 
 def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the KEPT highest scores (..., N) with their lines; of equal ones the earlier lines."""
+    """Return the KEPT highest scores (..., N) with their lines; the earlier line wins a tie."""
     if (few := KEPT - scores.shape[-1]) > 0:
         missing = [(0, 0)] * (scores.ndim - 1) + [(0, few)]
         scores = np.pad(scores, missing, constant_values=-np.inf)
@@ -48,7 +49,7 @@ def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def merge_best(a: Best, b: Best) -> Best:
-    """Return the best of both."""
+    """Return the best entries of both."""
     merged = {}
     for key in sorted({*a, *b}):
         name, _, part = key.rpartition("/")
@@ -64,17 +65,16 @@ def merge_best(a: Best, b: Best) -> Best:
 
 
 def rank(number: int) -> int:
-    """Return where a line stands in an order that has nothing to do with the corpus'."""
+    """Return a line's rank in a pseudo-random order."""
     return int.from_bytes(blake2b(b"%d" % number, digest_size=6).digest(), "big")
 
 
 def sampled(lines: list[Line]) -> Sample:
-    """Return the sample of some lines: those that come first in the order of `rank`."""
+    """Return the sample of some lines: the first in the order of `rank`."""
     return merge_samples([(rank(line.number), *line) for line in lines], [])
 
 
 def merge_samples(a: Sample, b: Sample) -> Sample:
-    """Return the sample of the lines of both."""
     return sorted((*a, *b), key=lambda entry: entry[:2])[:SAMPLE]
 
 

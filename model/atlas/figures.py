@@ -1,4 +1,4 @@
-"""What comes of the sums: the figures of every head, with what they mean."""
+"""The figures of every head, computed from the sums, with their meaning."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from model.trace import KINDS, Kind
 class Figure:
     """One statistic of all heads of a kind, each (L, H); NaN where it is not defined.
 
-    `mean` is over all rows. The others are over sentences, of the mean over the rows of each, and
-    there for statistics that have one number a row: `bins` (L, H, 20) run from low to high.
+    `mean` is over all rows. The others describe the sentences' own means, and exist for statistics
+    with one number a row: `bins` (L, H, 20) run from low to high.
     """
 
     mean: np.ndarray
@@ -34,7 +34,6 @@ class Figure:
 
 
 def kinds_of(count: Count) -> list[Kind]:
-    """Return the kinds of attention that were counted."""
     return [kind for kind in KINDS if f"{kind}/entropy/sum" in count.sums]
 
 
@@ -58,7 +57,7 @@ def figures(count: Count, kind: Kind) -> dict[str, Figure]:
 
 
 def figure(sums: Sums, name: str) -> Figure:
-    """Return what the sums of one statistic say."""
+    """Return the figure that follows from the sums of one statistic."""
     total, rows, means, squares, sentences, bins = (
         sums[f"{name}/{part}"] for part in ("sum", "rows", "means", "squares", "sentences", "bins")
     )
@@ -75,13 +74,13 @@ def offset_shares(count: Count, kind: Kind) -> np.ndarray:
 
 
 def positional(count: Count, kind: Kind) -> np.ndarray:
-    """Return at which distance each head is positional (L, H); NaN for those that are not."""
+    """Return the offset at which each head is positional (L, H); NaN for those that are not."""
     shares = offset_shares(count, kind)
     return np.where(shares.max(axis=-1) >= POSITIONAL, np.take(OFFSETS, shares.argmax(-1)), np.nan)
 
 
 def variability(sums: Sums, kind: Kind) -> np.ndarray:
-    """Return how much weights of the first tokens differ over sentences: (L, H)."""
+    """Return how much the weights of the first tokens vary between sentences: (L, H)."""
     name = f"{kind}/variability"
     sentences = sums[f"{name}/sentences"]
     mean = ratio(sums[f"{name}/sum"], sentences)  # (L, H, N, N)
@@ -97,20 +96,20 @@ def divergences(count: Count, kind: Kind) -> np.ndarray:
 
 
 def clearest_pattern(count: Count, kind: Kind) -> list[list[str]]:
-    """Return by which pattern each head is best known: its score by what a badge takes."""
+    """Return the pattern that characterizes each head: the largest ratio of score to threshold."""
     names = [name for name, pattern in BADGES.items() if kind in pattern.kinds]
     shares = [figure(count.sums, f"{kind}/{name}").mean / BADGES[name].threshold for name in names]
     return np.take(names, np.nan_to_num(np.stack(shares)).argmax(axis=0)).tolist()
 
 
 def ratio(total: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return sums divided by counts; NaN where there is nothing."""
+    """Return sums divided by counts; NaN where the count is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(count > 0, np.divide(total, count), np.nan)
 
 
 def defined(statistics: tuple[Statistic, ...] = ALL) -> list[dict]:
-    """Return what each statistic means, as plain data for a file or a page."""
+    """Return the meaning of each statistic, as plain data for a file or a page."""
     return [
         {name: getattr(one, name) for name in ("name", "words", "unit", "kinds", "source")}
         for one in statistics
@@ -143,7 +142,7 @@ def as_data(count: Count) -> dict:
 
 
 def listed(array: np.ndarray) -> list:
-    """Return an array as lists of numbers of seven digits, NaN as None."""
+    """Return an array as nested lists of numbers with seven digits, NaN as None."""
     if array.ndim > 1:
         return [listed(part) for part in array]
     return [float(f"{number:.7g}") if np.isfinite(number) else None for number in array.tolist()]

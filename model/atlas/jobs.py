@@ -1,4 +1,4 @@
-"""Visitors' own texts, counted behind their pages: a few at a time, the others in line."""
+"""Visitors' own texts, counted in the background: a few at a time, the others in a queue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from model.reader import Reader
 Step = TypeVar("Step")
 Status = Literal["waiting", "counting", "collecting", "finished", "failed"]
 MOST_NUMBERS = 2**23  # weights of all heads in one sentence: 32 MB, and some copies
-OWN = "own text"  # what a count calls it
+OWN = "own text"  # its name in a count
 BUSY = "{count} texts wait to be counted already: try again in a few minutes."
 TOO_LONG = (
     "Stopped after {seconds:.0f} seconds, the most a count may take: {done:,} of {all:,} lines."
@@ -28,13 +28,13 @@ FAILED = "The count failed ({error}): try a shorter text or another model."
 
 
 class UnwantedError(Exception):
-    """Nobody wants the count any more."""
+    """The count was cancelled."""
 
 
 class CountJob:
-    """One visitor's text being counted; made by `Counts.start`.
+    """A count of one visitor's text; made by `Counts.start`.
 
-    When it is finished, `count` and `atlas` are what came of it, and `notes` what was left out.
+    When it is finished, `count` and `atlas` are its results, and `notes` say what was left out.
     """
 
     def __init__(self, reader: Reader, model: str, text: OwnText, longest: float) -> None:
@@ -51,16 +51,16 @@ class CountJob:
 
     @property
     def is_active(self) -> bool:
-        """Whether something may still come of it."""
+        """Whether the count is waiting or running."""
         return self.status not in ("finished", "failed")
 
     def cancel(self) -> None:
-        """Have the count end with the window under way, or never begin; nothing comes of it."""
+        """End the count after the current window, or before it begins; it has no result then."""
         self._cancelled = True
         self.queued.cancel()
 
     def run(self) -> None:
-        """Count in this thread; what fails is noted."""
+        """Count in this thread, and record a failure."""
         reader, model, text = self._what
         self.status, self._began = "counting", time.monotonic()
         try:
@@ -76,7 +76,7 @@ class CountJob:
             self.status = "failed"
         except ValueError as error:
             self.status, self.notes = "failed", [str(error)]
-        except Exception as error:  # of which a log would hold what a visitor typed
+        except Exception as error:  # whose log entry could hold a visitor's text
             name = type(error).__name__
             logging.getLogger(__name__).error("A count failed: %s", name)
             self.status, self.notes = "failed", [FAILED.format(error=name)]
@@ -84,7 +84,7 @@ class CountJob:
             self._what = None
 
     def counted(self, reader: Reader, model: str, text: OwnText) -> Count:
-        """Return the count of as many windows as there is time for."""
+        """Return the count of as many windows as the time limit allows."""
         about = about_of(reader, model, OWN, WINDOW)
         count = Count(about)
         for window in self.unless_cancelled(text.windows):
@@ -97,7 +97,7 @@ class CountJob:
         return count
 
     def unless_cancelled(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield steps; raises UnwantedError before the next one if nobody wants it."""
+        """Yield steps; raises UnwantedError before the next one if the count was cancelled."""
         for step in steps:
             if self._cancelled:
                 raise UnwantedError
@@ -105,12 +105,12 @@ class CountJob:
 
     @property
     def seconds(self) -> float:
-        """How long it has been counted."""
+        """The seconds since the count began."""
         return time.monotonic() - self._began
 
     @property
     def seconds_left(self) -> float | None:
-        """How long it takes at the speed so far; None as long as nobody knows."""
+        """The seconds left at the speed so far; None if not yet known."""
         if not self.done or self.status != "counting":
             return None
         left = self.seconds * (self.lines - self.done) / self.done
@@ -118,9 +118,9 @@ class CountJob:
 
 
 class Counts:
-    """The counts of all visitors, `at_once` of them under way while the others wait in line.
+    """The counts of all visitors: `at_once` of them run, the others wait in a queue.
 
-    One takes `longest` seconds at most, and then shows what it has. At most `waiting` may wait.
+    A count takes at most `longest` seconds, and then shows what it has. At most `waiting` may wait.
     """
 
     def __init__(self, at_once: int = 1, *, longest: float = 600.0, waiting: int = 5) -> None:
@@ -128,7 +128,7 @@ class Counts:
         self._queue = JobQueue("counting", at_once, waiting)
 
     def start(self, reader: Reader, model: str, text: OwnText) -> CountJob:
-        """Start to count a text, or put it in line; raises ValueError if too many wait."""
+        """Start to count a text, or queue it; raises ValueError if too many wait."""
         job = CountJob(reader, model, text, self.longest)
         try:
             job.queued = self._queue.submit(job.run)
@@ -137,5 +137,5 @@ class Counts:
         return job
 
     def place(self, job: CountJob) -> int:
-        """Return a job's place in line, from 1; 0 if it does not wait."""
+        """Return a job's place in the queue, from 1; 0 if it does not wait."""
         return self._queue.place(job.queued)

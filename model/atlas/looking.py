@@ -1,4 +1,4 @@
-"""Where heads look in the sentences that were kept: examples with their weights, and a search."""
+"""Where heads look in the sentences that were kept: examples with weights, and a search."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from model.insight.rows import Rows
 from model.library.pieces import as_pieces
 from model.reader import Reader
 from model.tokens import Token
-from model.trace import Kind, Trace
+from model.trace import Kind, Site, Trace
 
 SEARCHED = 20  # sentences at most
-TRIED = 5 * SEARCHED  # read at most; not all have as a token what stands in their text
+TRIED = 5 * SEARCHED  # read at most; a word in the text is not always one token
 
 
 class Looked(NamedTuple):
-    """How a head looks from a token: its mean weight on the key it looks at most."""
+    """Where a head looks from a token, and with which mean weight."""
 
     kind: Kind
     layer: int
     head: int
-    places: int  # where the token stands among the queries
-    weight: float  # the largest of the row, in the mean over these places
+    places: int  # how often the token is a query
+    weight: float  # the largest of the row, in the mean over these queries
     keys: list[tuple[str, float]]  # the keys looked at most, and how often
 
 
@@ -40,18 +40,12 @@ def traced(reader: Reader, line: Line) -> tuple[Trace, dict[Kind, Rows]]:
     return trace, {rows.kind: rows for rows in rows_of(reader, [trace])}
 
 
-def tokens_of(trace: Trace, kind: Kind) -> tuple[list[Token], list[Token]]:
-    """Return the tokens that a kind of attention looks from and at."""
-    queries = trace.source_tokens if kind == "encoder" else trace.target_tokens
-    return [*queries], [*(trace.target_tokens if kind == "decoder" else trace.source_tokens)]
-
-
 def examples(reader: Reader, count: Count) -> Iterator[dict]:
-    """Yield, for each line that is an example of a head's clearest pattern, its tokens and weights.
+    """Yield each line that is an example of a head's clearest pattern, with tokens and weights.
 
-    Plain data: "line" with its texts, "tokens" of both sides, and of each head that it stands for
-    its place, the pattern, the side ("clearest" or "least"), the score, and the weights in bytes
-    (Q, K), of which 255 is 1.
+    These are plain data: "line" with its texts, "tokens" of both sides, and for each head whose
+    example it is: layer and head, the pattern, the side ("clearest" or "least"), the score, and the
+    weights as bytes (Q, K), where 255 is 1.
     """
     wanted: dict[int, list[tuple]] = {}
     for kind in kinds_of(count):
@@ -79,17 +73,17 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
 
 
 def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
-    """Return the weights of a head (Q, K) as whole numbers, of which 255 is 1."""
+    """Return the weights of a head (Q, K) as whole numbers, where 255 is 1."""
     return (rows.weights[layer, 0, head] * 255).round().int().tolist()
 
 
 def search(
     reader: Reader, lines: Iterable[Line], word: str, most: float = inf
 ) -> tuple[list[Looked], list[Line]]:
-    """Return where each head looks from a token, the surest first, and in which of some lines.
+    """Return where each head looks from a token, the surest first, and the lines with the token.
 
-    Those are the first SEARCHED that have it as a token, capitals or not, and no more weights than
-    `most`. Raises ValueError if there is none.
+    These are the first SEARCHED lines that have the word as a token, in any case, with at most
+    `most` weights. Raises ValueError if there is none.
     """
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
@@ -106,7 +100,8 @@ def search(
             continue
         found.append(line)
         for rows in rows_of(reader, [trace]):
-            queries, looked_at = tokens_of(trace, rows.kind)
+            site = Site(rows.kind, 0)
+            queries, looked_at = trace.query_tokens(site), trace.key_tokens(site)
             places = places_of(queries, wanted)
             largest = rows.weights[:, 0, :, places].max(dim=-1)  # (L, H, places)
             for (layer, head, _), weight in np.ndenumerate(largest.values.cpu().numpy()):
@@ -125,7 +120,7 @@ def search(
 
 
 def stands_in(line: Line, wanted: str) -> bool:
-    """Return whether a text, in small letters, stands in a line as no part of a longer word."""
+    """Return whether a line contains a text as a whole word; `wanted` is in lower case."""
     text = f"{line.text}\t{line.second or ''}".casefold()
     at = text.find(wanted) if wanted else -1
     while at >= 0:
@@ -139,7 +134,7 @@ def stands_in(line: Line, wanted: str) -> bool:
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
-    """Return where a token stands that is no part of a longer word, capitals or not."""
+    """Return the positions of a token that is a whole word, in upper or lower case."""
     pieces, sign = as_pieces(tokens), is_punctuation(wanted)
     words: dict[int, str] = {}
     for piece in pieces:
@@ -153,6 +148,6 @@ def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
 
 
 def commonest(texts: list[str]) -> list[tuple[str, float]]:
-    """Return the three commonest texts, and their shares."""
+    """Return the three commonest texts and their shares."""
     shares = {text: texts.count(text) / len(texts) for text in dict.fromkeys(texts)}
     return sorted(shares.items(), key=lambda one: -one[1])[:3]

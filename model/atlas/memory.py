@@ -1,7 +1,7 @@
-"""What keeps a long count from growing: few kernels of torch are kept, and freed memory goes back.
+"""Less memory for a long count: fewer kernels of torch are kept, and freed memory goes back.
 
-Batches have ever other shapes. For each shape torch compiles kernels, half a megabyte, and keeps
-1,024 in either of two places; and blocks that were freed lie between others, kept for later ones.
+The shape of batches changes all the time. For each shape torch compiles kernels of half a megabyte,
+and keeps 1,024 of them in each of two caches. Freed blocks between used ones stay with the process.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ PLACES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
 def keep_few_kernels() -> None:
-    """Limit the kernels that this process keeps; before the first run of a model, or in vain."""
+    """Limit the kernels that this process keeps. It only works before the first run of a model."""
     for name in PLACES:
         os.environ.setdefault(name, str(KERNELS))
 
 
 def give_back() -> None:
-    """Give freed memory back to the system, where its C library can do so."""
+    """Return freed memory to the system, if its C library can."""
     if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         library.malloc_trim(0)

@@ -1,4 +1,4 @@
-"""A finished atlas, opened to be read: of a folder, or of a count that is in memory."""
+"""A finished atlas, read from a folder or from a count in memory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from model.trace import Kind
 
 @dataclass(frozen=True)
 class KindOfHeads:
-    """What is known of all heads of one kind of attention.
+    """The figures of all heads of one kind of attention.
 
-    `figures` are by the names of the statistics; `shares` (L, H, offsets) say how often the largest
-    weight of a row is at each of `offsets` from the query, and are missing where queries are no
-    keys; `distances` (L * H, L * H) are Jensen-Shannon divergences in nats; `clearest` (L, H) names
-    the pattern each head is known by; `removal` and `importance` (L, H) are the effects, if any
-    were measured.
+    `figures` are keyed by the names of the statistics; `shares` (L, H, offsets) say how often the
+    largest weight of a row is at each of `offsets` from the query, and are missing if queries are
+    not keys; `distances` (L * H, L * H) are Jensen-Shannon divergences in nats; `clearest` (L, H)
+    names the pattern each head is known by; `removal` and `importance` (L, H) are the effects, if
+    any were measured.
     """
 
     figures: dict[str, Figure]
@@ -38,10 +38,10 @@ class KindOfHeads:
 class Atlas:
     """What every head of a model does over a corpus.
 
-    `about` says of which model and text, `lines` what became of how many lines, `statistics` what
-    each figure means ("name", "words", "unit", "kinds", "source"), `effects` what the effects and
-    pruning curves mean and are, None if none were measured. `examples` are as in
-    `model.atlas.looking.examples`.
+    `about` names the model and the text, `lines` says how many lines were counted or left out, and
+    `statistics` what each figure means ("name", "words", "unit", "kinds", "source"). `effects`
+    holds the effects and pruning curves with their meaning, or None if none were measured.
+    `examples` are as in `model.atlas.looking.examples`.
     """
 
     about: dict
@@ -53,7 +53,7 @@ class Atlas:
 
 
 def open_atlas(folder: Path) -> Atlas:
-    """Return the atlas in a folder, its files gzipped or not.
+    """Return the atlas in a folder, whose files may be gzipped.
 
     Raises ValueError if a file is missing or damaged.
     """
@@ -61,7 +61,7 @@ def open_atlas(folder: Path) -> Atlas:
 
 
 def load(folder: Path, name: str) -> dict | list:
-    """Return what a file of a folder says; raises ValueError if it is missing or damaged."""
+    """Return the JSON in a file of a folder; raises ValueError if it is missing or damaged."""
     packed = folder / f"{name}.gz"
     try:
         if packed.is_file():
@@ -72,7 +72,7 @@ def load(folder: Path, name: str) -> dict | list:
 
 
 def as_atlas(data: dict, examples: list[dict]) -> Atlas:
-    """Return an atlas of plain data: of atlas.json and examples.json."""
+    """Return an atlas from the plain data of atlas.json and examples.json."""
     effects = data.get("effects")
     measured = effects if isinstance(effects, dict) else None  # else a sentence says why not
     kinds = {
@@ -83,7 +83,7 @@ def as_atlas(data: dict, examples: list[dict]) -> Atlas:
 
 
 def kind_of_heads(found: dict, effects: dict) -> KindOfHeads:
-    """Return one kind of attention of plain data."""
+    """Return one kind of attention from plain data."""
     offsets = found.get("offsets") or {}
     return KindOfHeads(
         {
@@ -101,5 +101,5 @@ def kind_of_heads(found: dict, effects: dict) -> KindOfHeads:
 
 
 def array(listed: list | None) -> np.ndarray | None:
-    """Return lists of numbers as an array, None within them as NaN."""
+    """Return nested lists of numbers as an array, None within them as NaN."""
     return None if listed is None else np.array(listed, dtype=float)

@@ -1,4 +1,4 @@
-"""A text that somebody typed or uploaded, as windows of a corpus, within bounds."""
+"""A typed or uploaded text as windows of a corpus, within bounds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ UNREADABLE = "This is no gzip file that can be read: save it anew, or upload the
 
 @dataclass(frozen=True)
 class OwnText:
-    """The windows of a text, and what of it was left out from some line on, in sentences."""
+    """The windows of a text, and sentences that say which lines were left out."""
 
     windows: list[Window]
     notes: tuple[str, ...]
 
 
 def as_windows(data: bytes, most_lines: int) -> OwnText:
-    """Return the first lines of a text, gzipped or not; no more than LARGEST bytes are unpacked.
+    """Return the first lines of a text, which may be gzipped; at most LARGEST bytes are unpacked.
 
     Raises ValueError with a sentence if there is no line to count.
     """
@@ -51,7 +51,7 @@ def as_windows(data: bytes, most_lines: int) -> OwnText:
 
 
 def unpacked(data: bytes) -> tuple[bytes, list[str]]:
-    """Return what a gzip file holds up to a little over LARGEST bytes, and what is wrong with it.
+    """Return the content of a gzip file up to a little over LARGEST bytes, and its faults.
 
     Raises ValueError if nothing can be read.
     """
@@ -76,7 +76,7 @@ def nothing_in(windows: list[Window]) -> str:
 
 
 def in_words(became: Counter[str]) -> str:
-    """Return what became of lines other than being counted, empty if they all were."""
+    """Return what happened to lines that were not counted, in words; empty if all were counted."""
     return "; ".join(
         f"{lines:,} {'line' if lines == 1 else 'lines'}: {what}"
         for what, lines in sorted(became.items())

@@ -1,4 +1,4 @@
-"""Heads by likeness: points of a plane that are as far apart as the heads are."""
+"""Heads as points of a plane that are as far apart as the heads, similar ones close together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Plane(NamedTuple):
-    """Points in a plane, and which share of the squared distances between them it keeps."""
+    """Points in a plane, and the share of the squared distances between them that it keeps."""
 
     points: np.ndarray  # (N, 2)
     kept: float
@@ -18,9 +18,9 @@ def plane_of(distances: np.ndarray) -> Plane:
     """Return the points (N, 2) whose distances are the nearest to these (N, N), by classical MDS.
 
     Distances of points in a plane come back exactly; the square roots of Jensen-Shannon divergences
-    are distances of points in a space of more dimensions (Endres and Schindelin 2003), of which the
-    plane shows the two widest. The share kept is 1 for a plane, also if all points are one. Source:
-    Torgerson 1952, "Multidimensional Scaling: I. Theory and Method".
+    are distances of points in a space of more dimensions (Endres and Schindelin 2003); the plane
+    shows its two widest. The share kept is 1 for points of a plane, also if all points coincide.
+    Source: Torgerson 1952, "Multidimensional Scaling: I. Theory and Method".
     """
     squares = distances**2
     centred = squares - squares.mean(axis=0)
@@ -36,6 +36,6 @@ def plane_of(distances: np.ndarray) -> Plane:
 
 
 def nearest(distances: np.ndarray, place: int, count: int) -> list[int]:
-    """Return the places of what is nearest to one of some things, apart from itself."""
+    """Return the `count` indices with the smallest distances to `place`, without itself."""
     order = np.argsort(distances[place], kind="stable")
     return [int(other) for other in order if other != place][:count]

@@ -1,4 +1,4 @@
-"""What a count comes to, written beside it: figures, examples, and the effects of heads."""
+"""The results of a count, written next to it: figures, examples, and the effects of heads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EFFECTS = "effects.npz"
 
 
 def finish(reader: Reader, count: Count, folder: Path, sentences: int) -> None:
-    """Write the figures, the examples and the effects on so many sentences beside the count."""
+    """Write the figures, the examples and the effects on some sentences next to the count."""
     data = as_data(count)
     if sentences > 0:
         data |= effects(reader, count, folder, sentences)
@@ -34,7 +34,7 @@ def finish(reader: Reader, count: Count, folder: Path, sentences: int) -> None:
 def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
     """Return the effects of removing heads and the pruning curves, as plain data.
 
-    They are measured on sentences of the sample, and the curves on others.
+    Effects are measured on sentences of the sample, and curves on other sentences of it.
     """
     lines = count.sampled
     used = min(sentences, max(1, len(lines) // 2))
@@ -71,7 +71,7 @@ def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
 
 
 def table(count: Count) -> str:
-    """Return the figures of all heads as lines with tabs; layers and heads count from 1."""
+    """Return the figures of all heads as tab-separated lines; layers and heads count from 1."""
     names = [statistic.name for statistic in ALL]
     lines = ["\t".join(("kind", "layer", "head", *names))]
     for kind in kinds_of(count):

@@ -1,4 +1,4 @@
-"""A count in one file, which is replaced when the new one is whole."""
+"""A count in one file, which is only replaced when the new one is complete."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import numpy as np
 from model.atlas.counting import Count
 
 COUNT = "count.npz"
-WORDS = "words.json"  # what is no array, within the file
+WORDS = "words.json"  # the part of the file that is no array
 
 
 def save_arrays(path: Path, arrays: Mapping[str, np.ndarray], words: object) -> None:
-    """Write arrays and JSON as one file; raises OSError with the old file as it was."""
+    """Write arrays and JSON as one file; raises OSError and leaves the old file as it was."""
     packed = io.BytesIO()
     text = np.frombuffer(json.dumps(words, ensure_ascii=False).encode("utf-8"), np.uint8)
     np.savez_compressed(packed, **{WORDS: text, **arrays})
@@ -27,7 +27,7 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray], words: object) -> 
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file when the new one is whole; raises OSError with the old one as it was."""
+    """Replace a file once the new one is complete; raises OSError and keeps the old one."""
     begun = path.with_name(path.name + ".new")
     try:
         with begun.open("wb") as file:
@@ -41,7 +41,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def load_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict]:
-    """Return the arrays and the JSON of a file; raises ValueError if it is no such file."""
+    """Return the arrays and the JSON of a file; raises ValueError unless it holds both."""
     try:
         with np.load(path, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
@@ -51,7 +51,7 @@ def load_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict]:
 
 
 def save_count(folder: Path, count: Count) -> None:
-    """Keep a count in a folder; raises OSError with what was kept before as it was."""
+    """Save a count in a folder; raises OSError and leaves the earlier one as it was."""
     folder.mkdir(parents=True, exist_ok=True)
     words = {
         "about": count.about,
@@ -66,7 +66,7 @@ def save_count(folder: Path, count: Count) -> None:
 
 
 def load_count(folder: Path) -> Count:
-    """Return the count that a folder holds.
+    """Return the count in a folder.
 
     Raises FileNotFoundError if there is none, and ValueError if it is damaged.
     """
@@ -85,5 +85,5 @@ def load_count(folder: Path) -> Count:
 
 
 def parts(arrays: Mapping[str, np.ndarray], before: str) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin so, without that beginning."""
+    """Return the arrays whose names begin with `before`, without that prefix."""
     return {name.removeprefix(before): arrays[name] for name in arrays if name.startswith(before)}

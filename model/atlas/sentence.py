@@ -1,4 +1,4 @@
-"""One sentence against a corpus: its own figures, and how far they are from what is usual."""
+"""One sentence compared with a corpus: its figures, and how far they are from the usual ones."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Figures = Mapping[Kind, Mapping[str, np.ndarray]]  # (L, H) by kind and name; Na
 
 
 def figures_of(reader: Reader, trace: Trace) -> Figures:
-    """Return the figures of all heads on the tokens of one text, as a count of it alone has them.
+    """Return the figures of all heads on one text, as a count of that text would have them.
 
-    Left out is what tells sentences or heads from each other. Raises ValueError if the model
-    cannot read them.
+    Statistics that compare sentences or heads are left out. Raises ValueError if the model cannot
+    read the tokens.
     """
     found = {}
     for rows in rows_of(reader, [trace]):
@@ -40,20 +40,20 @@ def figures_of(reader: Reader, trace: Trace) -> Figures:
 
 
 class Standing(NamedTuple):
-    """Where a sentence stands among those of a corpus."""
+    """How a sentence compares with those of a corpus."""
 
     deviations: float  # from the mean of sentences; NaN if all are equal
     tail: float  # the share of sentences that are as far out on its side, or further
     is_far: bool  # more than FAR deviations from the mean
-    is_rare: bool  # outside of what MOST sentences have
+    is_rare: bool  # outside the range of MOST sentences
 
 
 def standing(
     value: float, mean: float, deviation: float, bins: np.ndarray, statistic: Statistic
 ) -> Standing:
-    """Return where a sentence's value stands, by the mean, the deviation and the bins (20,).
+    """Return how a value compares with a mean, a deviation and bins (20,) of sentences.
 
-    Those of the sentences in its own bin count as being as far out.
+    All sentences in its own bin count as being as far out.
     """
     share = (value - statistic.low) / (statistic.high - statistic.low)
     own = int(np.clip(share * len(bins), 0, len(bins) - 1))

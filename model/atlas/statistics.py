@@ -1,4 +1,4 @@
-"""What is summed up over a corpus for every head: definitions, units and sources, and the sums."""
+"""The statistics of every head over a corpus: definitions, units and sources, and the sums."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Sums = dict[str, np.ndarray]  # "encoder/entropy/rows" and the like; all of them
 
 @dataclass(frozen=True)
 class Statistic:
-    """A figure of every head: what it says, in which unit, and who defined it so.
+    """A figure of every head: its meaning, its unit, and the source of its definition.
 
-    `score` gives one number a row, and the figure is its mean over all rows of the corpus that it
-    is defined for. Without one the figure is made of other sums.
+    `score` gives one number a row, and the figure is its mean over all rows of the corpus for which
+    it is defined. A statistic without a score is computed from other sums.
     """
 
     name: str
@@ -97,17 +97,17 @@ ALL = (*STATISTICS, *MADE_OF_SUMS)
 
 
 def per_sentence(statistic: Statistic, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the sum over rows, and how many rows there are, of rows (L, B, H, Q, K): (L, B, H)."""
+    """Return the sum over rows and their number, both (L, B, H), for rows (L, B, H, Q, K)."""
     values, chosen = statistic.score(rows)
     total = torch.where(chosen, values, 0).sum(dim=-1, dtype=torch.float64)
     return total, chosen.sum(dim=-1).expand_as(total)
 
 
 def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[str, Tensor]:
-    """Return what adds up over sentences, of the sums and counts (L, B, H) of each.
+    """Return sums over sentences, from the sum and the number of rows (L, B, H) of each sentence.
 
-    "sum" and "rows" are over rows; "means", "squares", "sentences" and "bins" over sentences, of
-    the mean over the rows of each.
+    "sum" and "rows" are over rows; "means", "squares", "sentences" and "bins" are over the
+    sentences' own means.
     """
     there = count > 0
     mean = total / count.clamp(min=1)
@@ -134,7 +134,7 @@ def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
 
 
 def sums_of_first_cells(rows: Rows) -> dict[str, Tensor]:
-    """Return the weights of the first tokens on each other, and their squares, (L, H, N, N)."""
+    """Return the sums (L, H, N, N) of the first tokens' weights on each other, and of squares."""
     long = (rows.queries.sum(dim=-1) >= FIRST) & (rows.present.sum(dim=-1) >= FIRST)  # (B, 1)
     cells = rows.weights[:, long[:, 0], :, :FIRST, :FIRST].double()
     if not cells.size(1):
@@ -149,8 +149,8 @@ def sums_of_first_cells(rows: Rows) -> dict[str, Tensor]:
 def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
     """Return the Jensen-Shannon divergences of all heads, summed over rows: (L * H, L * H).
 
-    `chosen` (B,) are the sentences that are taken. A divergence of two rows is the entropy of their
-    mean less the mean of their entropies.
+    `chosen` (B,) says which sentences are counted. The divergence of two rows is the entropy of
+    their mean minus the mean of their entropies.
     """
     taken = (rows.choice.any(dim=(0, 2)) & chosen[:, None]).nonzero(as_tuple=True)  # of (B, Q)
     weights = rows.weights.permute(0, 2, 1, 3, 4)[:, :, taken[0], taken[1]]
@@ -165,7 +165,7 @@ def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
 
 
 def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tensor, Tensor]]]:
-    """Return all that adds up of a batch of rows (L, B, H, Q, K), and the sentences' own sums.
+    """Return all sums over a batch of rows (L, B, H, Q, K), and the sentences' own sums.
 
     Heads are compared with each other in the sentences `compared` (B,).
     """
@@ -188,7 +188,7 @@ def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tens
 
 
 def add(sums: Sums, more: Sums) -> Sums:
-    """Return the sums of both; what one of them lacks is 0 there."""
+    """Return the sums of both; a missing entry counts as 0."""
     return {
         name: sums[name] + more[name] if name in sums and name in more else
         (sums if name in sums else more)[name]

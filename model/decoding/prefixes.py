@@ -1,4 +1,4 @@
-"""The texts that a search has begun: what each has read, and what a model makes of it."""
+"""The texts that a search has begun: the tokens of each, and a model's prediction of the next."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 
 
 class Prefixes(Protocol):
-    """The rows of one decoding under way, whichever model writes them."""
+    """The rows of a decoding in progress, for any model."""
 
     ends: Set[int]  # the ids that end a text
-    vocabulary: int  # how many ids there are
+    vocabulary: int  # the number of ids
 
     @property
     def written(self) -> Tensor:
@@ -29,21 +29,21 @@ class Prefixes(Protocol):
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call.
 
-        They are -inf for what is not to be written.
+        Tokens that may not be written have -inf.
         """
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, each of which reads one more of ids (R,).
+        """Continue with these rows, in this order, and append one of ids (R,) to each.
 
         A row may be taken several times or not at all.
         """
 
 
 class TransformerPrefixes:
-    """The translations of a batch of sentences by a model of this project, or what follows prompts.
+    """Translations of a batch of sentences by a model of this project, or continuations of prompts.
 
-    Each step computes its own position only, unless earlier positions may see later ones: then all
-    are computed anew at every step. The memory of one sentence serves all its prefixes.
+    Each step only computes its own position, unless earlier positions may see later ones: then
+    every step computes all positions anew. The memory of one sentence serves all its prefixes.
     """
 
     ends = frozenset({END_ID})
@@ -56,7 +56,7 @@ class TransformerPrefixes:
         never_written: Sequence[int] = NEVER_WRITTEN,
         begun: Tensor | None = None,
     ) -> None:
-        """Begin with what the decoder has `begun` to read (B, N); by itself with a start token."""
+        """Begin with the tokens in `begun` (B, N), or with a start token if there are none."""
         self.model = model
         self.edits = edits or {}
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
@@ -84,7 +84,7 @@ class TransformerPrefixes:
         return log_probabilities.index_fill_(1, self.banned, -torch.inf)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, each of which reads one more of ids (R,)."""
+        """Continue with these rows, in this order, and append one of ids (R,) to each."""
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
             if len(self.memory) > 1:

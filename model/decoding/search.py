@@ -1,22 +1,23 @@
-"""From what a model has read to what it writes, one token at a time."""
+"""Writing by any model, one token at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from model.decoding.prefixes import NEVER_WRITTEN, Prefixes, TransformerPrefixes
-from model.decoding.strategies import Strategy, one_of_each
+from model.decoding.strategies import Candidates, Strategy, one_of_each
 from model.trace import RunEdits, Site, Trace
 from model.transformer import Transformer
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The ids a decoding chose, without start and end, and what the model thought of them."""
+    """The ids that a decoding chose, without start and end, and their log-probabilities."""
 
     ids: list[int]
     log_probability: float  # of the ids, and of the end token if it was reached
@@ -25,27 +26,26 @@ class Decoded:
 
     @property
     def finished(self) -> bool:
-        """Whether the end token came before the limit."""
+        """Whether an end token was reached before the limit."""
         return self.end is not None
 
     @property
     def written(self) -> list[int]:
-        """The ids, and the end token if it came."""
+        """The ids, with the end token if it was reached."""
         return self.ids if self.end is None else [*self.ids, self.end]
 
     @property
     def length(self) -> int:
-        """How many tokens were written, the end token included."""
+        """The number of written tokens, including the end token."""
         return len(self.ids) + self.finished
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """One step of a decoding: R prefixes, what the model made of them, and how they continued.
+    """One step of a decoding: R prefixes, the model's predictions, and the candidates for the next.
 
-    The C candidates stand best first. The first `kept` of them were extended; those among them that
-    did not end are, in this order, the prefixes of the next step. The attention is that of the
-    newest position.
+    The C candidates are ordered from best to worst. Those that were kept and did not end are, in
+    this order, the prefixes of the next step. The attention is that of the newest position.
     """
 
     weights: dict[Site, Tensor]  # (R, H, 1, K)
@@ -54,7 +54,7 @@ class Expansion:
     rows: Tensor  # (C,) the prefix that a candidate extends
     ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
-    kept: int
+    kept: Set[int]  # the indices of candidates that were kept, to be extended or as finished
 
 
 def decode(
@@ -87,61 +87,84 @@ def search(
 ) -> list[Decoded]:
     """Write a text for each prefix by a strategy; a beam begins with one.
 
-    Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`.
-    A prefix that ends gives its place in a beam up; of the texts found, the one that scores best
-    is returned. `record` is filled with the steps. Raises ValueError for forced ids that cannot be
-    written or are too many.
+    Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`. A
+    beam keeps its `beam_size` likeliest texts that have not ended, and a text that ends among the
+    `beam_size` likeliest of a step is finished. It continues until no better text is possible; the
+    finished one that scores best is returned, as by `generate` of transformers with
+    `early_stopping="never"`. The order of texts with exactly equal log-probabilities or scores is
+    not defined, as in transformers. `record` receives the steps. Raises ValueError for forced ids
+    that cannot be written or are too many.
     """
     batch, device = len(prefixes.written), prefixes.written.device
     if strategy.width > 1 and batch > 1:
         raise ValueError(f"A beam takes one sentence at a time, not {batch}.")
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
-    choose = strategy.chooser(device)
+    choose = strategy.method.begin(strategy, device)
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
     each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
     sentences = list(range(batch))  # which text of the batch each prefix begins
-    wanted = batch * strategy.width
-    found: list[list[Decoded]] = [[] for _ in range(batch)]
+    width = batch * strategy.width
+    enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` to continue
+    finished: list[list[Decoded]] = [[] for _ in range(batch)]
     for place in range(max_new_tokens):
         trace = None if record is None else Trace()
         log_probabilities = prefixes.next_log_probabilities(trace)  # (R, V)
         if place < len(forced):
-            wished = log_probabilities[:, forced[place]]  # (R,)
-            if not wished.isfinite().all():
-                raise ValueError(f"The model cannot write a token with the id {forced[place]}.")
-            ids = torch.full((len(totals),), forced[place], device=device)
-            rows, ids, candidates = one_of_each(totals, wished, ids)
+            rows, ids, candidates = force(totals, log_probabilities, forced[place])
         else:
-            rows, ids, candidates = choose(totals, log_probabilities, wanted)
+            rows, ids, candidates = choose(totals, log_probabilities, enough)
         possible = int(candidates.isfinite().sum())  # a tiny vocabulary may not have enough
-        kept = min(wanted, possible)
+        rows, ids, candidates = rows[:possible], ids[:possible], candidates[:possible]
+        each = torch.cat([each[rows], (candidates - totals[rows])[:, None]], dim=1)  # (C, T + 1)
+        written = ids.tolist()
+        ended = [at for at, index in enumerate(written[:width]) if index in prefixes.ends]
+        live = [at for at, index in enumerate(written) if index not in prefixes.ends][:width]
+        for at in ended:
+            parts = candidates[at].item(), written[at], each[at].tolist()
+            row = int(rows[at])
+            finished[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *parts))
+        if strategy.width > 1 and live:
+            most = best_possible(strategy, candidates[live[0]].item(), place + 1, max_new_tokens)
+            if any(score(strategy, text) >= most for text in finished[0]):
+                live = []
         if trace is not None:
             # Not the whole trace: keys and values of every step would fill the memory.
             weights = {site: newest(one.weights) for site, one in trace.attention.items()}
             masked = {site: newest(one.masked_scores) for site, one in trace.attention.items()}
-            choice = (part[:possible] for part in (rows, ids, candidates))
-            record.append(Expansion(weights, masked, log_probabilities, *choice, kept))
-        rows, ids, candidates = rows[:kept], ids[:kept], candidates[:kept]
-        each = torch.cat([each[rows], (candidates - totals[rows])[:, None]], dim=1)
-        totals, written = candidates, ids.tolist()
-        if not prefixes.ends.isdisjoint(written):
-            ended = torch.tensor([index in prefixes.ends for index in written], device=device)
-            ends = (part[ended].tolist() for part in (rows, totals, ids, each))
-            for row, *what in zip(*ends, strict=True):
-                found[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *what))
-                wanted -= 1
-            rows, ids, totals, each = (part[~ended] for part in (rows, ids, totals, each))
+            choice = rows, ids, candidates, {*ended, *live}
+            record.append(Expansion(weights, masked, log_probabilities, *choice))
+        if len(live) < possible:
+            rows, ids, candidates, each = rows[live], ids[live], candidates[live], each[live]
+        totals = candidates
         sentences = [sentences[row] for row in rows.tolist()]
         if not sentences:
             break
         prefixes.extend(rows, ids)
     for row, sentence in enumerate(sentences):
         parts = totals[row].item(), None, each[row].tolist()
-        found[sentence].append(Decoded(prefixes.written[row].tolist(), *parts))
-    return [
-        max(texts, key=lambda text: strategy.score(text.log_probability, text.length))
-        for texts in found
-    ]
+        finished[sentence].append(Decoded(prefixes.written[row].tolist(), *parts))
+    return [max(texts, key=partial(score, strategy)) for texts in finished]
+
+
+def force(totals: Tensor, log_probabilities: Tensor, index: int) -> Candidates:
+    """Extend every prefix by the same id; raise ValueError if it cannot be written."""
+    wished = log_probabilities[:, index]  # (R,)
+    if not wished.isfinite().all():
+        raise ValueError(f"The model cannot write a token with the id {index}.")
+    return one_of_each(totals, wished, torch.full_like(wished, index, dtype=torch.long))
+
+
+def score(strategy: Strategy, text: Decoded) -> float:
+    return strategy.score(text.log_probability, text.length)
+
+
+def best_possible(strategy: Strategy, log_probability: float, length: int, longest: int) -> float:
+    """Return the best score that a text of this length can still reach.
+
+    Its log-probability can only fall, so the best score is that of a text whose further tokens are
+    all certain; it is reached at the shortest or the longest length.
+    """
+    return max(strategy.score(log_probability, reached) for reached in (length, longest))
 
 
 def newest(rows: Tensor) -> Tensor:
@@ -153,7 +176,7 @@ def newest(rows: Tensor) -> Tensor:
 
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
-    """Raise ValueError for forced ids that do not exist, or are more than the limit."""
+    """Raise ValueError for forced ids that do not exist, or that exceed the limit."""
     if len(forced) > limit:
         raise ValueError(
             f"The forced beginning has {len(forced)} tokens; the text may have {limit}."

@@ -1,4 +1,4 @@
-"""What a decoding wrote, and how it came to write it, step by step."""
+"""The text that a decoding wrote, and the steps that led to it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from model.decoding.strategies import Strategy
 from model.tokens import Token
 from model.trace import Kind, Site
 
-# From a text, all tokens read before and in it, and an id: the text with one more token, and that.
+# Maps a text, all tokens so far, and an id to the longer text and its new token.
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
 
 
 @dataclass(frozen=True)
 class Writing:
-    """A text that a model wrote, and its tokens, with the end token if it came.
+    """A text that a model wrote, and its tokens, including the end token if it was reached.
 
-    Where an encoder read a source, that stands here with its tokens; where a decoder alone goes on
-    from a prompt, there is none, and `text` is what follows the prompt. Spans count characters of
-    `source` and `text`.
+    A translation also has its source and the source's tokens. A continuation of a prompt has none,
+    and `text` follows the prompt. Spans count characters of `source` and `text`.
     """
 
     source: str
@@ -53,7 +52,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class DecodingStep:
-    """One step on the way to a text: what the decoder had read, saw, thought and wrote."""
+    """One step of a decoding: what the decoder had read, what it attended to and what it wrote."""
 
     read: list[Token]  # the start token or the prompt first; the last one's query looks
     text: str  # that was written before
@@ -66,7 +65,7 @@ class DecodingStep:
 
     @property
     def log_probability(self) -> float:
-        """Of the token that was written, in nats."""
+        """The log-probability of the token that was written, in nats."""
         return self.log_probabilities[self.token.id].item()
 
     def top(self, count: int) -> list[Candidate]:
@@ -75,14 +74,14 @@ class DecodingStep:
         return [self.candidate(index) for index in best.indices.tolist()]
 
     def candidates(self, count: int) -> list[Candidate]:
-        """Return the most likely next tokens, and the one that was written if it is not one."""
+        """Return the most likely next tokens, and the written one if it is not among them."""
         found = self.top(count)
         if self.token.id not in [candidate.token.id for candidate in found]:
             found.append(self.candidate(self.token.id))
         return found
 
     def candidate(self, index: int) -> Candidate:
-        """Return a token by its id, as it would stand after what was read."""
+        """Return a token by its id, as it would appear after the text so far."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.append(self.text, self.read, index)
         return Candidate(token, self.log_probabilities[index].exp().item(), drawn)
@@ -90,16 +89,15 @@ class DecodingStep:
     @cached_property
     def drawn_from(self) -> Tensor | None:
         """The probabilities (V,) that a sample was drawn from; None for the other strategies."""
-        if self.strategy.strategy != "sample":
-            return None
-        return self.strategy.drawn_from(self.log_probabilities[None])[0]
+        drawn_from = self.strategy.drawn_from(self.log_probabilities[None])
+        return None if drawn_from is None else drawn_from[0]
 
 
 @dataclass(frozen=True)
 class Node:
     """A text that was considered at a step: kept and extended, or dropped."""
 
-    parent: int | None  # its place among the nodes of the previous step
+    parent: int | None  # its index among the nodes of the previous step
     row: int  # the prefix it extends, among those of its step
     token: Token
     text: str
@@ -110,7 +108,7 @@ class Node:
 
 
 class Decoding:
-    """A text and all steps of its decoding; iterates over the steps that led to it.
+    """A text and all steps of its decoding; iteration gives the steps that led to it.
 
     `begun` is what the decoder had read before it wrote anything: a start token, or a prompt.
     """
@@ -149,29 +147,27 @@ class Decoding:
 
     @cached_property
     def path(self) -> list[int]:
-        """The places in the tree of the nodes that led to the text, step by step."""
+        """The indices of the nodes in the tree that led to the text, step by step."""
         written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
         paths = [self.path_to(len(written) - 1, place) for place, n in enumerate(ends) if n.kept]
         return next((path for path in paths if self.ids_of(path) == written), [])
 
     def ids_of(self, path: Sequence[int]) -> list[int]:
-        """Return the ids that a path wrote."""
         return [nodes[place].token.id for nodes, place in zip(self.tree, path, strict=False)]
 
     def last_of(self, path: Sequence[int]) -> Node:
-        """Return the last node of a path."""
         return self.tree[len(path) - 1][path[-1]]
 
     def path_to(self, step: int, place: int) -> list[int]:
-        """Return the places of the nodes that led to one, itself the last."""
+        """Return the indices of the nodes on the way to a node, which is the last of them."""
         path = [place]
         for nodes in reversed(self.tree[1 : step + 1]):
             path.append(nodes[path[-1]].parent)
         return path[::-1]
 
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
-        """Return the steps that a path of nodes went through."""
+        """Return the steps that a path of nodes passed through."""
         read, text, steps = list(self.begun), "", []
         for expansion, nodes, place in zip(self.expansions, self.tree, path, strict=False):
             node = nodes[place]
@@ -197,9 +193,11 @@ class Decoding:
         return steps
 
     def _tree(self) -> list[list[Node]]:
-        """Return every text considered at every step, best first."""
+        """Return every text that was considered at every step, best first."""
         tree: list[list[Node]] = []
-        prefixes: list[int | None] = [None]  # the places, in the previous step, of what rows extend
+        prefixes: list[int | None] = [
+            None
+        ]  # the indices, in the previous step, of the nodes that rows extend
         read: list[list[Token]] = [self.begun]  # by each row
         for length, expansion in enumerate(self.expansions, start=1):
             nodes = []
@@ -213,7 +211,7 @@ class Decoding:
                 parent = prefixes[row]
                 before = tree[-1][parent].text if tree else ""
                 text, token = self.append(before, read[row], index)
-                score, kept = self.strategy.score(total, length), place < expansion.kept
+                score, kept = self.strategy.score(total, length), place in expansion.kept
                 ended = index in self.ends
                 nodes.append(Node(parent, row, token, text, total, score, kept, ended))
             tree.append(nodes)
@@ -223,9 +221,9 @@ class Decoding:
 
 
 def stack_rows(steps: Sequence[Mapping[Site, Tensor]], kind: Kind) -> Tensor:
-    """Return the weights or visible keys of all steps as one (layers, H, T, K).
+    """Return the weights or visible keys of all steps as one tensor (layers, H, T, K).
 
-    Keys that came after a step are 0, or False.
+    Keys after the position of a step are 0, or False.
     """
     sites = sorted(site for site in steps[0] if site.kind == kind)
     keys = steps[-1][sites[0]].size(-1)

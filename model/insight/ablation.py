@@ -1,4 +1,4 @@
-"""What each head, and each of its cells, gives to what a model says: measured without it."""
+"""The effect of each head, and of each cell, on a model's prediction: measured by removing it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def head_removals(
 ) -> Iterator[tuple[Site, Tensor]]:
     """Yield, site by site, the change of an objective without each head (H,), in nats.
 
-    It is the reader's own for the trace, if none is given.
+    If no objective is given, it is the reader's own for the trace.
 
-    Each head is removed alone, on top of `edits`, in a run over the trace's tokens. The heads of a
-    layer are removed side by side in one batch. It spreads at their gates: what comes before is the
-    same for all of them, and is computed for one row. Raises ValueError if the model says nothing
-    in this trace that an effect can be measured on.
+    Each head is removed on its own, on top of `edits`, in a run over the trace's tokens. The heads
+    of a layer are removed in parallel, in one batch. The run only becomes a batch at their gates:
+    the earlier computation is the same for all of them, and is done for one row. Raises ValueError
+    if the trace has no objective.
     """
     objective, shape = objective or reader.objective(trace), reader.shape
     if objective is None:
@@ -64,10 +64,10 @@ def cell_removals(
     objective: Objective,
     edits: RunEdits | None = None,
 ) -> Iterator[Tensor]:
-    """Yield the changes of an objective with cells of a head closed, some cells at a time, in nats.
+    """Yield the changes of an objective with cells of a head closed, in nats, in blocks of cells.
 
-    Each is a query and a key, closed alone on top of `edits`. Closing comes before the softmax, so
-    the row's other keys take over the weight.
+    Each cell is a query and a key; only it is closed, on top of `edits`. It is closed before the
+    softmax, so the row's other keys take over its weight.
     """
     edits = edits or {}
     edit = edits.get(site, UNCHANGED)
@@ -87,7 +87,7 @@ def cell_removals(
 
 
 def sites_by_layer(shape: Shape) -> list[list[Site]]:
-    """Return the sites of each layer: one in an encoder, in a decoder beside it two."""
+    """Return the sites of each layer: one in an encoder, two in a decoder with cross-attention."""
     layers: dict[tuple[bool, int], list[Site]] = {}
     for site in shape.sites:
         layers.setdefault((site.kind == "encoder", site.layer), []).append(site)

@@ -16,15 +16,15 @@ from model.trace import Block, ResidualRecord, Site, Trace
 class Anatomy:
     """Everything between a query's token and what its attention block adds, fields in order.
 
-    Letters as in model/attention.py; `gate` is 1 for a head that was not switched off or faded. A
-    part that the model does not have, or that is not known of it, is None; with a softcap, scores
-    are softcap * tanh(scores / softcap) before the mask.
+    Letters are those of model/attention.py; `gate` is 1 for a head that was not switched off or
+    faded. A part that the model does not have, or that is not known, is None. With a softcap,
+    scores are softcap * tanh(scores / softcap) before the mask.
     """
 
-    query_input: Tensor | None  # (d_model,) what the query was projected from
-    key_input: Tensor | None  # (d_model,) what the key and the value were projected from
+    query_input: Tensor | None  # (d_model,) the input of the query's projection
+    key_input: Tensor | None  # (d_model,) the input of the key's and the value's projection
     rotated: bool  # whether query and key were turned by their positions after that
-    key_heads: int | None  # how many keys and values the heads share, if each has not its own
+    key_heads: int | None  # the number of keys and values that the heads share, if any
     query: Tensor  # (D,)
     key: Tensor  # (D,)
     value: Tensor  # (Dv,) with latent attention narrower than queries and keys
@@ -35,19 +35,18 @@ class Anatomy:
     softcap: float | None
     scores: Tensor  # (K,) of the query with every key, scaled
     masked_scores: Tensor  # (K,)
-    sink: float | None  # one more score in the softmax, which stands for no key
+    sink: float | None  # one more score in the softmax, which belongs to no key
     weights: Tensor  # (K,)
     weighted_values: Tensor  # (K, Dv), each value times its weight
     gate: float
     head: Tensor  # (Dv,) their sum times the gate
     heads: Tensor  # (H, Dv), concatenated for the output projection
-    contributions: Tensor | None  # (H, d_model): what each adds by its part of that projection
+    contributions: Tensor | None  # (H, d_model): each head's part of that projection's output
     bias: Tensor | None  # (d_model,) of the projection; not looked for in models of the library
     residual: ResidualRecord | None  # of the whole block, for all positions
 
     @property
     def dot(self) -> float:
-        """The sum of the products."""
         return self.products.sum().item()
 
     @property
@@ -62,7 +61,7 @@ class Anatomy:
 
     @property
     def total(self) -> float:
-        """What the exponentials are divided by: their sum, with that of a sink."""
+        """The denominator of the softmax: the sum of the exponentials, including that of a sink."""
         sink = 0.0 if self.sink is None else math.exp(self.sink - self.highest)
         return self.exponentials.sum().item() + sink
 
@@ -78,7 +77,7 @@ class Anatomy:
 def take_apart(weight: Weight) -> Anatomy:
     """Follow a query to its block's output by the weight of one key, in the numbers of a run.
 
-    Raises IndexError for a head, query or key that is not there.
+    Raises IndexError for a head, query or key that does not exist.
     """
     reader, trace, record = weight.run.reader, weight.run.trace, weight.record
     site, head, query, key = weight.site, weight.head, weight.query, weight.key
@@ -88,7 +87,7 @@ def take_apart(weight: Weight) -> Anatomy:
     parts = reader.heads_to_stream(site)  # (H, Dv, d_model)
     own = "own layers" not in reader.missing
     scale = weight.edit.scale if record.scale is None else record.scale
-    # T5's cross-attention has no table of distances, and adds zeros.
+    # T5's cross-attention has no table of distances and adds zeros.
     has_bias = record.bias is not None and bool(record.bias.any())
     return Anatomy(
         query_input=None if inputs is None else inputs[0, query],
@@ -124,9 +123,9 @@ def block_of(site: Site) -> Block:
 
 
 def read_at(trace: Trace, site: Site) -> tuple[Tensor | None, Tensor | None]:
-    """Return what a site's block read (1, Q, d_model), and what it looked at (1, K, d_model).
+    """Return what a site's block read (1, Q, d_model), and what it attended to (1, K, d_model).
 
-    What was not recorded is None.
+    A part that was not recorded is None.
     """
     residual = trace.residual.get(block_of(site))
     inputs = None if residual is None else residual.inputs

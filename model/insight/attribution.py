@@ -1,4 +1,4 @@
-"""What each part of a decoder adds to the logit of a written word, beside that of another word."""
+"""The parts of a decoder and what each adds to a written word's logit minus another word's."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from model.trace import AttentionRecord, RunEdits, Site, Trace
 
 @dataclass(frozen=True)
 class Attribution:
-    """What each part adds to the logit of one token less that of another, in nats.
+    """What each part adds to the logit of one token minus that of another, in nats.
 
     The parts sum to `difference`, as the model computed it; the keys of a head sum to the head.
     """
 
     embedding: float
     heads: Mapping[Site, Tensor]  # (H,)
-    keys: Mapping[Site, Tensor]  # (H, K): what a head took from each token it looked at
+    keys: Mapping[Site, Tensor]  # (H, K): through each token that the head looked at
     weights: Mapping[Site, Tensor]  # (H, K): with which it looked there
     feed_forwards: Tensor  # (layers,)
     biases: float  # of the output projections, the last norm and the output layer
@@ -30,19 +30,18 @@ class Attribution:
 
     @property
     def total(self) -> float:
-        """The sum of all parts."""
         heads = sum(part.sum().item() for part in self.heads.values())
         return self.embedding + heads + self.feed_forwards.sum().item() + self.biases
 
 
 @dataclass
 class RowTrace(Trace):
-    """What one row of the decoder computes: of long texts all rows would be too much."""
+    """The computation of one decoder row; all rows of long texts would take too much memory."""
 
     row: int = 0
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the values and the row's weights and heads of a site that the decoder has."""
+        """Keep a decoder site's values, and the row's weights and heads."""
         if site.kind == "encoder":
             return
         rows = slice(self.row, self.row + 1)
@@ -57,11 +56,11 @@ class RowTrace(Trace):
 def attribute(
     reader: Reader, trace: Trace, row: int, token: int, other: int, edits: RunEdits | None = None
 ) -> Attribution:
-    """Return what each part adds to the logit of `token` less that of `other` after a row.
+    """Return what each part adds to the logit of `token` minus that of `other` after a row.
 
-    It is the direct path alone: what a part makes later ones do counts as theirs. The last norm's
-    scale is held as it is in this run, over a trace's tokens under `edits`. Raises ValueError if
-    the model's logits are no such sum, or for a row that the decoder does not read.
+    This is only the direct path: the influence of a part on later ones counts as theirs. The last
+    norm's scale is held as it is in this run, over a trace's tokens under `edits`. Raises
+    ValueError if the model's logits are no such sum, or if the decoder does not read that row.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
     if "add up logits" in reader.missing:
@@ -93,7 +92,7 @@ def attribute(
 def added_by_keys(
     reader: Reader, site: Site, record: AttentionRecord, direction: Tensor, edits: RunEdits
 ) -> Tensor:
-    """Return what each head adds along a direction (d_model) by each key: (H, K)."""
+    """Return what each head adds along a direction (d_model) through each key: (H, K)."""
     reading = reader.heads_to_stream(site).double() @ direction  # (H, D)
     values = (record.value[0].double() @ reading[..., None])[..., 0]  # (H, K)
     gate = edits.get(site, UNCHANGED).gate

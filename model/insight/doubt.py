@@ -1,4 +1,4 @@
-"""Signs that a sentence is beyond what the shipped model knows, by plain rules on plain data.
+"""Signs that a sentence is beyond the shipped model, by plain rules on plain data.
 
 model/measure_doubt.py measures how well they tell good translations from bad ones, and sets
 the thresholds for another model.
@@ -16,7 +16,7 @@ from model.tokens import Token
 Sign = Literal["no words", "script", "capitals", "language", "pieces", "unsure"]
 
 # Each of the two warns of 2 in 100 good translations of held-out everyday sentences at most:
-# python -m model.measure_doubt says which numbers do for the model that is shipped.
+# python -m model.measure_doubt finds such numbers for the shipped model.
 LEAST_SURE = -0.53  # mean log-probability of the tokens written, in nats
 MOST_PIECES = 4  # that a word may fall into
 
@@ -26,12 +26,11 @@ FEWEST_LETTERS = 4  # that capitals are counted in
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
     return frozenset(text.split())
 
 
-# Words that much of a text is made of whatever it is about; those of other languages are no
-# English words. An apostrophe ends an elided French word.
+# Words that are frequent in texts on any subject. The lists of other languages hold no words that
+# are also English. An apostrophe ends an elided French word.
 LANGUAGES: Mapping[str, frozenset[str]] = {
     "French": words(
         """
@@ -79,10 +78,10 @@ ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 
 @dataclass(frozen=True)
 class Doubt:
-    """A sign that a sentence is beyond the model, and what it was seen by.
+    """A sign that a sentence is beyond the model, with its evidence.
 
-    That is the language it looks like, or the word with the most pieces; `number` is how many those
-    are, or the mean log-probability in nats.
+    That is the language it resembles, or the word with the most pieces; `number` is how many pieces
+    it has, or the mean log-probability in nats.
     """
 
     sign: Sign
@@ -93,9 +92,9 @@ class Doubt:
 def doubts(
     text: str, tokens: Sequence[Token], log_probabilities: Sequence[float]
 ) -> Iterator[Doubt]:
-    """Yield the signs that a text is beyond the model, the plainest first.
+    """Yield the signs that a text is beyond the model, the clearest first.
 
-    `tokens` are those of the text; `log_probabilities`, in nats, those of what was written for it.
+    `tokens` are those of the text; `log_probabilities`, in nats, are those of the model's output.
     """
     text = text.replace("’", "'")
     yield from doubts_of_text(text)
@@ -107,7 +106,7 @@ def doubts(
 
 
 def doubts_of_text(text: str) -> Iterator[Doubt]:
-    """Yield the signs that a text is not English as people write it."""
+    """Yield the signs that a text is not ordinary English."""
     letters = [character for character in text if character.isalpha()]
     if not letters:
         yield Doubt("no words")
@@ -123,7 +122,7 @@ def doubts_of_text(text: str) -> Iterator[Doubt]:
 
 
 def foreign_language(text: str) -> str:
-    """Return the language that more of a text's common words are of than of English, or nothing."""
+    """Return the language with more common words in a text than English has, or an empty text."""
     found = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
     english = sum(word in ENGLISH for word in found)
     counts = {name: sum(word in common for word in found) for name, common in LANGUAGES.items()}
@@ -139,7 +138,7 @@ def parts_of(word: str) -> list[str]:
 
 
 def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
-    """Return the word or number of a text that falls into the most tokens, and how many."""
+    """Return the word or number of a text with the most tokens, and their number."""
     starts = [token.start for token in tokens if not token.is_special]
     found = [
         (word[0], sum(word.start() <= start < word.end() for start in starts))
@@ -149,5 +148,4 @@ def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
 
 
 def mean_of(numbers: Sequence[float]) -> float:
-    """Return the mean of some numbers."""
     return sum(numbers) / len(numbers)

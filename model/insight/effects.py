@@ -1,4 +1,4 @@
-"""What a change does to an objective, measured in runs over the same tokens."""
+"""The effect of a change on an objective, measured in runs over the same tokens."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from torch import Tensor
 from model.reader import Objective, Reader
 from model.trace import Run, Trace
 
-NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs side by side to some 256 MB a tensor
+NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs in one batch to some 256 MB a tensor
 
 
 def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run) -> Tensor:
     """Return the objective (B,), in nats, in another run over a trace's tokens.
 
-    The batch is as wide as the run's edits make it.
+    The batch size B is that of the run's edits.
     """
     return log_probabilities(reader.rerun(trace, run), objective).sum(dim=-1)
 
 
 def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
-    """Return the log-probability (B, N), in nats, of each id, by all logits (B, T, V)."""
+    """Return the log-probability (B, N), in nats, of an objective's ids, from logits (B, T, V)."""
     if objective.rows != tuple(range(logits.size(1))):
         logits = logits[:, list(objective.rows)]
     ids = torch.tensor(objective.ids, device=logits.device)
@@ -29,7 +29,7 @@ def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
 
 
 def rows_at_once(trace: Trace, most: int) -> int:
-    """Return how many runs over a trace's tokens are made side by side: 1 to `most`."""
+    """Return how many runs over a trace's tokens fit into one batch: 1 to `most`."""
     logits = 0 if trace.logits is None else trace.logits.numel()
     weights = max(trace.site_weights(site).numel() for site in {*trace.attention, *trace.overview})
     return max(1, min(most, NUMBERS_AT_ONCE // max(logits, weights)))

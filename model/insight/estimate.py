@@ -1,4 +1,4 @@
-"""What a head or a cell is worth by one backward pass, beside what doing without it really does."""
+"""The effect of a head or a cell estimated by one backward pass, and its gap to the true effect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from model.library.hub import first_line
 from model.reader import Objective, Reader
 from model.trace import AttentionRecord, Run, RunEdits, Site, Trace
 
-MOST_WEIGHTS = 2**26  # of all heads together, as a backward pass keeps them all
+MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
 TOO_LONG = (
     "A gradient keeps all of a run in memory, and this text is too long for that in so large a "
     "model. Shorten the text, or measure the removals themselves on the Heads page."
@@ -30,25 +30,24 @@ NO_GRADIENT = (
 
 
 class Gap(NamedTuple):
-    """Where the true effect of a head's removal leaves its estimate, in nats.
+    """Where the true effect of a head's removal differs from its estimate, in nats.
 
-    The first three sum to the true effect less the estimated one.
+    The first three sum to the true effect minus the estimated one.
     """
 
-    output: float  # what the softmax of the output adds to the change of the logits
-    attention: float  # what is gone if the weights of all heads are held as they were
+    output: float  # the curvature of the output's softmax
+    attention: float  # the part that vanishes if the weights of all heads are held
     rest: float  # norms and feed-forward layers
     sharpness: float  # the largest weight of the head's rows, in the mean: 1 for one key each
 
 
 @dataclass
 class Looks(Trace):
-    """The weights of a run alone."""
+    """The weights of a run, without other stages."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K)
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the weights of a site."""
         self.looks[site] = record.weights[0]
 
 
@@ -58,11 +57,11 @@ def estimated_removals(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> dict[Site, Tensor]:
-    """Return the change of an objective without each head (H,), in nats, as its slope says it.
+    """Return the change of an objective without each head (H,), in nats, estimated by its slope.
 
     One backward pass serves all heads: the change of a head's gate, from what it is to 0, times the
-    objective's gradient for the gate. `head_removals` says what is true; the arguments and errors
-    are its own. Raises ValueError too for a model or a text that no gradient can be had of.
+    objective's gradient for the gate. `head_removals` measures the true change, with the same
+    arguments and errors. Also raises ValueError for a model or a text without gradients.
     Sources: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.3, without
     the absolute value; Nanda 2023, "Attribution Patching"; Syed et al. 2023, "Attribution Patching
     Outperforms Automated Circuit Discovery".
@@ -88,12 +87,12 @@ def estimated_closings(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> Tensor:
-    """Return the change of an objective with each cell of a site closed (H, Q, K), as slopes say.
+    """Return the change of an objective with each cell of a site closed (H, Q, K), by its slope.
 
-    A closed cell's weight is shared out among the other keys of its row, so it is the change of the
-    whole row, which is exact, times the objective's gradient for the weights, and summed up. (That
-    for the score, times the change to −∞, would be no estimate.) Closed cells are NaN.
-    `cell_removals` says what is true. Raises ValueError as `estimated_removals` does.
+    A closed cell's weight goes to the other keys of its row. The estimate is the exact change of
+    the whole row times the objective's gradient for the weights, summed. (The gradient for the
+    score, times a change to −∞, would be no estimate.) Closed cells are NaN. `cell_removals`
+    measures the true change. Raises ValueError as `estimated_removals` does.
     """
     objective, edits = asked(reader, trace, objective), edits or {}
     edit, kept = edits.get(site, UNCHANGED), Trace(full=[site])
@@ -112,10 +111,10 @@ def estimated_closings(
 
 
 def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
-    """Return what a slope (H, Q, K) makes of the rows of a record without each of their cells.
+    """Return the slope (H, Q, K) times the change of a row when each of its cells is closed.
 
-    Without a key of weight w the others are 1 / (1 - w) times as large. Of the largest that is too
-    near to 1 to be divided by, so there the softmax of the others is taken.
+    Without a key of weight w the others are 1 / (1 - w) times as large. If the largest weight is
+    too near to 1 for that division, the softmax of the other scores is computed instead.
     """
     weights, scores = record.weights[0].float(), record.masked_scores[0].float()
     slope = slope.float()
@@ -128,7 +127,7 @@ def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
     return (small / (1 - small) * (mean - slope)).scatter(-1, top, without_top)
 
 
-@torch.inference_mode(False)  # what is held has a part in gradients
+@torch.inference_mode(False)  # held tensors take part in gradients
 @torch.no_grad()
 def gaps(
     reader: Reader,
@@ -137,11 +136,12 @@ def gaps(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> list[Gap]:
-    """Return where the true removal of each of some heads leaves its estimate.
+    """Return where the true removal of each of some heads differs from its estimate.
 
-    Each is removed twice more: once to see what its logits would say if the log-probability went
-    straight on from where it is, and once with the weights of all heads held as they were, which
-    leaves norms and feed-forward layers alone. Raises ValueError as `estimated_removals` does.
+    Each head is removed twice: once to see how the logits would change the objective if the
+    log-probability were linear in them, and once with the weights of all heads held as they were,
+    so that only norms and feed-forward layers change. Raises ValueError as `estimated_removals`
+    does.
     """
     objective, edits, whole = asked(reader, trace, objective), dict(edits or {}), Looks()
     logits = rows_of(reader.rerun(trace, Run(edits, whole)), objective)
@@ -169,7 +169,7 @@ def removed(
     objective: Objective,
     logits: Tensor,
 ) -> tuple[float, float]:
-    """Return the change of an objective without a head, and what its slope makes of the logits'.
+    """Return the change of an objective without a head, and its linear estimate from the logits.
 
     `logits` (N, V) are those of the objective's rows with the head.
     """
@@ -184,12 +184,12 @@ def removed(
 
 
 def rows_of(logits: Tensor, objective: Objective) -> Tensor:
-    """Return the logits (N, V) of an objective's rows of (1, T, V), exact enough to be summed."""
+    """Return an objective's rows (N, V) of logits (1, T, V), in double precision."""
     return logits[0, list(objective.rows)].double()
 
 
 def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objective:
-    """Return what effects are estimated on; raises ValueError if there is nothing, or too much."""
+    """Return the objective of estimates; raises ValueError if none, or if runs are too large."""
     objective = objective or reader.objective(trace)
     if objective is None:
         raise ValueError(NOTHING_TO_MEASURE)
@@ -204,7 +204,7 @@ def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objectiv
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """Let gradients flow; raises ValueError with a sentence where a model does not let them."""
+    """Enable gradients; raises ValueError with a sentence if a model does not support them."""
     try:
         with torch.inference_mode(False), torch.enable_grad():
             yield

@@ -1,4 +1,4 @@
-"""Why one weight is what it is: five views of what one query of one head takes from its keys."""
+"""Explanations of one weight: five views of what a query of a head takes from its keys."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Explanation:
     """One query's keys seen in five ways, each (K,); NOTES says what each does not say.
 
     `gradient_times_attention` and `removals` are in nats of the objective; `weights` and `rollout`
-    are shares of 1; `value_norms` are lengths in the residual stream. What was not asked for, or
-    has no objective, is None, and so are lengths in a model whose output projection is not known.
+    are shares of 1; `value_norms` are lengths in the residual stream. A view is None if it was not
+    asked for, or needs an objective or an output projection that is not known.
     """
 
     weights: Tensor
@@ -49,8 +49,8 @@ class Explanation:
 def explain(weight: Weight, objective: Objective | None, *, close: bool = True) -> Explanation:
     """Return what a query takes from each key, in five ways.
 
-    The effects are on an objective; without one there are none. Unless asked to `close` every cell
-    in turn, which takes a run for each key, there are no removals.
+    Effects need an objective. Removals are only measured with `close`, since closing every cell in
+    turn takes a run for each key.
     """
     vectors = contributions(weight)
     return Explanation(
@@ -70,8 +70,8 @@ def contributions(weight: Weight) -> Tensor | None:
     """Return what each key adds to the query's residual stream through one head: (K, d_model).
 
     It is gate x weight x value, after the head's own slice of the output projection; None if that
-    is not known. Over all keys and heads, and with the projection's bias, these add up to what the
-    block computed.
+    is not known. Summed over all keys and heads, plus the projection's bias, they are the block's
+    output.
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3.
     """
     parts = weight.run.reader.heads_to_stream(weight.site)  # (H, D, d_model)
@@ -85,15 +85,14 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | N
     """Return the objective's gradient for each weight, times the weight: (K,), in nats.
 
     A head is gate x weights @ value, so the gradient of a weight is the gate times the product of
-    the head's gradient and the key's value; the same run made again with gradients gives it. A
-    weight moves on its own here: the others do not make up for it. None if the model does not let
-    others see its values.
+    the head's gradient and the key's value, from the same run with gradients. Each weight moves on
+    its own here: the others do not compensate. None if the model does not show its values.
     """
     reader, trace, changes = weight.run.reader, weight.run.trace, weight.run.changes
     if weight.record.value is None:
         return None
     with torch.inference_mode(False), torch.enable_grad():
-        # A gate that wants a gradient brings the head into the graph, whatever the parameters want.
+        # A gate with a gradient brings the head into the graph, even if parameters have none.
         gates = weight.gates.clone().requires_grad_()
         again = Trace(full=[weight.site])
         run = Run({**changes, weight.site: replace(weight.edit, gate=gates)}, again)
@@ -106,7 +105,7 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | N
 
 @torch.inference_mode()
 def rollout(trace: Trace, site: Site) -> Tensor:
-    """Return attention rollout up to a site, the layers' mixing multiplied: (Q, K), rows sum to 1.
+    """Return attention rollout up to a site, the product of layers' mixing: (Q, K), rows sum to 1.
 
     A layer mixes by half its weights, their mean over heads, and half the identity for the residual
     connection. At an encoder or decoder site these are multiplied from the first layer up to this
@@ -121,24 +120,24 @@ def rollout(trace: Trace, site: Site) -> Tensor:
 
 
 def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
-    """Return the first layers' mixing multiplied, or all layers': (T, T)."""
+    """Return the product of the first layers' mixing, or of all layers': (T, T)."""
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
     weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]  # each (T, T)
     identity = torch.eye(len(weights[0]), device=weights[0].device)
     mixed = identity
     for layer in weights:
         step = 0.5 * layer + 0.5 * identity
-        # The row of a query that sees nothing is the residual stream alone.
+        # The row of a query that sees nothing is only the residual stream.
         mixed = step / step.sum(dim=-1, keepdim=True) @ mixed
     return mixed
 
 
 @torch.inference_mode()
 def removals(weight: Weight, objective: Objective) -> Tensor:
-    """Return the objective's change with each cell of the query closed, alone: (K,), in nats.
+    """Return the objective's change with each cell of the query closed on its own: (K,), in nats.
 
-    Closing comes before the softmax, so the row's other keys take over the weight; below 0 means
-    that the cell helped. Cells that are closed already are exactly 0.
+    The cell is closed before the softmax, so the row's other keys take over its weight. A change
+    below 0 means that the cell helped. Cells that are already closed are exactly 0.
     """
     visible = weight.record.masked_scores[0, weight.head, weight.query].isfinite().nonzero()[:, 0]
     effects = torch.zeros_like(weight.row)

@@ -22,7 +22,7 @@ from model.trace import Kind
 
 @dataclass(frozen=True)
 class Pattern:
-    """One way a head can look; a score of `threshold` or more gives it a badge."""
+    """One way in which a head can look; a score of `threshold` or more gives it a badge."""
 
     name: str
     definition: str
@@ -58,9 +58,9 @@ def pattern_scores(
 ) -> dict[str, np.ndarray]:
     """Return the scores (...), from 0 to 1, of every pattern that weights (..., Q, K) can have.
 
-    `visible`, of the same shape, is True where a query may look; None stands for the masks as
-    trained, on a sentence without padding. Queries that may look at one key only, such as the
-    decoder's first, have no choice and are left out.
+    `visible`, of the same shape, is True where a query may look; None means the masks as trained,
+    on a sentence without padding. Queries that can only look at one key, such as the decoder's
+    first, have no choice and are left out.
     """
     given = torch.from_numpy(np.array(weights, dtype=np.float64))
     if visible is None:

@@ -1,4 +1,4 @@
-"""What each written token loses without the words it can look at, edge by edge."""
+"""What each written token loses without the words that it can attend to, edge by edge."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from model.reader import Objective, Reader
 from model.tokens import Token
 from model.trace import AttentionEdit, AttentionRecord, Kind, Others, Run, RunEdits, Site, Trace
 
-ROWS_AT_ONCE = 16  # so that what is known can be shown while the rest is measured
+ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"
 LEAST = 0.1  # nats that a token loses to all words together, for its losses to have shares
 
-Cell = tuple[int, int]  # the places of a written token and of a word
+TokenPair = tuple[int, int]  # the indices of a written token and of a word
 
 
 class Word(NamedTuple):
-    """A word that can be looked at, and the places of its pieces' keys."""
+    """A word that can be attended to, and the positions of its pieces' keys."""
 
     text: str
     keys: tuple[int, ...]
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 class Edges:
     """The edges from written tokens to words, through all heads of some layers of one kind.
 
-    `written` is what is measured: tokens, and the rows of logits whose queries look at the words.
+    `written` is the objective: tokens, and the rows of logits whose queries look at the words.
     """
 
     kind: Kind
@@ -47,20 +47,19 @@ class Edges:
 
     @property
     def sites(self) -> list[Site]:
-        """The sites through which the edges go."""
         return [Site(self.kind, layer) for layer in self.layers]
 
 
 @dataclass
 class WholeRun(Trace):
-    """What is kept of the run with every edge open: what the tokens of the others see."""
+    """The run with every edge open: it keeps the keys and values that other tokens see."""
 
     sites: Sequence[Site] = ()
     others: dict[Site, Others] = field(default_factory=dict)
     looks: Tensor | float = 0.0  # (Q, K): the mean weights of the sites
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the keys and values of a decoder's self-attention, and weights of the sites."""
+        """Keep the keys and values of decoder self-attention, and the mean weights of the sites."""
         if site.kind == "decoder":
             self.others[site] = Others(record.key, record.value)
         if site in self.sites:
@@ -70,11 +69,11 @@ class WholeRun(Trace):
 def edges_of(
     trace: Trace, reader: Reader, layers: range | None = None, writing: Writing | None = None
 ) -> Edges:
-    """Return the edges from what a decoder wrote to the words it could look at.
+    """Return the edges from the tokens that a decoder wrote to the words that it could attend to.
 
-    They go through cross-attention to the words of the source, or without an encoder to those of
-    the prompt; through all `layers` if none are given. What was written are the tokens of a
-    `writing`, which the trace read, or of a target that it was given.
+    They go through cross-attention to the words of the source, or in a model without an encoder to
+    those of the prompt; through all `layers` if none are given. The written tokens are those of
+    `writing`, which the trace read, or of a target that the trace was given.
     """
     written = reader.objective(trace) if writing is None else what_was_written(trace, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
@@ -86,7 +85,7 @@ def edges_of(
 
 
 def what_was_written(trace: Trace, writing: Writing) -> Objective:
-    """Return the tokens that a model wrote, with its end, each after a row of a trace's logits.
+    """Return the tokens that a model wrote, with its end, each with its row of the trace's logits.
 
     Raises ValueError if it wrote nothing.
     """
@@ -100,9 +99,9 @@ def what_was_written(trace: Trace, writing: Writing) -> Objective:
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    """Return the words of tokens; a special token is a word of its own, and padding is none.
+    """Return the words of tokens; a special token is its own word, and padding is none.
 
-    Where every token is one character, as in a model of digits, they are what the words are.
+    If every token is one character, as in a model of digits, the tokens are the words.
     """
     places = enumerate(as_pieces(tokens))
     there = [(place, piece) for place, piece in places if not piece.is_padding]
@@ -116,15 +115,15 @@ def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
 def knock_out(
     reader: Reader, trace: Trace, edges: Edges, edits: RunEdits | None = None
 ) -> tuple[Tensor, Iterator[Tensor]]:
-    """Return the mean weights of edges (N, W), and the changes without them, some words at a time.
+    """Return the mean weights of edges (N, W), and the changes without them, in blocks of words.
 
-    Each of the changes (N, words) is that of the log-probability of every written token, in nats,
-    with its edges to a word closed, on top of `edits`. An edge is closed before the softmax, so
-    the row's other keys take over its weight. One run over the trace's tokens serves a word: there
-    each token has its own edge closed, and sees the other tokens as they were with theirs open.
+    Each block of changes (N, words) has the change of every written token's log-probability, in
+    nats, with its edges to a word closed, on top of `edits`. An edge is closed before the softmax,
+    so the row's other keys take over its weight. One run over the trace's tokens serves a word:
+    each token has its own edge closed, and sees the other tokens as they are with their edges open.
 
-    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive
-    Language Models", section 3, which closes the edges to the last token alone.
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language
+    Models", section 3, which only closes the edges to the last token.
     """
     edits = dict(edits or {})
     whole = WholeRun(sites=edges.sites)
@@ -142,7 +141,7 @@ def knock_out(
 def changes(
     reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
 ) -> Iterator[Tensor]:
-    """Yield the change (N, words) of what was written without edges, some words at a time."""
+    """Yield the changes (N, words) of the written tokens without edges, in blocks of words."""
     site = edges.sites[0]
     size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
     most = rows_at_once(trace, ROWS_AT_ONCE)
@@ -157,14 +156,14 @@ def changes(
 
 
 def with_closed(edit: AttentionEdit, closed: Tensor) -> AttentionEdit:
-    """Return an edit that closes some more cells (B, 1, Q, K)."""
+    """Return an edit that also closes the cells (B, 1, Q, K)."""
     if edit.block is not None:
         closed = closed | fit_cells(edit.block.cpu(), 0, *closed.shape[-2:])
     return replace(edit, block=closed)
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Return Spearman's rank correlation of two arrays; NaN if one has a single value only."""
+    """Return Spearman's rank correlation of two arrays; NaN if all values of one are equal."""
     ranked = [ranks(values) for values in (first, second)]
     if any(values.min() == values.max() for values in ranked):
         return float("nan")
@@ -172,21 +171,21 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Return the rank of each number (N,), from 1; equal ones share the mean of theirs."""
+    """Return the rank of each number (N,), from 1; equal numbers share their mean rank."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (counts.cumsum() - (counts - 1) / 2)[which.ravel()]
 
 
 def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
-    """Return how many tokens lose most without the very word that they look at most."""
+    """Return how many tokens lose most without the same word that they attend to most."""
     return int((weights.argmax(axis=1) == changes.argmin(axis=1)).sum())
 
 
-def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[Cell]]:
-    """Return the edges that are looked at more than missed, and those missed more than looked at.
+def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[TokenPair]]:
+    """Return the edges whose weight exceeds their effect, and those whose effect exceeds it.
 
-    Of either at `most` so many, the furthest apart first, by an edge's weight (N, W) and its share
-    of the losses of its token.
+    Each list has at most `most` edges, the largest difference first: an edge's weight (N, W) is
+    compared with its share of its token's losses.
     """
     shares = shares_of_losses(changes)
     return [furthest(weights - shares, most), furthest(shares - weights, most)]
@@ -195,15 +194,15 @@ def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[l
 def shares_of_losses(changes: np.ndarray) -> np.ndarray:
     """Return each edge's share of what its token loses to all words together, from 0 to 1.
 
-    Of changes (N, W), in nats, those below 0 are losses; a token that loses next to nothing has
-    shares that sum to less than 1.
+    Changes (N, W), in nats, are losses if they are below 0. The shares of a token that loses almost
+    nothing sum to less than 1.
     """
     losses = -np.minimum(changes, 0)
     return losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
 
 
-def furthest(apart: np.ndarray, most: int) -> list[Cell]:
-    """Return the places of the largest numbers that are above 0, at `most` so many of them."""
+def furthest(apart: np.ndarray, most: int) -> list[TokenPair]:
+    """Return the indices of the `most` largest numbers above 0."""
     places = np.argsort(-apart, axis=None, kind="stable")[:most]
     cells = [tuple(map(int, np.unravel_index(place, apart.shape))) for place in places]
     return [cell for cell in cells if apart[cell] > 0]

@@ -1,4 +1,4 @@
-"""The residual stream from block to block: how long it is, and what it would already predict."""
+"""The residual stream from block to block: its length, and what it would already predict."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "
 
 @dataclass(frozen=True)
 class LensTable:
-    """What the output layer makes of the decoder's stream after the embedding and each layer.
+    """The output layer's predictions from the decoder's stream after the embedding and each layer.
 
-    L counts the embedding and the layers; column t reads the target's token t and predicts the one
-    after it.
+    L counts the embedding and the layers; column t reads the target's token t and predicts the next
+    one.
     """
 
     labels: tuple[str, ...]  # (L,)
@@ -31,8 +31,8 @@ class LensTable:
 def lens(model: Transformer, trace: Trace, top: int = 3) -> LensTable:
     """Return the logit lens: the decoder's final norm and output layer after every layer.
 
-    The last row is what the trace recorded. Earlier layers were not trained to be read so: a row
-    shows what the stream holds in the output's directions, not all that it holds.
+    The last row is what the trace recorded. Earlier layers were not trained to be read in this way:
+    a row only shows what the stream holds in the output's directions.
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
     layers = range(model.config.decoder_layers)

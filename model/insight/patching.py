@@ -1,4 +1,4 @@
-"""What one text's run has of the difference to another's, head by head, when put into the other."""
+"""How much of the difference between two texts each head carries, by patching one run's parts."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from model.trace import AttentionRecord, Part, Patch, Run, RunEdits, Site, Trace
 
 LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
 
-Place = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
+PatchAddress = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
 
 
 class Answers(NamedTuple):
-    """Two tokens whose logits are compared after a row: the clean text's answer and the other's."""
+    """Two tokens whose logits in a row are compared: the clean text's answer and the other's."""
 
     row: int
     clean: int
     changed: int
 
     def difference(self, logits: Tensor) -> Tensor:
-        """Return by how much the clean text's answer is ahead (B,), in nats."""
+        """Return the lead of the clean text's answer (B,), in nats."""
         return logits[:, self.row, self.clean] - logits[:, self.row, self.changed]
 
 
 @dataclass
 class PartsOfHeads(Trace):
-    """A run of which some parts of every head are kept, and the weights in bytes."""
+    """A run that keeps some parts of every head, and the weights as bytes."""
 
     full: Sequence[Site] = ()
     parts: Sequence[Part] = ()
@@ -50,10 +50,10 @@ class PartsOfHeads(Trace):
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """A run that parts of heads are put into, and the one that they are of.
+    """The run that receives parts of heads, and the run that gives them.
 
-    Both are over as many tokens, of which those after the answers' row are left out; `before` and
-    `aim` are their differences of the answers, in nats.
+    Both have the same number of tokens, up to the answers' row; `before` and `aim` are their
+    differences of the answers, in nats.
     """
 
     reader: Reader
@@ -66,13 +66,13 @@ class TwoRuns:
 
     @property
     def gap(self) -> float:
-        """How far apart the two runs are, in nats."""
+        """The difference between the two runs, in nats."""
         return self.aim - self.before
 
-    def patched(self, parts: Sequence[Part], places: Sequence[Place]) -> Tensor:
-        """Return the share of the gap (B,) that parts bring, each put in at one place alone.
+    def patched(self, parts: Sequence[Part], places: Sequence[PatchAddress]) -> Tensor:
+        """Return the share of the gap (B,) that parts bring, each at one address on its own.
 
-        Raises ValueError if there is next to no gap.
+        Raises ValueError if the gap is too small.
         """
         return self.shares(patches_at(self, parts, places))
 
@@ -82,7 +82,7 @@ class TwoRuns:
         return self.shares(patches_of(self.giving, parts, heads)).item()
 
     def patched_into_itself(self, parts: Sequence[Part]) -> float:
-        """Return the change, in nats, when a run's parts of all heads are put into itself."""
+        """Return the change, in nats, when a run's parts of all heads are put into the same run."""
         heads = {site: torch.ones(1, self.heads(site), 1, dtype=torch.bool) for site in self.sites}
         return self.difference(patches_of(self.into, parts, heads)).item() - self.before
 
@@ -102,15 +102,13 @@ class TwoRuns:
 
     @property
     def sites(self) -> list[Site]:
-        """Every attention block."""
         return self.reader.shape.sites
 
     def heads(self, site: Site) -> int:
-        """Return how many heads a site has."""
         return self.reader.shape.heads(site.kind)
 
     def tokens(self, part: Part, site: Site) -> Sequence[Token]:
-        """Return the tokens at which a part of a head can be put in alone."""
+        """Return the tokens at which a part of a head can be patched on its own."""
         return self.into.key_tokens(site) if part == "value" else self.into.query_tokens(site)
 
 
@@ -131,8 +129,8 @@ def two_runs(
 ) -> TwoRuns:
     """Run over the tokens of two traces, up to the answers' row, and keep parts of their heads.
 
-    The edits are in force in both, and the decoder beside an encoder reads the same. Raises
-    ValueError if the two have not equally many tokens, or have all the same.
+    The edits are in force in both, and a decoder with an encoder reads the same in both. Raises
+    ValueError if the two differ in their number of tokens, or in none of them.
     """
     check_tokens(into, giving)
     edits, runs, differences = edits or {}, [], []
@@ -145,7 +143,7 @@ def two_runs(
 
 
 def check_tokens(clean: Trace, changed: Trace) -> None:
-    """Raise ValueError unless two texts have as many tokens, which are not all the same."""
+    """Raise ValueError unless two texts have equally many tokens and differ in some."""
     sides = [
         (trace.source_tokens or trace.target_tokens, trace.target_tokens)
         for trace in (clean, changed)
@@ -161,12 +159,11 @@ def check_tokens(clean: Trace, changed: Trace) -> None:
 
 
 def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, the share of the gap that a part of each head (H,) brings alone.
+    """Yield, site by site, the share of the gap that a part of each head (H,) brings on its own.
 
-    A share is (patched - before) / (aim - before): 1 if all of the difference between the texts
-    comes with this head, 0 if none of it. What is put in is the head's output, or the `weights` it
-    looks with, or the `value` that it carries from what it looks at; all that follows is computed
-    anew. The heads of a layer are patched side by side in one batch.
+    A share is (patched - before) / (aim - before): 1 if the head brings the whole difference
+    between the texts, 0 if it brings none. The part is the head's output, its `weights`, or its
+    `value`; everything after it is computed anew. The heads of a layer are patched in one batch.
 
     Source: Wang et al. 2022, "Interpretability in the Wild", section 3, and Heimersheim and Nanda
     2024, "How to use and interpret activation patching".
@@ -178,22 +175,22 @@ def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
 
 
 def patch_tokens(runs: TwoRuns, part: Part, site: Site, head: int) -> Tensor:
-    """Return the share of the gap that a part of a head brings at each of its tokens alone (T,)."""
+    """Return the share of the gap that a part of a head brings at each single token (T,)."""
     count = len(runs.tokens(part, site))
     return in_batches(runs, part, [(site, head, token) for token in range(count)])
 
 
-def in_batches(runs: TwoRuns, part: Part, places: Sequence[Place]) -> Tensor:
-    """Return the share of the gap that a part brings at each of several places (N,)."""
+def in_batches(runs: TwoRuns, part: Part, places: Sequence[PatchAddress]) -> Tensor:
+    """Return the share of the gap that a part brings at each of several addresses (N,)."""
     most = rows_at_once(runs.into, len(places))
     batches = [places[first : first + most] for first in range(0, len(places), most)]
     return torch.cat([runs.patched([part], batch) for batch in batches])
 
 
 def patches_at(
-    runs: TwoRuns, parts: Sequence[Part], places: Sequence[Place]
+    runs: TwoRuns, parts: Sequence[Part], places: Sequence[PatchAddress]
 ) -> dict[Site, tuple[Patch, ...]]:
-    """Return patches for every row of a batch, each of which has parts put in at one place."""
+    """Return patches for every row of a batch, each with parts at one address."""
     whole = all(token is None for *_, token in places)
     where = {}
     for row, (site, head, token) in enumerate(places):

@@ -1,4 +1,4 @@
-"""The encoder does not know the order of its tokens but by their positions."""
+"""The encoder only knows the order of its tokens by their positions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from model.translator import Translator
 
 @dataclass(frozen=True)
 class Shuffle:
-    """The tokens of a sentence in another order, and what that does to the encoder's outputs."""
+    """The tokens of a sentence in another order, and its effect on the encoder's outputs."""
 
     tokens: list[Token]  # in the new order
-    order: tuple[int, ...]  # where each of them stood
+    order: tuple[int, ...]  # the old position of each token
     without_positions: Tensor  # (S,): the largest difference of each token's output
     with_positions: Tensor  # (S,)
     largest_output: float
@@ -28,7 +28,7 @@ class Shuffle:
 def shuffled(length: int, seed: int) -> tuple[int, ...]:
     """Return the numbers 0 to length - 1 in another order, the same for the same seed.
 
-    A single number has no other order, and keeps its own.
+    A single number has no other order.
     """
     order = torch.arange(length)
     generator = torch.Generator().manual_seed(seed)
@@ -41,12 +41,12 @@ def shuffled(length: int, seed: int) -> tuple[int, ...]:
 def permutation_differences(
     model: Transformer, source_ids: Tensor, order: Sequence[int], edit: PositionEdit
 ) -> Tensor:
-    """Return what shuffling the tokens does to the encoder's outputs, beyond shuffling them too.
+    """Return how shuffling the tokens changes the encoder's outputs, apart from their order.
 
     `source_ids` (1, S) are read in their order and in the given one, with the same positions. The
-    outputs of each token are compared where it stands after the shuffling: the largest difference
-    of their numbers (S,). All are 0, but for rounding, if the encoder is permutation
-    equivariant, which it is without positions.
+    two outputs of each token are compared by the largest difference of their numbers (S,), in the
+    new order. All are 0, except for rounding, if the encoder is permutation equivariant, as it is
+    without positions.
     """
     run = Run({"encoder": edit})
     plain = model.encode(source_ids, run)[0]  # (S, d_model)

@@ -1,7 +1,7 @@
 """Roles of heads, found by tests on random tokens that are read twice.
 
-Random tokens have no grammar and no sense, so that what a head does with them is due to where they
-stand and to which of them are the same, and not to what a sentence says.
+Random tokens have no grammar and no meaning, so what a head does with them only depends on their
+positions and on which tokens are equal.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from model.trace import Kind, RunEdits, Site, Trace
 
 SEQUENCES = 4  # whose scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice
-SPECIAL = 8  # places that are kept for special tokens around them
+SPECIAL = 8  # positions that are kept for special tokens around them
+OVER_ROWS = (
+    "the mean is over the rows where that is possible, while TransformerLens divides by all rows"
+)
 SELF: tuple[Kind, ...] = ("encoder", "decoder")
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a head may be for, how it is tested, and in which kinds of attention.
+    """A role of heads, its test, and the kinds of attention that have it.
 
-    `elsewhere` says why the other kinds have no such heads; `chance` what a head scores that does
-    nothing of the kind.
+    `elsewhere` says why the other kinds have no such heads; `chance` is the score of a head without
+    the role.
     """
 
     title: str
@@ -43,7 +46,7 @@ class Role:
 ROLES = {
     "previous": Role(
         "Previous token",
-        "the mean weight on the token just before the query",
+        f"the mean weight on the token just before the query; {OVER_ROWS}",
         "Voita et al. 2019 (positional heads); Elhage et al. 2021 (previous token heads)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
@@ -52,7 +55,7 @@ ROLES = {
     "duplicate": Role(
         "Duplicate token",
         "the mean weight on the other place of the same token, which a decoder has in the second "
-        "reading alone",
+        f"reading only; {OVER_ROWS}",
         "Wang et al. 2023 (duplicate token heads)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
@@ -62,7 +65,7 @@ ROLES = {
     "induction": Role(
         "Induction",
         "the mean weight, in the second reading, on the token that followed the same token in the "
-        "first: what comes next if all repeats itself",
+        f"first, what comes next if all repeats itself; {OVER_ROWS}",
         "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         ("decoder",),
@@ -90,7 +93,7 @@ NO_VALUES = "What the heads of this model hand on is not known, so copying canno
 
 @dataclass(frozen=True)
 class RoleScores:
-    """The scores of all heads, from 0 to 1, (layers, H) by role and by kind, and what was read.
+    """The scores of all heads, from 0 to 1, (layers, H) by role and by kind, and the tokens read.
 
     A role is missing if the model cannot be tested for it, and a kind if it has no such heads.
     """
@@ -113,7 +116,7 @@ def why_not(reader: Reader, role: str) -> str:
 
 @torch.inference_mode()
 def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) -> RoleScores:
-    """Return how every head does in the test of each role, on random tokens of a seed.
+    """Return the score of every head in the test of each role, on random tokens of a seed.
 
     Raises ValueError if the model reads too few tokens for a test.
     """
@@ -141,7 +144,7 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
 
 
 def random_ids(reader: Reader, chance: random.Random) -> list[int]:
-    """Return different random tokens of a model's vocabulary, as many as it reads twice."""
+    """Return different random tokens of a model's vocabulary, as many as it can read twice."""
     vocabulary = reader.vocabulary
     count = min(LONGEST, (reader.shape.max_positions - SPECIAL) // 2, len(vocabulary))
     if count < 2:
@@ -150,7 +153,7 @@ def random_ids(reader: Reader, chance: random.Random) -> list[int]:
 
 
 def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
-    """Return the place in a text where ids begin."""
+    """Return the position in a text at which ids begin."""
     there = [token.id for token in tokens]
     return next(at for at in range(len(there)) if there[at : at + len(ids)] == list(ids))
 
@@ -173,13 +176,13 @@ def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int
 
 
 def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence[int]) -> Tensor:
-    """Return the share of ids whose own logit rises above the mean by what a head hands on.
+    """Return the share of ids whose own logit rises above the mean by the head's output.
 
     Shapes: values (H, N, D) of N ids, to_stream (H, D, d_model), unembedding (V, d_model) -> (H,).
-    Source: the output-value circuit of Elhage et al. (2021), "copying"; the norms left out.
+    Source: the output-value circuit of Elhage et al. (2021), "copying", without the norms.
     """
     own = unembedding[list(ids)].float()  # (N, d_model)
-    # A logit less the mean of all is the product with the row of its token less the mean row.
+    # A logit minus the mean of all is the product with the row of its token minus the mean row.
     own = own - unembedding.float().mean(dim=0)
     handed_on = values.float() @ to_stream.float()  # (H, N, d_model)
     return ((handed_on * own).sum(dim=-1) > 0).float().mean(dim=-1)

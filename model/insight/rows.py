@@ -1,7 +1,7 @@
-"""What rows of attention weights say, one number a row: the definitions behind badges and atlas.
+"""Scores of rows of attention weights, one number a row: the definitions behind badges and atlas.
 
-A score takes rows and returns a number for each of them, with those that it is defined for. Leading
-dimensions are of any number: layers, sentences, heads.
+A score takes rows, and returns a number for each row and whether it is defined there. There may be
+any leading dimensions: layers, sentences, heads.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from model.trace import Kind
 
 @dataclass(frozen=True)
 class Rows:
-    """Weights with what they look from and at; all parts broadcast against the weights.
+    """Weights with their queries and keys; all parts broadcast against the weights.
 
-    `keys` says which keys are of what sort: "first", "end", and others where tokens are known.
+    `keys` says which keys belong to a group: "first", "end", and others if tokens are known.
     """
 
     kind: Kind
@@ -33,7 +33,7 @@ class Rows:
 
     @cached_property
     def choice(self) -> Tensor:
-        """Which queries may look at more than one key (..., Q); others say nothing of a head."""
+        """Which queries may look at more than one key (..., Q); others say nothing about a head."""
         return (self.visible.sum(dim=-1) > 1) & self.queries
 
     @cached_property
@@ -48,14 +48,14 @@ class Rows:
 
     @cached_property
     def offsets(self) -> Tensor:
-        """How far each key stands after each query (Q, K)."""
+        """The distance of each key after each query (Q, K)."""
         queries, keys = (
             torch.arange(size, device=self.weights.device) for size in self.weights.shape[-2:]
         )
         return keys - queries[:, None]
 
     def beside(self, offset: int) -> Tensor:
-        """Return which queries have a key so many places after them (..., Q)."""
+        """Return which queries have a key `offset` positions after them (..., Q)."""
         keys = self.weights.size(-1)
         places = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
         inside = (places >= 0) & (places < keys)
@@ -67,24 +67,23 @@ Score = Callable[[Rows], tuple[Tensor, Tensor]]
 
 
 def entropy(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the entropy, in nats."""
     return rows.entropy, rows.choice
 
 
 def evenness(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the entropy as a part of what the visible keys allow."""
+    """Return the entropy as a share of its maximum over the visible keys."""
     return rows.entropy / rows.visible.sum(dim=-1).clamp(min=2).log(), rows.choice
 
 
 def confidence(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the largest weight, with the end token left out, be it looked from or at."""
+    """Return the largest weight, with the end token left out as query and as key."""
     end = rows.keys["end"]
     chosen = rows.choice if rows.kind == "cross" else rows.choice & ~end
     return rows.weights.masked_fill(end[..., None, :], 0.0).amax(dim=-1), chosen
 
 
 def weight_beside(offset: int) -> Score:
-    """Return the weight on the key `offset` places after the query, where it has one."""
+    """Return the weight on the key `offset` positions after the query, if it exists."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         first, count = max(0, -offset), rows.weights.size(-2)
@@ -96,13 +95,13 @@ def weight_beside(offset: int) -> Score:
 
 
 def weight_on(sort: str, *, of_others: bool = False) -> Score:
-    """Return the weight on keys of a sort, maybe of other tokens than these alone."""
+    """Return the weight on keys of a group, optionally only on other tokens than the query."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         sorted_keys = rows.keys[sort]
         leaves_out = of_others and rows.kind != "cross"
         chosen = rows.choice & ~sorted_keys if leaves_out else rows.choice
-        # Without any such key there is no place to look at, and nothing to say.
+        # Without any such key the score is not defined.
         there = sorted_keys.any(dim=-1, keepdim=True)
         weights = sorted_keys.to(rows.weights)[..., None]  # (..., K, 1)
         return (rows.weights @ weights)[..., 0], chosen & there
@@ -111,17 +110,17 @@ def weight_on(sort: str, *, of_others: bool = False) -> Score:
 
 
 def distance(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return how far away the keys looked at stand, in tokens."""
+    """Return the mean distance of the keys that are looked at, in tokens."""
     return (rows.weights * rows.offsets.abs()).sum(dim=-1), rows.choice
 
 
 def squared_distance(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the square of how far away they stand, in tokens squared."""
+    """Return the mean squared distance of the keys that are looked at, in tokens squared."""
     return (rows.weights * rows.offsets.square()).sum(dim=-1), rows.choice
 
 
 def top_beside(offset: int) -> Score:
-    """Return 1 where the largest weight is `offset` places after the query, else 0."""
+    """Return 1 if the largest weight is `offset` positions after the query, else 0."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         places = torch.arange(rows.weights.size(-2), device=rows.weights.device) + offset
@@ -131,12 +130,12 @@ def top_beside(offset: int) -> Score:
 
 
 def alignment(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return Lin's concordance of a query's own place with the mean place it looks at: (..., 1).
+    """Return Lin's concordance of a query's position with the mean position it looks at: (..., 1).
 
-    Places run from 0 at the first token to 1 at the last. Unlike a correlation, the concordance is
-    low for a head that looks at much the same place from everywhere. Rows that see nothing count,
-    as they look nowhere. Source: Lin 1989, "A Concordance Correlation Coefficient to Evaluate
-    Reproducibility".
+    Positions run from 0 at the first token to 1 at the last. Unlike a correlation, the concordance
+    is low for a head that looks at much the same position from everywhere. Rows that see nothing
+    count, since they look nowhere. Source: Lin 1989, "A Concordance Correlation Coefficient to
+    Evaluate Reproducibility".
     """
     there = rows.queries.to(rows.weights)
     count = there.sum(dim=-1, keepdim=True)  # (..., 1)
@@ -153,7 +152,7 @@ def alignment(rows: Rows) -> tuple[Tensor, Tensor]:
 
 
 def places_of(there: Tensor) -> Tensor:
-    """Return where each token stands (..., T), from 0 at the first to 1 at the last that is there.
+    """Return the relative position of each token (..., T), from 0 at the first to 1 at the last.
 
     `there` (..., T) is 1 for the first tokens, and 0 for padding after them.
     """

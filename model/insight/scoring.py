@@ -1,4 +1,4 @@
-"""How likely a model finds a given target."""
+"""The likelihood of a given target under a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from model.translator import Translator
 
 
 def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
-    """Return log-probabilities (B, T), in nats, of what follows each decoder input.
+    """Return log-probabilities (B, T), in nats, of the token after each decoder input.
 
     Shapes: logits (B, T, V) and target_ids (T,).
 
@@ -30,7 +30,7 @@ def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
 def trace_log_probabilities(trace: Trace) -> Tensor:
     """Return log-probabilities (tokens before padding,), in nats, of the target of a trace.
 
-    Each is of the token after the one the decoder read there, the end token last.
+    Each belongs to the token after the one that the decoder read, the end token last.
     """
     read = [token.id for token in trace.target_tokens if token.id != PAD_ID]
     ids = torch.tensor(read, device=trace.logits.device)
@@ -45,7 +45,7 @@ def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
 
 
 def scores_by_shift(translator: Translator, sentence: str, shifts: Sequence[int]) -> list[float]:
-    """Return how likely a model finds its translation with both sides shifted by each of `shifts`.
+    """Return the likelihood of a model's translation with both sides shifted by each of `shifts`.
 
     It is the mean log-probability of a token in nats; NaN if the model has no such positions.
     """

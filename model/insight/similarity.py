@@ -1,4 +1,4 @@
-"""How alike words are to the model: as token embeddings, and as the encoder's outputs."""
+"""Similarity of words in the model: of their token embeddings, and of the encoder's outputs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Similarity:
     """
 
     words: tuple[str, ...]  # (W,), as typed; a word may come twice
-    tokens: tuple[tuple[Token, ...], ...]  # (W,), what each word is to the model
+    tokens: tuple[tuple[Token, ...], ...]  # (W,), the tokens of each word
     embeddings: Tensor  # (W, W), of the token embeddings, without positions
-    outputs: Tensor  # (W, W), of what the encoder makes of the tokens
+    outputs: Tensor  # (W, W), of the encoder's outputs
 
 
 @torch.inference_mode()
@@ -54,8 +54,8 @@ def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
 def in_sentence(translator: Translator, sentence: str) -> Similarity:
     """Return the similarities of a sentence's words, which the encoder reads together.
 
-    Signs such as a full stop count as words. Raises ValueError if the sentence has nothing to
-    read, or one of its words has a piece that the model has no token for.
+    Punctuation counts as words. Raises ValueError if the sentence has nothing to read, or if one of
+    its words has a piece that the model has no token for.
     """
     read = translator.read(sentence)
     before, after = both_vectors(translator, read)
@@ -79,7 +79,7 @@ def known(word: str, tokens: Sequence[Token]) -> tuple[Token, ...]:
 
 
 def both_vectors(translator: Translator, tokens: list[Token]) -> tuple[Tensor, Tensor]:
-    """Return embeddings and encoder outputs of tokens read together: (T, d_model) each."""
+    """Return embeddings and encoder outputs of tokens that are read together: (T, d_model) each."""
     trace = Trace(tokens)
     translator.model.encode(translator.ids(tokens), Run(trace=trace))
     return trace.embedding["encoder"].tokens[0], trace.outputs["encoder"][0]

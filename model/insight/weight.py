@@ -1,4 +1,4 @@
-"""One weight of one head in one run: what is taken apart and explained."""
+"""One weight of one head in one run, which can be taken apart and explained."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model.trace import AttentionEdit, AttentionRecord, RunEdits, Site, Trace
 
 
 class TracedRun(Protocol):
-    """A run of a reader: what it recorded, with the changes that it was made with."""
+    """A run of a reader: its trace, and the edits that it was made with."""
 
     @property
     def reader(self) -> Reader:
@@ -22,19 +22,19 @@ class TracedRun(Protocol):
 
     @property
     def trace(self) -> Trace:
-        """What was recorded."""
+        """Everything that was recorded."""
 
     @property
     def changes(self) -> RunEdits:
-        """What a visitor changed."""
+        """The edits of the run."""
 
     def record(self, site: Site) -> AttentionRecord:
-        """Return everything recorded at a site, be it in the trace or in another run alike."""
+        """Return the record of a site, from the trace or from an equal run."""
 
 
 @dataclass(frozen=True)
 class Weight:
-    """The weight of a query of one head on a key, in a traced run; everything counts from 0."""
+    """The weight of a query of one head on a key, in a traced run; all indices count from 0."""
 
     run: TracedRun
     site: Site
@@ -44,17 +44,14 @@ class Weight:
 
     @property
     def key_tokens(self) -> list[str]:
-        """The texts of the tokens looked at."""
         return [token.text for token in self.run.trace.key_tokens(self.site)]
 
     @property
     def record(self) -> AttentionRecord:
-        """Everything recorded at the site."""
         return self.run.record(self.site)
 
     @property
     def edit(self) -> AttentionEdit:
-        """What a visitor changed at the site."""
         return self.run.changes.get(self.site, UNCHANGED)
 
     @property
@@ -71,5 +68,4 @@ class Weight:
 
     @property
     def gate(self) -> float:
-        """The gate of the head."""
         return self.gates[0, self.head].item()

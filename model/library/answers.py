@@ -1,4 +1,4 @@
-"""What a model with a head says about a text: its questions, and what an effect is measured on."""
+"""The predictions of a model with a head: its questions, and the objective of effects."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from model.trace import Site, Trace
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
-Head = Literal["next token", "masked words", "class", "span"]
+OutputHead = Literal["next token", "masked words", "class", "span"]
 
 
 class NamedIds(Protocol):
-    """What can say what an id of a vocabulary stands for."""
+    """Anything that gives the text of an id in a vocabulary."""
 
     def piece(self, index: int) -> Piece:
-        """Return a piece that stands alone, by its id."""
+        """Return the piece of an id, as if it were a text of its own."""
 
 
 class Answer(NamedTuple):
-    """The words of a text that answer a question, and how likely the model finds them."""
+    """The words of a text that answer a question, and their probability in the model."""
 
-    start: int  # places of its tokens, both included
+    start: int  # positions of its first and last token
     end: int
     text: str  # its words with spaces between them
     probability: float  # of this beginning times that of this end
 
 
 def class_labels(config: PreTrainedConfig) -> list[str]:
-    """Return the classes that a head chooses one of; none if each is a yes or no of its own."""
+    """Return the classes that a head chooses one of; none if each is a separate yes or no."""
     if config.problem_type == "multi_label_classification":
         return []
     return [config.id2label[index] for index in range(config.num_labels)]
 
 
 class Answers:
-    """How rows of logits are read that a head gives; with `head` None there are none.
+    """Reads the rows of logits of a head; with `head` None there are none.
 
-    `classes` are the names of classes by number. `ends` are what a decoder writes at last, the
-    usual one first.
+    `classes` are the names of the classes by number. `ends` are the ids that end a decoder's text,
+    the usual one first.
     """
 
     def __init__(
         self,
-        head: Head | None,
+        head: OutputHead | None,
         tokens: NamedIds,
         classes: Mapping[int, str],
         ends: Sequence[int] = (),
@@ -61,10 +61,10 @@ class Answers:
         self.ends = ends
 
     def rows(self, trace: Trace, outputs: Mapping[str, Tensor]) -> Tensor | None:
-        """Return the logits (B, N, V) of the rows that mean something for the tokens of a trace.
+        """Return the rows (B, N, V) of a head's logits that apply to the tokens of a trace.
 
-        They are those of every token a decoder read, of the masked tokens, of the classes once,
-        or of the places where an answer begins and where it ends.
+        There is one for every token that a decoder read, one for each masked token, one for the
+        classes, or one each for the first and last position of an answer.
         """
         if self.head is None:
             return None
@@ -76,7 +76,7 @@ class Answers:
         return logits if self.head == "next token" else logits[:, masked(trace)]
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return what the rows of a trace's logits choose; of a decoder's the last row alone."""
+        """Return the questions of the rows of a trace's logits; for a decoder only the last."""
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
@@ -88,7 +88,7 @@ class Answers:
         return [Question("The class", 0)] if self.head == "class" and len(self.classes) > 1 else []
 
     def label(self, trace: Trace, index: int) -> str:
-        """Return a token of the vocabulary, a class, or a place with its token: 5: Paris."""
+        """Return a token of the vocabulary, a class, or a position with its token: 5: Paris."""
         if self.head == "class":
             return self.classes.get(index, f"Class {index + 1}")
         if self.head == "span":
@@ -98,10 +98,10 @@ class Answers:
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return the tokens a decoder is to write, or what the model of the trace finds likeliest.
+        """Return the tokens that a decoder should write, or the model's likeliest prediction.
 
-        Of a decoder's query it is the token after it. Of words that were masked they count, and
-        not what is likeliest in their place. None without a head, if nothing is masked, and for a
+        For one query of a decoder this is only the token after it. For masked words it is the
+        hidden words, and not the likeliest. None without a head, if nothing is masked, and for a
         text of one token.
         """
         if not self.questions(trace) or trace.logits is None:
@@ -116,7 +116,7 @@ class Answers:
                 hidden = enumerate(trace.source_tokens[place].hides for place in masked(trace))
                 what = "the masked words"
                 found = {row: index for row, index in hidden if index is not None}
-                if not found:  # all masks were typed
+                if not found:  # every mask was typed
                     what, found = "the likeliest words", dict(enumerate(chosen))
             case "class":
                 what, found = "the likeliest class", {0: chosen[0]}
@@ -130,9 +130,9 @@ class Answers:
         return Objective(tuple(found), tuple(found.values()), what, texts)
 
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
-        """Return words for the tokens after the first, and their ids by row.
+        """Return a description of the tokens after the first, and their ids by row.
 
-        Beside an encoder the end is one of them.
+        The end token is one of them in an encoder-decoder.
         """
         ids = read_ids(trace)[1:]
         if not trace.source_tokens:
@@ -142,7 +142,7 @@ class Answers:
         return "the whole target", dict(enumerate(ids))
 
     def answer(self, trace: Trace) -> Answer:
-        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
+        """Return the likeliest answer in a trace; raises ValueError if there is none."""
         if self.head != "span":
             raise ValueError(
                 "This checkpoint was saved without the head that finds answers. Choose one that "
@@ -152,44 +152,44 @@ class Answers:
 
 
 class Answering:
-    """What a reader says by the head that its `answers` read, the same for whichever runs it."""
+    """The predictions of a reader by its `answers`; mixed into readers."""
 
     answers: Answers
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return what the head chooses by the rows of a trace's logits; none without a head."""
+        """Return the questions that the rows of a trace's logits answer; none without a head."""
         return self.answers.questions(trace)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return a token of the vocabulary, a class, or a place with its token: 5: Paris."""
+        """Return a token of the vocabulary, a class, or a position with its token: 5: Paris."""
         return self.answers.label(trace, index)
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return what an effect is measured on, from the trace of the unedited model."""
+        """Return the objective of effects, from the trace of the unedited model."""
         return self.answers.objective(trace, site, query)
 
     def answer(self, trace: Trace) -> Answer:
-        """Return the likeliest answer in a trace; raises ValueError if the head finds none."""
+        """Return the likeliest answer in a trace; raises ValueError if there is none."""
         return self.answers.answer(trace)
 
 
 def masked(trace: Trace) -> list[int]:
-    """Return the places of the masked tokens of a trace."""
+    """Return the positions of the masked tokens of a trace."""
     return [i for i, piece in enumerate(trace.source_tokens) if piece.role == "mask"]
 
 
 def read_ids(trace: Trace) -> list[int]:
-    """Return what a decoder read, padding left out."""
+    """Return the ids that a decoder read, without padding."""
     return [piece.id for piece in trace.target_tokens if not piece.is_padding]
 
 
 @torch.inference_mode()
 def likeliest_answer(trace: Trace) -> Answer:
-    """Return the likeliest words from a beginning to an end that is not before it.
+    """Return the likeliest span of words whose end is not before its beginning.
 
-    They are words of the second text if there are two, of the only one otherwise.
+    Its words are in the second text if there are two, otherwise in the only one.
     """
     pieces = trace.source_tokens
     begins, ends = trace.logits[0].log_softmax(dim=-1)  # (S,)

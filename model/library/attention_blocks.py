@@ -1,6 +1,7 @@
-"""Attention in blocks of queries that each see their own block of keys and the two beside it.
+"""Attention in blocks of queries that each see their own block of keys and its two neighbours.
 
-LongT5's encoder computes so, in (B, blocks, H, L, 3 L) for blocks of L tokens, the last one padded.
+LongT5's encoder computes it this way, in (B, blocks, H, L, 3 L) for blocks of L tokens, the last
+one padded.
 Source: "LongT5: Efficient Text-To-Text Transformer for Long Sequences", section 3.1.1.
 """
 
@@ -30,7 +31,7 @@ def join_blocks(blocks: Tensor, tokens: int, outside: float) -> Tensor:
 def split_blocks(cells: Tensor, length: int, outside: float) -> Tensor:
     """(B, H, tokens, tokens) -> (B, blocks, H, L, 3 L); keys beyond the text become `outside`.
 
-    Queries beyond the text, whose results are cut off, have 0 for the keys in it.
+    Queries beyond the text, whose results are cut off, have 0 for the keys in the text.
     """
     tokens = cells.size(-1)
     queries = -(-tokens // length) * length

@@ -1,8 +1,8 @@
-"""Attention of models of the transformers library: recorded, and changed, as in layers of our own.
+"""Attention in models of the transformers library, recorded and edited as in our own layers.
 
-Most of its models ask a registered function to attend, with the query, key and value they have
-projected. The registry is global to the process, so the function that stands there looks up in a
-context variable what the call it is part of records and changes: threads can share a model.
+Most of these models call a registered function with their projected query, key and value. The
+registry is global to the process, so our function looks up in a context variable what the current
+call records and edits: threads can share a model.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ from model.attention import (
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
-NAME = "headlight"  # one with "sdpa", "flex" or "flash" in it has other meanings to the library
+MORE_KEYS = (
+    "This model looks at more keys than there are tokens in this text, which cannot be shown. Try "
+    "a shorter text, or choose another model."
+)
+NAME = "headlight"  # names with "sdpa", "flex" or "flash" mean something else to the library
 
 
 @dataclass(frozen=True)
 class AttentionSites:
-    """Which modules of a model attend, and at which sites.
+    """The modules of a model that attend, and their sites.
 
-    A module that serves several layers, as ALBERT's, has several, in the order of its calls.
+    A module that serves several layers, as in ALBERT, has several sites, in the order of its calls.
     """
 
     modules: Mapping[nn.Module, Sequence[Site]]
@@ -44,7 +48,7 @@ class AttentionSites:
 
 @dataclass
 class Watch:
-    """What one call of a model, or one generation, records and changes."""
+    """The record and the edits of one watched call of a model, or of one generation."""
 
     run: Run
     site_of: Callable[[nn.Module], Site]  # of a module's next call
@@ -53,7 +57,7 @@ class Watch:
     queries: Counter[Site] = field(default_factory=Counter)  # seen so far
 
     def positions(self, site: Site, queries: int, keys: int) -> tuple[int, int]:
-        """Return where the first of these queries and keys stand, and count the queries.
+        """Return the positions of the first query and key, and count the queries.
 
         A cache holds the last keys, so they end where the queries end.
         """
@@ -62,6 +66,8 @@ class Watch:
         first_query = self.first_query + self.queries[site]
         self.queries[site] += queries
         first_key = first_query + queries - keys if site.kind == "decoder" else 0
+        if first_key < 0:
+            raise ValueError(MORE_KEYS)
         return first_query, first_key
 
     def record(self, site: Site, record: AttentionRecord) -> None:
@@ -80,11 +86,11 @@ def watching(
     *,
     first_query: int = 0,
 ) -> Iterator[None]:
-    """Let a call of a model in this context, and thread, record into `run.trace`, under its edits.
+    """Let a model call in this context and thread record into `run.trace`, under its edits.
 
-    With a cache, `first_query` counts the positions decoded before; a whole generation in one
-    context counts on by itself, and its trace ends with the last step. Where there is nothing to
-    do the model attends as fast as by its own functions.
+    With a cache, `first_query` counts the earlier positions; a whole generation in one context
+    counts them itself, and its trace ends with the last step. If there is nothing to record or
+    edit, the model attends as fast as by its own functions.
     """
     if run.trace is None and not run.edits:
         yield
@@ -96,7 +102,6 @@ def watching(
 
 @contextmanager
 def watched(watch: Watch) -> Iterator[None]:
-    """Put a watch in force."""
     token = WATCH.set(watch)
     try:
         yield
@@ -105,7 +110,7 @@ def watched(watch: Watch) -> Iterator[None]:
 
 
 def register() -> None:
-    """Make the name known to the transformers library; doing so again changes nothing.
+    """Register our attention with the transformers library; repeated calls change nothing.
 
     Without a mask function of the same name its models would get no mask.
     """
@@ -118,7 +123,7 @@ def register() -> None:
 def visible_keys(*arguments: object, **options: object) -> Tensor | None:
     """Return the mask of a model's call as booleans (B, 1, Q, K), or None if nothing is hidden.
 
-    Unwatched, None may stand for the look-ahead mask too, which fused attention knows.
+    Outside of `watching`, None may also mean the look-ahead mask, which fused attention knows.
     """
     from transformers.masking_utils import sdpa_mask
 
@@ -142,7 +147,7 @@ def attention(
 ) -> tuple[Tensor, Tensor | None]:
     """Attend as the library's eager attention does; return (B, Q, H, D) and weights (B, H, Q, K).
 
-    This is what the library calls. Nothing is recorded and changed outside of `watching`; then the
+    The library calls this function. Outside of `watching`, nothing is recorded or edited, and the
     weights are None if attention can be fused.
     """
     watch = WATCH.get()
@@ -175,7 +180,7 @@ def attention(
 
 
 def as_visible(mask: Tensor | None, keys: int) -> Tensor | None:
-    """Return a mask as booleans for so many keys; a float one closes by the lowest number."""
+    """Return a mask as booleans for `keys` keys; float masks close cells by the lowest number."""
     if mask is None:
         return None
     mask = mask[..., :keys]
@@ -197,7 +202,7 @@ def attend(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> AttentionRecord:
-    """Attend with every stage, as `model.attention.attend`, with what other models have besides.
+    """Attend with every stage, as `model.attention.attend`, with the additions of other models.
 
     Shapes: query (B, H, Q, D), key and value (B, key heads, K, D). `visible` broadcasts to
     (B, H, Q, K). `first_query` and `first_key` are positions, which decide rows and columns of the
@@ -234,18 +239,13 @@ def attend(
 def changed(
     visible: Tensor | None, edit: AttentionEdit, first_query: int, first_key: int, scores: Tensor
 ) -> Tensor | None:
-    """Return the mask after an edit, whose columns count from position 0, for these keys."""
-    if edit.block is None and (edit.open is None or visible is None):
-        return visible
-    if visible is not None:
-        visible = F.pad(visible, (first_key, 0))
-    queries, keys = scores.shape[2:]
-    visible = edited_mask(visible, edit, first_query, queries, first_key + keys)
-    return visible[..., first_key:].to(scores.device)
+    """Return the mask after an edit for these keys; the edit's columns count from position 0."""
+    visible = edited_mask(visible, edit, first_query, *scores.shape[2:], first_key)
+    return None if visible is None else visible.to(scores.device)
 
 
 def weights_beside(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
-    """Return the softmax (B, H, Q, K) over the keys, and a sink (H,) if there are any."""
+    """Return the softmax (B, H, Q, K) over the keys and, if any, a sink (H,)."""
     masked_scores = masked_scores.float()
     if sinks is not None:
         sink = sinks.float().view(1, -1, 1, 1).expand(*masked_scores.shape[:3], 1)
@@ -256,17 +256,21 @@ def weights_beside(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor 
 
 
 def from_position_0(record: AttentionRecord, first_key: int) -> AttentionRecord:
-    """Return a record with columns for the keys that a sliding window dropped, closed and empty."""
+    """Return a record with empty, closed columns for keys that a sliding window dropped."""
     if first_key == 0:
         return record
     columns, rows = (first_key, 0), (0, 0, first_key, 0)
-    bias = record.bias
     return replace(
         record,
-        key=F.pad(record.key, rows),
-        value=F.pad(record.value, rows),
-        scores=F.pad(record.scores, columns),
-        masked_scores=F.pad(record.masked_scores, columns, value=-torch.inf),
-        weights=F.pad(record.weights, columns),
-        bias=None if bias is None else F.pad(bias, columns),
+        key=padded(record.key, rows),
+        value=padded(record.value, rows),
+        scores=padded(record.scores, columns),
+        masked_scores=padded(record.masked_scores, columns, -torch.inf),
+        weights=padded(record.weights, columns),
+        bias=padded(record.bias, columns),
     )
+
+
+def padded(part: Tensor | None, sides: tuple[int, ...], value: float = 0.0) -> Tensor | None:
+    """Return a part of a record, if it exists, with padding."""
+    return None if part is None else F.pad(part, sides, value=value)

@@ -17,12 +17,12 @@ from model.attention import MultiHeadAttention
 from model.checkpoint import copy_weights
 from model.config import TransformerConfig
 from model.layers import EncoderLayer
-from model.library.bert_heads import HEAD_NAMES, Head, build_head, head_of
+from model.library.bert_heads import HEAD_NAMES, OutputHead, build_head, head_of
 from model.library.hub import LoadingError
 from model.library.pieces import Piece
 from model.masks import padding_mask
 from model.positions import Positions
-from model.sequences import token_ids
+from model.tokens import token_ids
 from model.trace import EmbeddingRecord, PositionEdit, Run, Site
 
 if TYPE_CHECKING:
@@ -32,15 +32,14 @@ if TYPE_CHECKING:
 class Bert(nn.Module):
     """Embeddings of tokens, positions and segments, then encoder layers in post-norm.
 
-    `segments` is how many kinds of sentence there are, and `classes` how many a head of classes
-    chooses from.
+    `segments` is the number of segments, and `classes` the number of classes of a head.
     """
 
     def __init__(
         self,
         config: TransformerConfig,
         segments: int = 2,
-        head: Head | None = "masked words",
+        head: OutputHead | None = "masked words",
         classes: int = 2,
     ) -> None:
         super().__init__()
@@ -57,16 +56,14 @@ class Bert(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
         return self.tokens.weight.device
 
     @property
     def encoder(self) -> Bert:
-        """Itself: all of it is an encoder, which in a Transformer has this name."""
+        """The model itself, which is all encoder; a Transformer has its encoder under this name."""
         return self
 
     def attention_at(self, site: Site) -> MultiHeadAttention:
-        """Return the module that computes a site."""
         return self.layers[site.layer].attention
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[Tensor, Tensor]:
@@ -134,7 +131,7 @@ def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
         raise LoadingError(f"The config of {name} does not fit together: {error}") from error
 
 
-# Names of a checkpoint and ours. Of checkpoints before 2019, norms have gamma and beta.
+# Names of a checkpoint and ours. Norms in checkpoints before 2019 have gamma and beta.
 NAMES = {
     r"^bert\.": "",
     r"\.gamma$": ".weight",
@@ -155,7 +152,7 @@ NAMES = {
 OURS = ("tokens.", "segments.", "positions.", "norm.", "layers.", "head.")
 
 
-def renamed(weights: dict[str, Tensor], head: Head | None) -> dict[str, Tensor]:
+def renamed(weights: dict[str, Tensor], head: OutputHead | None) -> dict[str, Tensor]:
     """Return a checkpoint's tensors under our names, without those of other heads."""
     names = NAMES | HEAD_NAMES.get(head, {})
     ours = {}
@@ -170,8 +167,8 @@ def renamed(weights: dict[str, Tensor], head: Head | None) -> dict[str, Tensor]:
 def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) -> Bert:
     """Return a BERT with a checkpoint's weights, as float32 and ready for inference.
 
-    It has the head that the checkpoint has, if it is one of those here. Raises LoadingError if
-    tensors are missing or have other shapes than the config says.
+    It has the checkpoint's head if it is one of those here. Raises LoadingError if tensors are
+    missing or have other shapes than in the config.
     """
     shape, head = bert_config(config, name), head_of(config, weights)
     ours = renamed(weights, head)
@@ -179,7 +176,9 @@ def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) 
         ours.pop("head.output.weight", None)
     build = partial(Bert, shape, config.type_vocab_size, head, config.num_labels)
     try:
-        with torch.device("meta"):  # of shapes alone, before memory is taken for what does not fit
+        with torch.device(
+            "meta"
+        ):  # only shapes, before memory is taken for weights that do not fit
             copy_weights(build(), ours)
         bert = build()
         copy_weights(bert, ours)

@@ -1,4 +1,4 @@
-"""What stands on a BERT: it fills in masked words, chooses a class, or finds an answer."""
+"""The heads of a BERT: it fills in masked words, chooses a class, or finds an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from model.config import TransformerConfig
 from model.layers import activation
-from model.library.answers import Head
+from model.library.answers import OutputHead
 from model.linear import Linear
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MaskedWordHead(nn.Module):
-    """From the last hidden state of a masked token to the logits of what stood there."""
+    """Maps the last hidden state of a masked token to the logits of the hidden token."""
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class MaskedWordHead(nn.Module):
 
 
 class ClassHead(nn.Module):
-    """From the last hidden state of the first token, [CLS], to the logits of classes of a text."""
+    """Maps the last hidden state of the first token, [CLS], to the logits of a text's classes."""
 
     def __init__(self, config: TransformerConfig, classes: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class ClassHead(nn.Module):
 
 
 class AnswerHead(nn.Module):
-    """From the last hidden states to the logits of the places where an answer begins and ends."""
+    """Maps the last hidden states to the logits of an answer's first and last position."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class AnswerHead(nn.Module):
 
 
 # Names in a checkpoint and ours.
-HEAD_NAMES: dict[Head, dict[str, str]] = {
+HEAD_NAMES: dict[OutputHead, dict[str, str]] = {
     "masked words": {
         r"^cls\.predictions\.transform\.dense\.": "head.inner.",
         r"^cls\.predictions\.transform\.LayerNorm\.": "head.norm.",
@@ -72,10 +72,11 @@ HEAD_NAMES: dict[Head, dict[str, str]] = {
 }
 
 
-def head_of(config: PreTrainedConfig, names: Collection[str]) -> Head | None:
-    """Return which head a checkpoint has, by its config and the names of its tensors.
+def head_of(config: PreTrainedConfig, names: Collection[str]) -> OutputHead | None:
+    """Return the head of a checkpoint, by its config and the names of its tensors.
 
-    A classifier may also be one of tokens, or of choices: only the config tells them apart.
+    A classifier of texts has the same tensors as one of tokens or of choices: only the config tells
+    them apart.
     """
     if "cls.predictions.transform.dense.weight" in names:
         return "masked words"
@@ -87,9 +88,9 @@ def head_of(config: PreTrainedConfig, names: Collection[str]) -> Head | None:
 
 
 def build_head(
-    head: Head | None, config: TransformerConfig, tokens: nn.Embedding, classes: int
+    head: OutputHead | None, config: TransformerConfig, tokens: nn.Embedding, classes: int
 ) -> nn.Module | None:
-    """Return a head of this kind; only that of words shares the embedding of the tokens."""
+    """Return a head of this kind; only the masked-word head shares the embedding of the tokens."""
     match head:
         case "masked words":
             return MaskedWordHead(config, tokens)

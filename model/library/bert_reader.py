@@ -1,4 +1,4 @@
-"""Text in, traces and answers out: what pages and notebooks call for BERT."""
+"""Text in, traces and answers out: the interface of BERT for pages and notebooks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from torch import Tensor
 
 from model.decoding.steps import Decoding
 from model.decoding.strategies import Strategy
-from model.device import best_device
 from model.library.answers import Answering, Answers, class_labels, masked
 from model.library.bert import Bert, bert_config, build_bert
-from model.library.files import check_files, read_config, read_tokenizer, read_weights
+from model.library.checks import check_weights
+from model.library.files import count_numbers, read_config, read_tokenizer, read_weights
 from model.library.hub import Progress, fetch
 from model.library.memory_needed import check_memory
 from model.library.parity import Parity, measure_parity
 from model.library.pieces import Piece
 from model.library.word_pieces import WordPieces
+from model.memory_layout import best_device
 from model.reader import Ability, Shape
 from model.stream import DecoderStream
 from model.tokens import Token
@@ -45,7 +46,7 @@ ONE_SENTENCE = "This model was trained on single sentences: give it one only."
 
 
 class Prediction(NamedTuple):
-    """A piece of the vocabulary, and how likely the model finds it in a masked place."""
+    """A piece of the vocabulary, and its probability at a masked position."""
 
     id: int
     text: str
@@ -53,10 +54,10 @@ class Prediction(NamedTuple):
 
 
 class BertReader(Answering):
-    """A BERT with its tokenizer, as model/reader.py says; threads may share it.
+    """A BERT with its tokenizer, as described in model/reader.py; threads may share it.
 
-    `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a head
-    that chooses one. Raises LoadingError if the tokenizer does not fit the model.
+    `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a
+    classifier. Raises LoadingError if the tokenizer does not fit the model.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class BertReader(Answering):
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens the model can read, special tokens included."""
+        """The number of tokens that the model can read, including special tokens."""
         return self.model.config.max_positions
 
     @property
@@ -94,7 +95,7 @@ class BertReader(Answering):
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """What it cannot do, each with one sentence why."""
+        """The abilities that it lacks, each with one sentence that says why."""
         reasons: dict[Ability, str] = {"write": NO_DECODER} | NOT_FOR_BERT
         reasons |= {} if self.takes_pairs else {"read a pair": ONE_SENTENCE}
         return reasons | ({} if self.predicts else {"mask words": NO_HEAD})
@@ -107,12 +108,13 @@ class BertReader(Answering):
         masked: Collection[int] = (),
         pad_to: int | None = None,
     ) -> list[Piece]:
-        """Return what the model reads: [CLS] first [SEP], and second [SEP] if there is a second.
+        """Return the tokens that the model reads: [CLS] first [SEP], then second [SEP] if given.
 
-        `masked` are places in this list where [MASK] stands instead. As in transformers, a special
-        token's name in the text is that token. A longer text is cut, from the longer sentence
+        `masked` are positions in this list that become [MASK]. As in transformers, the name of a
+        special token in the text is that token. A longer text is cut, from the longer sentence
         first; see `is_cut`. `pad_to` appends [PAD] until there are that many tokens. Raises
-        ValueError for nothing to read, a second sentence too many, or too much padding.
+        ValueError if there is nothing to read, if the model does not take a second sentence, or for
+        too much padding.
         """
         if not first.strip():
             raise ValueError("There is nothing to read: type a sentence.")
@@ -123,7 +125,6 @@ class BertReader(Answering):
         return self.tokenizer.pad(self.tokenizer.read(first, second, masked), pad_to or 0)
 
     def is_cut(self, first: str, second: str | None = None) -> bool:
-        """Return whether there is more text than the model can read."""
         return self.tokenizer.is_cut(first, second)
 
     def text(self, index: int) -> str:
@@ -162,7 +163,7 @@ class BertReader(Answering):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of the pieces that are read; see `Reader.tokenized`."""
+        """Return a trace with only its tokens; see `Reader.tokenized`."""
         if target is not None:
             raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
         return Trace(source_tokens=self.read(text, second, masked=masked, pad_to=pad_to))
@@ -178,7 +179,7 @@ class BertReader(Answering):
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
 
-        N is 0 if nothing is masked for the head of words, or the checkpoint has no head.
+        N is 0 if nothing is masked for a masked-word head, or if the checkpoint has no head.
         """
         states = self.model(*self.model.inputs(trace.source_tokens), run)
         if self.model.head is None:
@@ -192,12 +193,11 @@ class BertReader(Answering):
         return logits
 
     def heads_to_stream(self, site: Site) -> Tensor:
-        """Return what turns each head's output into what it adds to the stream: (H, D, d_model)."""
+        """Return the map from each head's output to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
 
     @property
     def vocabulary(self) -> Sequence[int]:
-        """The ids of all pieces that stand for some text."""
         return self.tokenizer.written_ids
 
     @torch.inference_mode()
@@ -212,7 +212,7 @@ class BertReader(Answering):
 
     @property
     def unembedding(self) -> None:
-        """Nothing: a network of its own stands between a BERT's last layer and its logits."""
+        """None: a separate network lies between a BERT's last layer and its logits."""
         return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
@@ -238,7 +238,7 @@ class BertReader(Answering):
 
     @torch.inference_mode()
     def predictions(self, trace: Trace, top: int = 10) -> dict[int, list[Prediction]]:
-        """Return the most likely pieces for every [MASK] of a trace, by its place, best first.
+        """Return the most likely pieces for every [MASK] of a trace, by position, best first.
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
@@ -257,7 +257,7 @@ class BertReader(Answering):
 
     @torch.inference_mode()
     def probabilities(self, trace: Trace, places: Collection[int]) -> Tensor:
-        """Return how likely every piece of the vocabulary is at places of a trace: (places, V).
+        """Return the probability of every piece of the vocabulary at these positions: (places, V).
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
@@ -288,15 +288,17 @@ class BertReader(Answering):
 
 
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
-    """Load a BERT by its name on the Hugging Face Hub, or from a folder; on the GPU if any.
+    """Load a BERT by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
 
-    `progress` is called with the bytes downloaded. Raises LoadingError, which says what to do.
+    `progress` is called with the bytes downloaded. Raises LoadingError with a message that says
+    what to do.
     """
     name = str(name)
     config = read_config(name)
     bert_config(config, name)  # refuses other models before their weights are fetched
     folder, device = fetch(name, progress=progress), best_device()
-    check_memory(check_files(folder, name), name, device)
+    check_memory(count_numbers(folder), name, device)
     tokenizer = read_tokenizer(folder, config)
     model = build_bert(config, read_weights(folder), name)
+    check_weights(model)
     return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """A model that is called under edits; it holds no state of a call, so threads may share it."""
+    """A model that is called with edits; it holds no state of a call, so threads may share it."""
 
     def __init__(
         self, model: PreTrainedModel, tokens: PieceTokenizer, attached: Attachment
@@ -31,12 +31,12 @@ class Calls:
         self.takes_segments = segments > 1 and "token_type_ids" in named
 
     def __call__(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
-        """Call the model on the tokens of a trace, as often as there are edits in a batch."""
+        """Call the model on the tokens of a trace, with a row for each row of the edits."""
         rows = max((batch_size(edit) for edit in attention_edits(run.edits).values()), default=1)
         return self.together([trace] * rows, run, **options)
 
     def together(self, traces: Sequence[Trace], run: Run, **options: bool) -> Mapping[str, Tensor]:
-        """Call the model on the tokens of several traces side by side, each padded on the right."""
+        """Call the model on the tokens of several traces in one batch, each padded on the right."""
         kinds = self.attached.kinds
         if "encoder" in kinds:
             inputs = self.inputs([trace.source_tokens for trace in traces])
@@ -51,9 +51,9 @@ class Calls:
             return self.model(**inputs, **options)
 
     def inputs(self, lines: Sequence[Sequence[Piece]]) -> dict[str, Tensor]:
-        """Return what the model is called with for the pieces of each row: each (rows, T).
+        """Return the model's inputs for the pieces of each row: each (rows, T).
 
-        What fills a line up is hidden from the rest, so any token does for it.
+        Padding is hidden from all other tokens, so its id does not matter.
         """
         counts = torch.tensor([[self.tokens.unpadded(pieces)] for pieces in lines])
         longest, filling = max(map(len, lines)), self.tokens.tokenizer.pad_token_id or 0
@@ -68,7 +68,7 @@ class Calls:
 
 
 def filled(rows: Sequence[list[int]], length: int, filling: int) -> Tensor:
-    """Return rows of numbers (rows, length), each filled up on the right."""
+    """Return rows of numbers (rows, length), padded on the right with `filling`."""
     return torch.tensor([row + [filling] * (length - len(row)) for row in rows])
 
 
@@ -80,7 +80,7 @@ def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
 
 
 def batch_size(edit: AttentionEdit) -> int:
-    """Return how many rows of a batch an edit is for."""
+    """Return the batch size of an edit."""
     sizes = [len(patch.where) for patch in edit.patches or ()]
     if edit.gate is not None and edit.gate.dim() == 2:
         sizes.append(len(edit.gate))

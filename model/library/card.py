@@ -1,4 +1,4 @@
-"""What the card of a model says of its licence; nothing else of its text is read."""
+"""A model's licence, read from its card."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ON_THE_HUB = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Card:
-    """A model's licence, as its card names it, and its page on the hub; empty if there is none."""
+    """A model's licence, as its card names it, and its page on the hub; each empty if unknown."""
 
     licence: str = ""
     page: str = ""
 
 
 def read_card(name: str) -> Card:
-    """Return what is known of a model by its name on the hub, or its folder."""
+    """Return the card of a model, by its name on the hub or its folder."""
     on_the_hub = ON_THE_HUB.fullmatch(name) and not Path(name).expanduser().is_dir()
     page = f"https://huggingface.co/{name}" if on_the_hub else ""
     try:
@@ -38,7 +38,7 @@ def read_card(name: str) -> Card:
 
 
 def licence_in(text: str) -> str:
-    """Return the licence that the front matter of a card names, or an empty text."""
+    """Return the licence in the front matter of a card, or an empty text."""
     front_matter = FRONT_MATTER.match(text)
     if front_matter is None:
         return ""

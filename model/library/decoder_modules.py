@@ -1,8 +1,8 @@
-"""Which modules of a transformers model add to the decoder's stream, and read the logits from it.
+"""The modules of a transformers model that add to the decoder's stream, and those that read it.
 
-Their names differ from family to family, so a short text is run through the model once, and what
-its modules returned is compared with what the stream gained. Only if all of it is accounted for,
-as in a pre-norm model without further steps, are the modules known.
+Their names differ between families, so a short text is run through the model once, and the outputs
+of its modules are compared with the growth of the stream. Only if all of it is accounted for, as in
+a pre-norm model without further steps, are the modules known.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from model.library.output_projections import heads_to_stream, projection_bias
 from model.stream import DecoderStream, freeze, is_close
 from model.trace import AttentionRecord, Site
+
+# The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
+NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
+BESIDE = "output.dense"
+BETWEEN = ("attn_sub_norm", "sub_norm", "gate_proj", "g_proj")  # changes heads before it
 
 
 @dataclass
 class Heard:
-    """What modules read and returned last in a call of the model, each (T, d_model)."""
+    """The last inputs and outputs of modules in a call of the model, each (T, d_model)."""
 
     inputs: dict[nn.Module, Tensor] = field(default_factory=dict)
     outputs: dict[nn.Module, Tensor] = field(default_factory=dict)
@@ -32,7 +36,7 @@ HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
 
 
 def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None:
-    """Note what a module read and returned, if this thread listens; a forward hook."""
+    """Record the input and output of a module, if this thread listens; a forward hook."""
     heard = HEARD.get()
     if heard is None:
         return
@@ -45,7 +49,7 @@ def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None
 
 @contextmanager
 def listening() -> Iterator[Heard]:
-    """Note what the modules with the hook `hear` compute in this context and thread."""
+    """Record the modules with the hook `hear` in this context and thread."""
     heard = Heard()
     token = HEARD.set(heard)
     try:
@@ -56,9 +60,9 @@ def listening() -> Iterator[Heard]:
 
 @dataclass(frozen=True)
 class DecoderModules:
-    """What a pre-norm decoder's stream is the sum of besides its heads, and what reads it.
+    """The modules that add to a pre-norm decoder's stream, except heads, and those that read it.
 
-    They have the hook `hear` for good: models are shared by threads, of which few listen.
+    They keep the hook `hear`: threads share models, and only some of them listen.
     """
 
     feed_forwards: Sequence[nn.Module]  # by layer
@@ -95,7 +99,7 @@ def find_modules(
 ) -> DecoderModules | None:
     """Return the modules of a decoder with an output layer; None if its stream is no such sum.
 
-    `modules` attend in its layers, and `records` are of a call on the same `inputs`.
+    `modules` attend in its layers, and `records` are those of a call on the same `inputs`.
     """
     output = getattr(model, "get_output_embeddings", lambda: None)()
     if not isinstance(output, nn.Linear) or not modules:
@@ -155,10 +159,40 @@ def last_norm(heard: Heard, read: Tensor) -> tuple[nn.Module, float] | None:
 
 
 def is_same(states: Tensor, expected: Tensor) -> bool:
-    """Return whether a module returned what was expected, but for rounding."""
+    """Return whether a module's output is the expected one, except for rounding."""
     return states.shape == expected.shape and is_close(states, expected)
 
 
 def is_constant(rest: Tensor, logits: Tensor) -> bool:
-    """Return whether what is left of logits (T, V) is the same in every row, but for rounding."""
+    """Return whether the rest of logits (T, V) is the same in every row, except for rounding."""
     return is_close(logits - rest + rest[:1], logits)
+
+
+def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor | None:
+    """Return the output projection of an attention module, split by heads: (H, D, d_model).
+
+    A head adds its output (Q, D) times its part; the projection's bias belongs to none. None if the
+    projection has an unknown name or shape.
+    """
+    projection = output_projection(model, module)
+    if projection is None or any(hasattr(module, name) for name in BETWEEN):
+        return None
+    # transformers' Conv1D, of GPT-2, holds its weight the other way round.
+    weight = projection.weight.T if isinstance(projection, nn.Linear) else projection.weight
+    return None if weight.size(0) % heads else weight.detach().unflatten(0, (heads, -1))
+
+
+def projection_bias(model: nn.Module, module: nn.Module) -> Tensor | None:
+    """Return the bias (d_model,) of a module's output projection, if any."""
+    bias = getattr(output_projection(model, module), "bias", None)
+    return None if bias is None else bias.detach()
+
+
+def output_projection(model: nn.Module, module: nn.Module) -> nn.Module | None:
+    """Return the layer that reads the heads of a module, if its name is known."""
+    found = [getattr(module, name) for name in NAMES if hasattr(module, name)]
+    if not found:
+        place = next(name for name, part in model.named_modules() if part is module)
+        parent = model.get_submodule(place.rpartition(".")[0])
+        found = [part for name, part in parent.named_modules() if name == BESIDE]
+    return next((part for part in found if getattr(part, "weight", None) is not None), None)

@@ -1,32 +1,39 @@
-"""The texts that a model of the transformers library is writing, over its key-value cache."""
+"""Texts that a model of the transformers library writes, with its key-value cache."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
 
-from model.library.attachment import Attachment
 from model.trace import Run, RunEdits, Trace
 
 if TYPE_CHECKING:
     from transformers import LogitsProcessorList, PreTrainedModel
 
 
-class GenerationPrefixes:
-    """What `generate` of transformers prepared, as prefixes for a search of ours.
+class Watchable(Protocol):
+    """A model whose calls can record and edit; see `Attachment`."""
 
-    `ids` (1, N) are what the decoder reads before it writes. `inputs` are the cache, the encoder's
-    outputs and whatever else the model is called with. The processors change log-probabilities for
-    a beam, and logits otherwise, as in transformers.
+    def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
+        """Let calls of the model in this context record and edit."""
+
+
+class GenerationPrefixes:
+    """The prefixes of our search in a generation that `generate` of transformers prepared.
+
+    `ids` (1, N) are the decoder's tokens before it writes. `inputs` are the cache, the encoder's
+    outputs and all other arguments of the model. The processors change log-probabilities for a
+    beam, and logits otherwise, as in transformers.
     """
 
     def __init__(
         self,
         model: PreTrainedModel,
-        attached: Attachment,
+        attached: Watchable,
         ids: Tensor,
         inputs: Mapping[str, object],
         processors: LogitsProcessorList,
@@ -72,7 +79,7 @@ class GenerationPrefixes:
         return self.processors(self.ids, logits).log_softmax(dim=-1)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, each of which reads one more of ids (R,)."""
+        """Continue with these rows, in this order, and append one of ids (R,) to each."""
         count = len(self.ids)
         if rows.tolist() != list(range(count)):
             self.ids = self.ids[rows]
@@ -83,7 +90,7 @@ class GenerationPrefixes:
 
 
 def chosen_rows(part: object, rows: Tensor, count: int) -> object:
-    """Return these rows of something that a model is called with, if it has so many of them."""
+    """Return these rows of an argument of the model, if it has `count` rows."""
     from transformers import Cache
     from transformers.utils import ModelOutput
 

@@ -1,6 +1,6 @@
 """Models of the transformers library, by their name on the Hugging Face Hub or as a folder.
 
-Whatever stands in the way of a model is one sentence, in a LoadingError.
+Each problem with a model is a LoadingError of one sentence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]  # bytes so far, bytes in all; called from
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
 FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
-LONGEST_LINE = 400  # characters of what another library says
+LONGEST_LINE = 400  # characters of another library's message
 
 
 class LoadingError(ValueError):
@@ -25,9 +25,9 @@ class LoadingError(ValueError):
 
 
 def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = None) -> Path:
-    """Return the folder with these files of a model, downloaded first if `name` is not a folder.
+    """Return the folder with these files of a model, downloaded unless `name` is a folder.
 
-    What was downloaded once needs no network again. Raises LoadingError.
+    Files that were downloaded before need no network. Raises LoadingError.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
@@ -77,7 +77,7 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
 
 
 def as_folder(name: str) -> Path | None:
-    """Return the folder of this name on this computer, or None if there is none."""
+    """Return the folder of this name on this computer, if any."""
     with suppress(OSError, ValueError, RuntimeError):  # too long, no text, no such user
         folder = Path(name).expanduser()
         if folder.is_dir():
@@ -103,7 +103,7 @@ def progress_bar(progress: Progress) -> type[tqdm]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says first, as a sentence that is not too long."""
+    """Return the first line of an error as a sentence that is not too long."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()
     line = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …"
     return line if line.endswith((".", "!", "?")) else f"{line}."

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.checkpoint import WEIGHTS
-from model.device import best_device
 from model.library.bert import bert_config
 from model.library.bert_reader import load_bert
-from model.library.files import config_entries, read_config
-from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch, first_line
+from model.library.files import read_config
+from model.library.hub import LoadingError, Progress, fetch, first_line
 from model.library.memory_needed import check_memory
 from model.library.transformers_loading import load_transformers_reader
+from model.memory_layout import best_device
 from model.reader import Reader
 from model.translator import load, shipped_models
 
@@ -23,10 +23,10 @@ LARGEST_NUMBER = 4  # bytes that a number takes in a file
 
 
 def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
-    """Load a model by its name, from a folder or from the Hugging Face Hub; on the GPU if any.
+    """Load a model by its name, from a folder or from the Hugging Face Hub; onto the GPU if any.
 
-    `progress` is called with the bytes downloaded. Raises ValueError or FileNotFoundError, which
-    say what to do.
+    `progress` is called with the bytes downloaded. Raises ValueError or FileNotFoundError with a
+    message that says what to do.
     """
     if str(name) in shipped_models() or (Path(name).expanduser() / WEIGHTS).is_file():
         return load(name)
@@ -34,9 +34,9 @@ def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
 
 
 def load_from_library(name: str, progress: Progress | None = None) -> Reader:
-    """Load a model of the transformers library: a BERT into this project's layers, if they fit it.
+    """Load a model of the transformers library; a BERT uses this project's layers if they fit.
 
-    Raises LoadingError, which says what to do.
+    Raises LoadingError with a message that says what to do.
     """
     try:
         if fits_our_layers(read_config(name), name):
@@ -52,9 +52,9 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
 def fetch_model(name: str, progress: Progress | None = None) -> Path:
     """Return the folder with a model's files; its config is checked before the rest is downloaded.
 
-    What would not fit into memory is not downloaded to its end. Raises LoadingError.
+    The download stops if the model does not fit into memory. Raises LoadingError.
     """
-    config_entries(fetch(name, (CONFIG_FILE,)), name)
+    read_config(name)
     device = best_device()
 
     def watch(done: int, total: int) -> None:
@@ -66,7 +66,7 @@ def fetch_model(name: str, progress: Progress | None = None) -> Path:
 
 
 def fits_our_layers(config: PreTrainedConfig, name: str) -> bool:
-    """Return whether the layers here have all the parts of a model."""
+    """Return whether our layers have all the parts of a model."""
     try:
         bert_config(config, name)
     except LoadingError:

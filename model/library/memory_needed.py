@@ -1,4 +1,4 @@
-"""Whether a model fits into the memory of this computer, before its weights are read."""
+"""Checks whether a model fits into this computer's memory, before its weights are read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from model.library.hub import LoadingError
 
 BYTES = 4  # of a weight, as float32
-WORK = 1.2  # what a text takes besides, and the library while it loads
+WORK = 1.2  # for the memory of a text, and of the library while it loads
 
 
 def check_memory(numbers: int, name: str, device: torch.device) -> None:
-    """Raise LoadingError if weights of so many numbers need more memory than is free."""
+    """Raise LoadingError if that many weights need more memory than is free."""
     needed, free = memory_of(numbers), free_memory(device)
     if free is not None and needed > free:
         raise LoadingError(
@@ -24,12 +24,12 @@ def check_memory(numbers: int, name: str, device: torch.device) -> None:
 
 
 def memory_of(numbers: int) -> int:
-    """Return about how many bytes a model takes whose weights are so many numbers."""
+    """Return about how many bytes a model with that many weights takes."""
     return int(numbers * BYTES * WORK)
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Return how many bytes are free on a device; None if that cannot be known."""
+    """Return the free bytes on a device; None if unknown."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     counts = [count for count in (free_of_system(), free_of_container()) if count is not None]
@@ -37,7 +37,7 @@ def free_memory(device: torch.device) -> int | None:
 
 
 def free_of_system() -> int | None:
-    """Return the memory that programs can still get: of Linux, or all there is elsewhere."""
+    """Return the memory that programs can still get on Linux, or all memory elsewhere."""
     try:
         for line in Path("/proc/meminfo").read_text("ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -51,14 +51,14 @@ def free_of_system() -> int | None:
 
 
 def free_of_container() -> int | None:
-    """Return what a container may still take, if it is one with a limit."""
+    """Return the memory that this container may still take, if it has a limit."""
     folder = Path("/sys/fs/cgroup")
     try:
-        limit = int((folder / "memory.max").read_text("ascii"))  # "max" stands for none
+        limit = int((folder / "memory.max").read_text("ascii"))  # "max" means none
         taken = int((folder / "memory.current").read_text("ascii"))
         parts = dict(
             line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines()
         )
-        return limit - taken + int(parts["file"])  # files are let go if need be
+        return limit - taken + int(parts["file"])  # file caches are dropped if needed
     except (OSError, ValueError, LookupError):
         return None

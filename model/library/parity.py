@@ -1,4 +1,4 @@
-"""How far the numbers here are from those of transformers, measured on a text."""
+"""The differences between our numbers and those of transformers, measured on a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model.trace import Trace
 
 
 class Parity(NamedTuple):
-    """The largest absolute differences from the classes of the transformers library, on a text."""
+    """The largest absolute differences from the transformers library, on a text."""
 
     outputs: float  # of the logits, or of the last hidden states if there is no head
     weights: float  # of the weights of every head in every layer
@@ -21,7 +21,7 @@ class Parity(NamedTuple):
 
 @torch.inference_mode()
 def measure_parity(model: Bert, trace: Trace, folder: Path) -> Parity:
-    """Compare a trace as trained with transformers' own BertModel, loaded from a folder."""
+    """Compare a trace without edits with transformers' own BertModel, loaded from a folder."""
     from transformers import BertModel
 
     theirs = BertModel.from_pretrained(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import tokenizers
 
-from model.library.guard import check_ids, most_tokens, tokenizing
+from model.library.checks import check_ids, tokenizing
 from model.library.pieces import Piece
 from model.library.vocabulary import Vocabulary
 from model.tokens import check_characters
@@ -22,9 +22,9 @@ NO_PADDING = "This model has no token for padding."
 
 
 class PieceTokenizer(Vocabulary):
-    """A tokenizer that gives at most `max_tokens` pieces, special ones included.
+    """A tokenizer that gives at most `max_tokens` pieces, including special ones.
 
-    Its model knows `known` tokens; without that number all that the tokenizer has.
+    Its model knows `known` tokens; by default, all tokens of the tokenizer.
     """
 
     def __init__(
@@ -37,25 +37,25 @@ class PieceTokenizer(Vocabulary):
 
     @property
     def mask_id(self) -> int | None:
-        """The token that hides another, if there is one."""
+        """The token that hides another, if any."""
         return self.tokenizer.mask_token_id
 
     @property
     def pad_id(self) -> int | None:
-        """The token that fills a line up, if there is one that says nothing else."""
+        """The token that pads a text, if there is one without another meaning."""
         pad_id = self.tokenizer.pad_token_id
         return None if pad_id == self.tokenizer.eos_token_id else pad_id
 
     @property
     def takes_pairs(self) -> bool:
-        """Whether it parts a second text from the first."""
+        """Whether it separates a second text from the first."""
         count = self.tokenizer.num_special_tokens_to_add
         return self.tokenizer.is_fast and count(pair=True) > count(pair=False)
 
     def read(self, text: str, second: str | None = None) -> list[Piece]:
-        """Return the pieces of a text, or of two, cut if there are too many.
+        """Return the pieces of a text or of two, cut if there are too many.
 
-        A long text keeps its end token if it has one; of two the longer is cut first.
+        A long text keeps its end token, if it has one; the longer of two texts is cut first.
         """
         if second is not None:
             cut = {"truncation": "longest_first", "max_length": self.max_tokens}
@@ -63,11 +63,11 @@ class PieceTokenizer(Vocabulary):
         return self.cut(self.pieces(text=text))
 
     def read_target(self, text: str) -> list[Piece]:
-        """Return the pieces of a text in the language that a decoder writes, cut as others."""
+        """Return the pieces of a text in the language of the decoder, cut like other texts."""
         return self.cut(self.pieces(text_target=text))
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether there is more text than is read."""
+        """Return whether some of the text is left out."""
         pair = {} if second is None else {"text_pair": second}
         return len(self.pieces(text=text, **pair)) > self.max_tokens
 
@@ -82,20 +82,20 @@ class PieceTokenizer(Vocabulary):
         """Return the pieces of `text`, of `text` and `text_pair`, or of `text_target`.
 
         Further options are those of the tokenizer's own call. Raises ValueError if the tokenizer
-        gives up, or gives tokens that the model does not know.
+        fails, or gives tokens that the model does not know.
         """
         texts = [options[name] for name in TEXTS if name in options]
         for text in texts:
             check_characters(text)
         with self.tokenizing, tokenizing():
             encoded = self.tokenizer(**options)
-        check_ids(encoded["input_ids"], self.known, most_tokens(texts))
+        check_ids(encoded["input_ids"], self.known)
         if encoded.encodings:
             return self.with_spans(encoded.encodings[0], texts)
         return self.written(encoded["input_ids"])[1]
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
-        """Return an encoding's pieces with their places in the texts; a space begins a word."""
+        """Return an encoding's pieces with their spans in the texts; a space begins a word."""
         pieces: list[Piece] = []
         word, segment = -1, 0
         for index, name, (start, end), number in zip(
@@ -109,7 +109,7 @@ class PieceTokenizer(Vocabulary):
                 continue
             begin = last.end if last and number == segment and not last.is_special else 0
             segment = number
-            # Bytes of one letter have the same place, of which the first gets it.
+            # The bytes of one letter have the same span, which only the first gets.
             shown = texts[segment][max(start, begin) : end].lstrip()
             start = max(end - len(shown), begin)
             shown = shown.rstrip()
@@ -121,9 +121,9 @@ class PieceTokenizer(Vocabulary):
         return pieces
 
     def mask(self, pieces: Sequence[Piece], places: Collection[int]) -> list[Piece]:
-        """Return the pieces with the mask token in some places.
+        """Return the pieces with the mask token at some positions.
 
-        Raises ValueError if there is no mask token, or no such place.
+        Raises ValueError if there is no mask token, or no such position.
         """
         if places and self.mask_id is None:
             raise ValueError("This model has no token that hides a word.")
@@ -135,14 +135,14 @@ class PieceTokenizer(Vocabulary):
         ]
 
     def hidden(self, piece: Piece) -> Piece:
-        """Return the mask token in the place of a piece."""
+        """Return the mask token that hides a piece."""
         name = self.tokenizer.mask_token
         return replace(piece, id=self.mask_id, text=name, role="mask", hides=piece.id)
 
     def pad(self, pieces: list[Piece], length: int | None) -> list[Piece]:
         """Return pieces with padding appended until there are `length`.
 
-        Raises ValueError if that is more than the model reads, or there is no padding token.
+        Raises ValueError if the model does not read that many, or if there is no padding token.
         """
         if length is None or length <= len(pieces):
             return pieces
@@ -158,12 +158,12 @@ class PieceTokenizer(Vocabulary):
         ]  # fmt: skip
 
     def unpadded(self, pieces: Sequence[Piece]) -> int:
-        """Return how many pieces there are before the padding; the first never is padding."""
+        """Return the number of pieces before the padding; the first never is padding."""
         count = len(pieces)
         while count > 1 and pieces[count - 1].id == self.pad_id:
             count -= 1
         return count
 
     def piece(self, index: int) -> Piece:
-        """Return a piece that stands alone, by its id."""
+        """Return the piece of an id, as if it were a text of its own."""
         return self.written([index])[1][0]

@@ -14,17 +14,17 @@ from model.tokens import BYTES, Token
 
 Role = Literal["written", "unknown", "mask", "special", "padding"]
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
-SPACES = (VISIBLE_SPACE, "▁", "Ġ")  # what vocabularies show of the space before a word
+SPACES = (VISIBLE_SPACE, "▁", "Ġ")  # how vocabularies write the space before a word
 
 
 @dataclass(frozen=True)
 class Piece(Token):
-    """A token that says itself what it is, since every vocabulary has its own special ids.
+    """A token with its own role, since every vocabulary has other special ids.
 
-    Pieces of one word share its number, which counts from 0 along the line; a special token is a
-    word of its own. A segment is the first sentence, 0, or the second, 1, with its separator; the
-    characters start:end are those of the segment's own text. A mask that was put in the place of a
-    token knows the token's id, one that was typed does not.
+    Pieces of one word share its number, which counts from 0 along the line; a special token is its
+    own word. A segment is the first sentence, 0, or the second, 1, with its separator; the span
+    start:end counts characters of the segment's own text. A mask that hides a token knows the
+    token's id; a mask that was typed does not.
     """
 
     word: int = 0
@@ -39,24 +39,23 @@ class Piece(Token):
 
     @property
     def is_padding(self) -> bool:
-        """Whether this only fills up the length of a text."""
         return self.role == "padding"
 
     @property
     def is_byte(self) -> bool:
-        """Whether this is one byte of a character: no, as pieces show what they are."""
+        """Whether this is one byte of a character: no, since a piece shows its characters."""
         return False
 
     @property
     def is_special(self) -> bool:
-        """Whether this stands for nothing that was written; a mask stands for a written word."""
+        """Whether this token represents no written text; a mask represents a written word."""
         return self.role in ("special", "padding")
 
 
 def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
-    """Return tokens as pieces; one that begins where the previous one ends continues its word.
+    """Return tokens as pieces; a token without a gap before it continues the word.
 
-    A space that is a token of its own begins one.
+    A space that is a separate token begins a word.
     """
     pieces: list[Piece] = []
     for token in tokens:
@@ -75,7 +74,7 @@ def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
 
 
 def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the words as one piece each, with the first piece's id, for axes of merged weights."""
+    """Return each word as one piece with the id of its first piece, for axes of merged weights."""
     words = [list(word) for _, word in groupby(pieces, key=lambda piece: piece.word)]
     return [
         replace(
@@ -90,14 +89,14 @@ def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def spelled_out(texts: Sequence[str]) -> str:
-    """Return the texts of a word's pieces as one: without its space, its bytes as characters."""
+    """Return the text of a word's pieces, without a leading space and with bytes as characters."""
     texts = texts[1:] if len(texts) > 1 and texts[0] in SPACES else texts
     parts = (("".join(part), is_bytes) for is_bytes, part in groupby(texts, key=BYTES.__contains__))
     return "".join(in_characters(part) if is_bytes else part for part, is_bytes in parts)
 
 
 def in_characters(names: str) -> str:
-    """Return the characters that bytes spell; the bytes' own names if they spell nothing seen."""
+    """Return the characters that bytes encode, or the bytes' names if they are not printable."""
     spelled = bytes.fromhex(names.replace("<0x", "").replace(">", "")).decode(errors="replace")
     return spelled if spelled.isprintable() and "\ufffd" not in spelled else names
 
@@ -105,11 +104,11 @@ def in_characters(names: str) -> str:
 def merge_words(
     weights: np.ndarray, words: Sequence[int], key_words: Sequence[int] | None = None
 ) -> np.ndarray:
-    """Weights (..., Q, K) of pieces to weights of words: a sum over keys, a mean over queries.
+    """Merge weights (..., Q, K) of pieces into those of words: sums over keys, means over queries.
 
-    A query's weights on the pieces of a word add up to its weight on the word, and a word looks
-    where its pieces look on average, so that rows still sum to 1. `words` numbers the word of each
-    query, and of each key unless `key_words` does; pieces of one word stand side by side.
+    A query's weight on a word is the sum over the word's pieces, and a word's row is the mean of
+    its pieces' rows, so that rows still sum to 1. `words` has the word's number for each query, and
+    for each key unless `key_words` does; the pieces of a word are consecutive.
     """
     query_starts, counts = word_starts(words)
     key_starts, _ = word_starts(words if key_words is None else key_words)
@@ -118,7 +117,7 @@ def merge_words(
 
 
 def word_starts(words: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each word's first piece stands, and how many pieces the word has."""
+    """Return the index of each word's first piece, and the number of its pieces."""
     changes = np.flatnonzero(np.diff(np.asarray(words))) + 1
     starts = np.concatenate([[0], changes])
     return starts, np.diff(np.concatenate([starts, [len(words)]]))

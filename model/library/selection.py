@@ -1,4 +1,4 @@
-"""Which tokens of a run a picture shows, and whether as pieces or as whole words."""
+"""The tokens of a run that a picture shows, as pieces or as whole words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from model.library.pieces import Piece, merge_words, whole_words, word_starts
 
-# Of two sentences: which one looks, and which one is looked at.
+# With two sentences: the one that looks, and the one that is looked at.
 Between = Literal["all", "first", "second", "first to second", "second to first"]
 BETWEEN: tuple[Between, ...] = get_args(Between)
 SEGMENTS: dict[Between, tuple[int, int]] = {
@@ -23,10 +23,10 @@ SEGMENTS: dict[Between, tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class Selection:
-    """Rows and columns of a run's weights, and what is made of them to draw.
+    """The rows and columns of a run's weights that are drawn.
 
-    `rows` and `columns` are places of the pieces that are kept; `scaled` divides every row that is
-    drawn by its sum.
+    `rows` and `columns` are the positions of the pieces that are kept; `scaled` divides every drawn
+    row by its sum.
     """
 
     queries: Sequence[Piece]  # all that the run read
@@ -38,7 +38,6 @@ class Selection:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left to draw."""
         return not self.rows or not self.columns
 
     @property
@@ -57,12 +56,12 @@ class Selection:
         return self.shown(self.keys, self.columns)
 
     def shown(self, pieces: Sequence[Piece], places: Sequence[int]) -> list[Piece]:
-        """Return the pieces at these places, or the words they make."""
+        """Return the pieces at these positions, or the words that they form."""
         kept = [pieces[place] for place in places]
         return whole_words(kept) if self.words else kept
 
     def of(self, weights: np.ndarray) -> np.ndarray:
-        """Return a run's weights (..., Q, K) as they are drawn; a row that sums to 0 stays so."""
+        """Return a run's weights (..., Q, K) as they are drawn; a row that sums to 0 stays 0."""
         chosen = weights[..., as_slice(self.rows), :][..., as_slice(self.columns)]
         if self.words:
             chosen = merge_words(
@@ -76,7 +75,7 @@ class Selection:
         return chosen
 
     def largest_of(self, weights: np.ndarray) -> np.ndarray:
-        """Return the largest of the weights (Q, K) that each drawn cell stands for."""
+        """Return the largest of the weights (Q, K) that each drawn cell represents."""
         chosen = weights[as_slice(self.rows), :][:, as_slice(self.columns)]
         if not self.words:
             return chosen
@@ -85,14 +84,14 @@ class Selection:
         return np.maximum.reduceat(np.maximum.reduceat(chosen, rows, axis=0), columns, axis=1)
 
     def places(self, row: int, column: int) -> tuple[list[int], list[int]]:
-        """Return the places of the query's and of the key's pieces that a drawn cell stands for."""
+        """Return the positions of the query's and the key's pieces that a drawn cell represents."""
         return (
             self.behind(self.queries, self.rows, row),
             self.behind(self.keys, self.columns, column),
         )
 
     def behind(self, pieces: Sequence[Piece], places: Sequence[int], drawn: int) -> list[int]:
-        """Return the places of the pieces that one drawn row or column stands for."""
+        """Return the positions of the pieces that a drawn row or column represents."""
         if not self.words:
             return [places[drawn]]
         starts, counts = word_starts([pieces[place].word for place in places])
@@ -108,7 +107,7 @@ def select(
     words: bool = False,
     scaled: bool = False,
 ) -> Selection:
-    """Return the tokens of one sentence or both, with their `special` tokens or without."""
+    """Return the tokens of one sentence or both, with or without their `special` tokens."""
     looking, looked_at = SEGMENTS.get(between, (None, None))
     return Selection(
         queries,
@@ -121,7 +120,7 @@ def select(
 
 
 def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[int, ...]:
-    """Return the places of a sentence's pieces, or of both sentences', special tokens if wanted."""
+    """Return the positions of one or both sentences' pieces, with or without `special` ones."""
     return tuple(
         place
         for place, piece in enumerate(pieces)
@@ -130,7 +129,7 @@ def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[i
 
 
 def as_slice(places: Sequence[int]) -> slice | list[int]:
-    """Return places as a slice if they stand side by side, so that no copy is made."""
+    """Return positions as a slice if they are consecutive, so that no copy is made."""
     if places and places[-1] - places[0] == len(places) - 1:
         return slice(places[0], places[-1] + 1)
     return list(places)

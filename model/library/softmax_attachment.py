@@ -1,7 +1,8 @@
-"""Whether a model that attends in code of its own can be watched at its softmax, and where.
+"""Attaching to a model with its own attention code at its softmax, and finding where it attends.
 
-It reads a trial text. Its length differs from the target's, so that the shape of the weights tells
-the kind of attention; there are two of it, which tells heads in the batch from heads beside it.
+The model reads a trial text. Its length differs from the target's, so that the shape of the weights
+shows the kind of attention. The batch has two texts, so that heads in the batch dimension can be
+told from heads in their own.
 """
 
 from __future__ import annotations
@@ -9,25 +10,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from model.library.attachment import (
-    LARGEST_DIFFERENCE,
-    Attachment,
-    Parity,
-    difference,
-    expected_layers,
-    weights_by_kind,
-)
-from model.library.attention_blocks import join_blocks
+from model.library.attachment import Attachment, PartlyRecordedError, expected_layers
 from model.library.hub import LoadingError
+from model.library.measuring import call, measured, read_texts
 from model.library.watched_softmax import MISSING, Running, SoftmaxSites, enter, leave, replacing
 from model.reader import Ability
-from model.trace import KINDS, Kind, Run, Site, Trace
+from model.trace import KINDS, Kind, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -40,34 +34,33 @@ SIZES: dict[tuple[int, int], Kind] = {
 
 @dataclass(frozen=True)
 class SoftmaxAttachment(Attachment):
-    """How a model attends that is watched at its softmax."""
+    """The attention of a model that is watched at its softmax."""
 
     sites: SoftmaxSites
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """What cannot be done with a model that attends so, each with one sentence why."""
+        """The abilities that such a model lacks, each with one sentence that says why."""
         return MISSING
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
-        """Let calls of the model record and change; see `SoftmaxSites.watching`."""
+        """Let calls of the model record and edit; see `SoftmaxSites.watching`."""
         return self.sites.watching(run, first_query=first_query)
 
     def heads_to_stream(self, model: nn.Module, site: Site) -> None:
-        """Return None: what a head adds to the stream is not known."""
+        """Return None: the output projections are not known."""
 
 
 @torch.inference_mode()
 def attach_softmax(
-    model: PreTrainedModel, inputs: Mapping[str, Tensor], name: str
+    model: PreTrainedModel, inputs: Mapping[str, Tensor], name: str, *longer: Mapping[str, Tensor]
 ) -> SoftmaxAttachment:
     """Make a model, loaded with eager attention, ready to be watched at its softmax.
 
-    `inputs` are of a short text. Raises LoadingError if not all of its layers attend so.
+    `inputs` are those of a short text. Raises LoadingError if some layers cannot be watched in this
+    way, over this text or a longer one.
     """
     model.set_attn_implementation("eager")
-    if model.config.is_encoder_decoder:
-        model.config.use_cache = False  # with a cache, FSMT's decoder looks ahead
     for module in model.modules():
         if "Attention" in type(module).__name__:
             module.register_forward_pre_hook(enter)
@@ -82,11 +75,7 @@ def attach_softmax(
             modules[module] = Site(kind, counts[kind])
             counts[kind] += 1
     if counts != expected_layers(model.config) or len(modules) < len(computed):
-        raise LoadingError(
-            f"{name} is of the type {model.config.model_type}, and not all of its layers attend in "
-            "a way that can be recorded. Choose a model whose layers all do, such as "
-            "openai-community/gpt2."
-        )
+        raise PartlyRecordedError(model, name)
     causal = not any(weights[0].triu(1).any() for weights in computed.values())
     if causal and not model.config.is_encoder_decoder:
         modules = {module: Site("decoder", site.layer) for module, site in modules.items()}
@@ -97,25 +86,21 @@ def attach_softmax(
         for kind in KINDS
         if kind in heads
     }
-    parity = parity_of(model, sites, inputs)
-    if not max(parity.outputs, parity.weights) <= LARGEST_DIFFERENCE:
-        raise LoadingError(
-            f"{name} is of the type {model.config.model_type}, whose attention differs from what "
-            f"is known here by {max(parity.outputs, parity.weights):.2g}. Choose another model."
-        )
-    return SoftmaxAttachment(sites, kinds, parity)
+    texts = read_texts(model, [inputs, *longer], name)
+    attached = SoftmaxAttachment(sites, kinds)
+    return replace(attached, **measured(attached, model, texts, name)._asdict())
 
 
 def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
     """Run a model once; return the weights (TEXTS, H, Q, K) that each attention module computed.
 
-    Those that fit in no such shape stay as they are. Raises LoadingError if it reads no tokens.
+    Results of other shapes are returned as they are. Raises LoadingError if it reads no tokens.
     """
     computed: dict[nn.Module, list[Tensor]] = defaultdict(list)
 
     def note(running: Running, given: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
         weights = softmax(given)
-        heads = given.size(0) // TEXTS  # if they are in the batch
+        heads = given.size(0) // TEXTS  # if heads are in the batch
         computed[running.module].append(running.as_map(weights, heads, outside=0.0))
         return weights
 
@@ -125,7 +110,7 @@ def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
         inputs["decoder_input_ids"] = ids[:, :TARGET]
     try:
         with replacing(note):
-            model(**inputs)
+            call(model, inputs)
     except Exception as error:  # of many kinds: other inputs, other shapes
         raise LoadingError(
             f"{name} is of the type {model.config.model_type}, which cannot read a text of "
@@ -135,9 +120,9 @@ def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
 
 
 def kind_of(computed: list[Tensor]) -> Kind | None:
-    """Return the kind of attention of a module by what it computed in the trial.
+    """Return the kind of attention of a module by its results in the trial.
 
-    None unless that are weights (TEXTS, H, Q, K), once, which sum to 1 over the tokens.
+    None unless it computed weights (TEXTS, H, Q, K) once, which sum to 1 over the tokens.
     """
     weights, *more = computed
     if more or weights.dim() != 4 or weights.size(0) != TEXTS:
@@ -145,25 +130,3 @@ def kind_of(computed: list[Tensor]) -> Kind | None:
     sums = weights.sum(dim=-1)
     sum_to_1 = torch.allclose(sums, torch.ones_like(sums), atol=1e-2)
     return SIZES.get(tuple(weights.shape[2:])) if sum_to_1 else None
-
-
-def parity_of(model: PreTrainedModel, sites: SoftmaxSites, inputs: Mapping[str, Tensor]) -> Parity:
-    """Compare what is recorded over a text with what the library itself returns."""
-    expected = model(**inputs, output_attentions=True)
-    trace = Trace()
-    with sites.watching(Run(trace=trace)):
-        outputs = model(**inputs)
-    ours = [trace.weights(kind) for kind in KINDS if kind in sites.heads]
-    theirs = weights_by_kind(expected).values()
-    return Parity(
-        outputs=difference(outputs[0], expected[0]),
-        weights=max(
-            difference(weights, torch.cat([as_maps(layer, weights.size(-1)) for layer in layers]))
-            for weights, layers in zip(ours, theirs, strict=True)
-        ),
-    )
-
-
-def as_maps(weights: Tensor, tokens: int) -> Tensor:
-    """Return the library's weights of a layer as (B, H, Q, K), also if they are in blocks."""
-    return join_blocks(weights, tokens, outside=0.0) if weights.dim() == 5 else weights

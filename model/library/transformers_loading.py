@@ -1,75 +1,85 @@
-"""Loading models of the transformers library so that attention can be recorded and changed."""
+"""Loading models of the transformers library so that attention can be recorded and edited."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import deepcopy
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from model.device import best_device
-from model.library.answers import Head
-from model.library.attachment import Attachment, attach
-from model.library.files import check_files, read_config, read_tokenizer
-from model.library.hub import CONFIG_FILE, LoadingError, Progress, fetch, first_line
+from model.library.answers import OutputHead
+from model.library.attachment import Attachment, PartlyRecordedError, attach
+from model.library.checks import check_weights
+from model.library.files import count_numbers, read_config, read_tokenizer
+from model.library.hub import LoadingError, Progress, fetch, first_line
 from model.library.memory_needed import check_memory
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.softmax_attachment import attach_softmax
+from model.library.text_lengths import compared_texts, longest_text
 from model.library.transformers_reader import TransformersReader
+from model.memory_layout import best_device
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
-LONGEST = 512  # tokens read if a model's config names no limit, or a larger one
-MOST_FILLED = 2  # numbers of a model that one of its files can fill, as some layers share theirs
-SPARE = 20_000_000  # numbers of a model that no file holds
 CANNOT_LOAD = (
     "The transformers library cannot load {name}: {why} Download or save it again, or choose "
     "another model."
 )
-SHORT_TEXT = "The cat sat on the mat because it was tired."  # that attention is compared on
 
 
 def load_transformers_reader(
     name: str | Path, progress: Progress | None = None
 ) -> TransformersReader:
-    """Load a model by its name on the Hugging Face Hub, or from a folder; on the GPU if any.
+    """Load a model by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
 
     It has the head that it was saved with. `progress` is called with the bytes downloaded. Raises
-    LoadingError, which says what to do.
+    LoadingError with a message that says what to do.
     """
     name, device = str(name), best_device()
     config = read_config(name)
     folder = fetch(name, progress=progress)
-    numbers = check_files(folder, name)
-    check_memory(numbers, name, device)
+    check_memory(count_numbers(folder), name, device)
     tokenizer = read_tokenizer(folder, config)
+    if getattr(config, "attention_type", None) == "block_sparse":
+        config.attention_type = "original_full"  # as BigBird does over texts that are short for it
     head = saved_head(config)
-    check_size(config, head, numbers, name)
     model = load_model(folder, config, head, name).to(device).eval().requires_grad_(False)
+    check_weights(model)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
-    attached = attach_somehow(model, short_inputs(model, tokens), name)
+    attached = attach_somehow(model, compared_texts(model, tokens), name)
     if head == "next token" and "decoder" not in attached.kinds:
-        head = None  # XLNet and XLM see the whole text, and do not say what follows it
+        head = None  # XLNet and XLM see the whole text, and do not predict what follows it
     return TransformersReader(name, model, tokens, head, attached)
 
 
-def attach_somehow(model: PreTrainedModel, inputs: Mapping[str, Tensor], name: str) -> Attachment:
-    """Attach to a model's attention, or else to its softmax; raises LoadingError."""
+def attach_somehow(
+    model: PreTrainedModel, texts: Sequence[Mapping[str, Tensor]], name: str
+) -> Attachment:
+    """Attach to a model's attention, or else to its softmax; raises LoadingError.
+
+    `texts` are a short one and longer ones, on which it is compared with the library's own.
+    """
+    short, *longer = texts
     try:
-        return attach(model, inputs, name)
-    except LoadingError:
-        return attach_softmax(model, inputs, name)
+        return attach(model, short, name, *longer)
+    except LoadingError as error:
+        by_its_function = error
+    try:
+        return attach_softmax(model, short, name, *longer)
+    except PartlyRecordedError:
+        raise by_its_function from None
 
 
-def saved_head(config: PreTrainedConfig) -> Head | None:
-    """Return what the head says that a checkpoint was saved with; None if there is no such head."""
+def saved_head(config: PreTrainedConfig) -> OutputHead | None:
+    """Return the kind of head that a checkpoint was saved with, if any."""
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
+
     if config.is_encoder_decoder:
         return "next token"
-    heads: dict[str, Head] = {
+    heads: dict[str, OutputHead] = {
         "ForMaskedLM": "masked words",
         "ForSequenceClassification": "class",
         "ForQuestionAnswering": "span",
@@ -78,11 +88,13 @@ def saved_head(config: PreTrainedConfig) -> Head | None:
         "ForConditionalGeneration": "next token",  # of models for pictures and text
     }
     architecture = (config.architectures or [""])[0]
+    if architecture.endswith("LMHeadModel") and type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return "masked words"  # as Flaubert calls its head of these
     return next((head for end, head in heads.items() if architecture.endswith(end)), None)
 
 
-def model_class(config: PreTrainedConfig, head: Head | None) -> type:
-    """Return the class of the library that chooses the model of a config with this head."""
+def model_class(config: PreTrainedConfig, head: OutputHead | None) -> type:
+    """Return the library's class that loads the model of a config with this head."""
     import transformers
 
     kinds = {
@@ -97,29 +109,8 @@ def model_class(config: PreTrainedConfig, head: Head | None) -> type:
     return kinds[head]
 
 
-def check_size(config: PreTrainedConfig, head: Head | None, numbers: int, name: str) -> None:
-    """Raise LoadingError if a config asks for more numbers than files with so many can fill.
-
-    No memory is taken: the model is built of shapes alone. What the library computes itself, such
-    as tables of positions, is counted too.
-    """
-    try:
-        with torch.device("meta"):
-            built = model_class(config, head).from_config(
-                deepcopy(config), attn_implementation="eager", dtype=torch.float32
-            )
-    except Exception as error:  # of many kinds: no such class, numbers that do not fit each other
-        raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
-    asked = sum(part.numel() for part in (*built.parameters(), *built.buffers()))
-    if asked > MOST_FILLED * numbers + SPARE:
-        raise LoadingError(
-            f"The {CONFIG_FILE} of {name} asks for {asked:,} numbers, but the weights are "
-            f"{numbers:,}. Download or save it again, or choose another model."
-        )
-
-
 def load_model(
-    folder: Path, config: PreTrainedConfig, head: Head | None, name: str
+    folder: Path, config: PreTrainedConfig, head: OutputHead | None, name: str
 ) -> PreTrainedModel:
     """Return the model in a folder, with eager attention; raises LoadingError."""
     try:
@@ -148,29 +139,9 @@ def load_model(
     return model
 
 
-def longest_text(model: PreTrainedModel) -> int:
-    """Return how many tokens of a text the model is given to read."""
-    config = model.config.get_text_config()
-    named = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", 0)
-    for place, part in model.named_modules():
-        # RoBERTa counts its positions from after that of padding.
-        if place.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
-            named -= part.padding_idx + 1
-    return min(named or LONGEST, LONGEST)
-
-
 def known_tokens(model: PreTrainedModel) -> int | None:
-    """Return how many tokens a model has embeddings of; None if that is not known."""
+    """Return the number of tokens that a model has embeddings for; None if unknown."""
     try:
         return model.get_input_embeddings().num_embeddings
     except (AttributeError, NotImplementedError):  # embeddings of another form
         return None
-
-
-def short_inputs(model: PreTrainedModel, tokens: PieceTokenizer) -> dict[str, Tensor]:
-    """Return a short text as a model takes it, for its decoder too if it has both."""
-    ids = [piece.id for piece in tokens.read(SHORT_TEXT)]
-    inputs = {"input_ids": torch.tensor([ids], device=model.device)}
-    if model.config.is_encoder_decoder:
-        inputs["decoder_input_ids"] = inputs["input_ids"]
-    return inputs

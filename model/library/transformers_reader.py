@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
-from model.library.answers import Answering, Answers, Head, class_labels
+from model.library.answers import Answering, Answers, OutputHead, class_labels
 from model.library.attachment import Attachment, Parity
 from model.library.calls import Calls, attention_edits
 from model.library.decoder_modules import decoder_states, listening
@@ -25,6 +25,10 @@ from model.trace import Run, RunEdits, Site, Trace
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+NO_STEPS = (
+    "What this model writes step by step in the transformers library is not what it says over the "
+    "whole text, so no steps can be shown. Choose another model that writes."
+)
 NO_SUM = (
     "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
     "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
@@ -34,8 +38,8 @@ NO_SUM = (
 class TransformersReader(Answering):
     """A model of the transformers library with its tokenizer, which threads may share.
 
-    An encoder reads a text as the source, a decoder alone as the target, and both beside each
-    other one each. `head` is what the model's logits say.
+    An encoder reads a text as the source, a model with only a decoder as the target. An
+    encoder-decoder reads both. `head` is the kind of the model's logits.
     """
 
     def __init__(
@@ -43,7 +47,7 @@ class TransformersReader(Answering):
         title: str,
         model: PreTrainedModel,
         tokens: PieceTokenizer,
-        head: Head | None,
+        head: OutputHead | None,
         attached: Attachment,
     ) -> None:
         self.title = title
@@ -59,11 +63,11 @@ class TransformersReader(Answering):
 
     @property
     def parity(self) -> Parity:
-        """How exactly recorded attention equals the library's own, as measured at loading."""
+        """The differences between recorded attention and the library's, measured at loading."""
         return self.attached.parity
 
     def what_is_missing(self) -> dict[Ability, str]:
-        """Return what the model cannot do, and why."""
+        """Return the abilities that the model lacks, and why."""
         missing: dict[Ability, str] = {
             "show the stream": "Of a model of the transformers library only the attention is "
             "recorded, not what lies between.",
@@ -73,6 +77,8 @@ class TransformersReader(Answering):
         }
         if self.answers.head != "next token":
             missing["write"] = "This model has no head that writes."
+        elif not self.attached.writes:
+            missing["write"] = NO_STEPS
         if not self.reads_source or not self.tokens.takes_pairs:
             missing["read a pair"] = "This model reads one text at a time."
         if self.tokens.pad_id is None:
@@ -90,16 +96,15 @@ class TransformersReader(Answering):
 
     @property
     def reads_source(self) -> bool:
-        """Whether there is an encoder."""
+        """Whether the model has an encoder."""
         return self.shape.layers("encoder") > 0
 
     @property
     def reads_target(self) -> bool:
-        """Whether there is a decoder."""
+        """Whether the model has a decoder."""
         return self.shape.layers("decoder") > 0
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether there is more text than the model reads."""
         if not self.reads_source:
             return len(self.writer.prompt(text)) > self.tokens.max_tokens
         return self.tokens.is_cut(text, second)
@@ -118,8 +123,8 @@ class TransformersReader(Answering):
     ) -> Trace:
         """Record a run over a text; see `Reader.trace`.
 
-        The tokens are Pieces. The trace has logits of every token that a decoder reads, of the
-        masked tokens, of the classes in one row, or of an answer's first and last place in two.
+        The tokens are Pieces. The logits have a row for every token that a decoder reads, for each
+        masked token, for the classes, or for an answer's first and last position.
         """
         trace = self.tokenized(
             text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
@@ -141,7 +146,7 @@ class TransformersReader(Answering):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace of what both sides read; see `Reader.tokenized`."""
+        """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
         if target is not None and not self.reads_target:
             raise ValueError(
                 "This model has no decoder that could read a second text: give it one."
@@ -195,7 +200,7 @@ class TransformersReader(Answering):
     ) -> Decoding:
         """Write a text with every step recorded; see `Writer.write`.
 
-        Raises ValueError if the model does not write, or cannot begin so.
+        Raises ValueError if the model does not write, or cannot begin in this way.
         """
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
@@ -209,7 +214,7 @@ class TransformersReader(Answering):
         return self.writer.begin(text)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
-        """Return what turns a head's output into what it adds to the stream: (H, D, d_model).
+        """Return the map from each head's output to the stream: (H, D, d_model).
 
         None if this model's output projection is not known.
         """
@@ -217,7 +222,6 @@ class TransformersReader(Answering):
 
     @property
     def vocabulary(self) -> Sequence[int]:
-        """The ids of all tokens that stand for some text."""
         return self.tokens.written_ids
 
     @torch.inference_mode()
@@ -237,7 +241,7 @@ class TransformersReader(Answering):
         return trace
 
     def framed(self, ids: Sequence[int]) -> list[Piece]:
-        """Return ids as pieces, between the special tokens that a text has around it."""
+        """Return ids as pieces, between the special tokens that surround a text."""
         around = self.tokens.pieces(text="a")
         text = [place for place, piece in enumerate(around) if not piece.is_special]
         before, after = around[: text[0]], around[text[-1] + 1 :]
@@ -251,7 +255,7 @@ class TransformersReader(Answering):
         return layer.weight.detach() if writes else None
 
     def read(self, text: str, second: str | None, masked: Collection[int]) -> list[Piece]:
-        """Return what the model reads; raises ValueError if it cannot."""
+        """Return the tokens that the model reads; raises ValueError if it cannot."""
         if not text.strip():
             raise ValueError("There is nothing to read: type a sentence.")
         second = second if second and second.strip() else None
@@ -266,7 +270,7 @@ class TransformersReader(Answering):
     def target(
         self, trace: Trace, text: str, target: str | Writing | None, edits: RunEdits
     ) -> list[Piece]:
-        """Return what a decoder reads: how it starts, or a prompt, and then the target.
+        """Return the tokens that a decoder reads: its start or a prompt, and then the target.
 
         The end of the target is left out, since nothing is written after it.
         """
@@ -290,9 +294,9 @@ class TransformersReader(Answering):
         return [*begun, *written][: self.tokens.max_tokens]
 
     def write_greedily(self, trace: Trace, edits: RunEdits) -> list[Piece]:
-        """Return what the decoder reads to write for a source: its start, and what it writes.
+        """Return the decoder's tokens when it writes for a source: its start, and its text.
 
-        As a model that writes padding has no more to say, that is left out.
+        Padding that a model writes after its text is left out.
         """
         begun = self.writer.start()
         ids = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits)).ids

@@ -1,25 +1,25 @@
-"""The tokens of a tokenizer of the transformers library, as pieces of the text they make."""
+"""The tokens of a tokenizer of the transformers library, as pieces of the text that they form."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from model.library.guard import tokenizing
+from model.library.checks import tokenizing
 from model.library.pieces import Piece, Role
-from model.text_caches import forget_texts
+from model.tokenizer import forget_texts
 from model.tokens import BYTES, Token
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-HALF = "\N{REPLACEMENT CHARACTER}"  # stands for a character some of whose bytes are missing
+HALF = "\N{REPLACEMENT CHARACTER}"  # a character with missing bytes
 
 
 class Vocabulary:
     """The pieces of a tokenizer, written one after the other.
 
-    A piece may stand for part of a character, or begin with the space before a word, so it is read
+    A piece may be part of a character, or begin with the space before a word, so it is read
     together with the few pieces before it.
     """
 
@@ -42,7 +42,7 @@ class Vocabulary:
         return text, pieces[len(before) :]
 
     def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
-        """Return a text with one more id written after all tokens before it, and that id's piece.
+        """Return a text with one more id after all tokens before it, and that id's piece.
 
         A space begins a word. A piece without characters of its own shows its name.
         """
@@ -68,11 +68,11 @@ class Vocabulary:
 
     @property
     def written_ids(self) -> list[int]:
-        """The ids of all tokens that stand for some text."""
+        """The ids of all tokens except special ones."""
         return [index for index in range(self.size) if self.role(index) == "written"]
 
     def role(self, index: int) -> Role:
-        """Return what a token is: something written, or a sign of the tokenizer."""
+        """Return the role of a token: written text, or a special token of the tokenizer."""
         return self.roles.get(index, "written")
 
     def name(self, index: int) -> str:
@@ -91,21 +91,21 @@ class Vocabulary:
         return ids
 
     def is_whole(self, index: int) -> bool:
-        """Return whether a token is whole characters, and not spaces alone."""
+        """Return whether a token is whole characters, and not only spaces."""
         if self.name(index) in BYTES:
             return False
         alone = self.decode([index])
         return bool(alone.strip()) and HALF not in alone
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, spaces as the tokenizer puts them."""
+        """Return the text of ids, with the tokenizer's spaces."""
         known = [index for index in ids if index < self.size]
         with tokenizing():
             return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
 
 
 def shared_beginning(first: str, second: str) -> int:
-    """Return how many characters two texts begin with in common."""
+    """Return the number of characters at which two texts begin alike."""
     if second.startswith(first):
         return len(first)
     pairs = enumerate(zip(first, second, strict=False))

@@ -1,10 +1,10 @@
-"""The attention of models that compute it in code of their own, recorded and edited at its softmax.
+"""Attention of models that compute it in their own code, recorded and edited at its softmax.
 
-DeBERTa, XLNet, Bloom, Falcon, GPT-J and others give no place to another attention function. But
-each ends its scores in a softmax: what it reads are the scores after the mask, what it returns are
-the weights, and a `TorchFunctionMode`, which holds for one thread, can replace both. A softmax
-belongs to attention if it is called inside a module whose class is named so; all else, such as
-the softmax of a router or of an output, passes untouched.
+DeBERTa, XLNet, Bloom, Falcon, GPT-J and others do not accept another attention function. But each
+ends its scores in a softmax: its input is the scores after the mask, its output the weights, and a
+`TorchFunctionMode`, which is bound to one thread, can replace both. A softmax belongs to attention
+if it is called inside a module whose class has that in its name; all others, such as the softmax of
+a router or of an output, pass untouched.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from torch.overrides import TorchFunctionMode
 
 from model.attention import UNCHANGED, fit_cells, fit_weights
 from model.library.attention_blocks import join_blocks, split_blocks
-from model.library.attention_interface import Watch
+from model.library.attention_interface import Watch, from_position_0
 from model.reader import Ability
 from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
 
-# Masks add or fill in -65500 or less, in float32 -1e6 or less; no score comes near.
+# Masks add or fill in -65500 or less, in float32 -1e6 or less; no score is that low.
 CLOSED = -3e4
 SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax, torch.special.softmax}
 
@@ -53,21 +53,21 @@ HALF = (
 
 @dataclass
 class Running:
-    """An attention module at work, and what it was called with."""
+    """An attention module during its call, with its inputs."""
 
     module: nn.Module
     inputs: tuple[Any, ...]
     attended: bool = False
 
     def is_in_blocks(self, given: Tensor) -> bool:
-        """Return whether it computes in blocks of queries, as LongT5's encoder."""
+        """Return whether it computes in blocks of queries, as LongT5's encoder does."""
         return given.dim() == 5 and given.size(-1) == 3 * given.size(-2) and bool(self.inputs)
 
     def as_map(self, given: Tensor, heads: int, outside: float) -> Tensor:
         """Return its scores or weights as (B, H, Q, K).
 
         Some models have the heads in the batch, (B * H, Q, K), and some compute in blocks; cells
-        that are in no block become `outside`.
+        outside of all blocks become `outside`.
         """
         if given.dim() == 3:
             return given.unflatten(0, (-1, heads))
@@ -76,16 +76,16 @@ class Running:
         return given
 
     def as_given(self, cells: Tensor, given: Tensor, outside: float) -> Tensor:
-        """Return (B, H, Q, K) in the shape of `given`, as `as_map` found it."""
+        """Return (B, H, Q, K) in the shape of `given`, the inverse of `as_map`."""
         if self.is_in_blocks(given):
             return split_blocks(cells, given.size(-2), outside)
         return cells.reshape(given.shape).contiguous()
 
 
-# What a softmax is replaced by: it takes the module, the scores, and the softmax itself.
+# The replacement of a softmax: it takes the module, the scores, and the softmax itself.
 Replacement = Callable[[Running, Tensor, Callable[[Tensor], Tensor]], Tensor]
 
-# The attention modules at work in this thread, the innermost last; None if nobody watches.
+# The running attention modules of this thread, the innermost last; None if not watched.
 RUNNING: ContextVar[list[Running] | None] = ContextVar("running attention", default=None)
 
 
@@ -110,7 +110,6 @@ class SoftmaxMode(TorchFunctionMode):
 
 @contextmanager
 def replacing(replacement: Replacement) -> Iterator[None]:
-    """Replace the softmaxes inside attention modules, in this thread."""
     token = RUNNING.set([])
     try:
         with SoftmaxMode(replacement):
@@ -120,14 +119,14 @@ def replacing(replacement: Replacement) -> Iterator[None]:
 
 
 def enter(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Note that an attention module begins, if somebody watches."""
+    """Record that an attention module begins, if the thread is watched; a forward hook."""
     running = RUNNING.get()
     if running is not None:
         running.append(Running(module, inputs))
 
 
 def leave(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
-    """Note that an attention module has ended, if somebody watches."""
+    """Record that an attention module has ended, if the thread is watched; a forward hook."""
     running = RUNNING.get()
     if running is not None:
         running.pop()
@@ -135,18 +134,18 @@ def leave(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
 
 @dataclass(frozen=True)
 class SoftmaxSites:
-    """Which modules of a model call the softmax of which site; it holds no state of a call."""
+    """The modules of a model that call a softmax, by site; it holds no state of a call."""
 
     modules: Mapping[nn.Module, Site]
     heads: Mapping[Kind, int]  # in each layer
 
     @contextmanager
     def watching(self, run: Run, *, first_query: int = 0) -> Iterator[None]:
-        """Let a call of the model in this context, and thread, record into `run.trace`.
+        """Let a model call in this context and thread record into `run.trace`.
 
         The options are those of `attention_interface.watching`. A record holds masked scores and
-        weights, and None for all before and after them. Raises ValueError for edits that open
-        cells or change the scale, and if a call does not attend once in every layer.
+        weights; all its other stages are None. Raises ValueError for edits that open cells or
+        change the scale, and if a call does not attend once in every layer.
         """
         for edit in run.edits.values():
             check(edit)
@@ -161,7 +160,7 @@ class SoftmaxSites:
 
 
 def check(edit: AttentionEdit | PositionEdit) -> None:
-    """Raise ValueError for a change that cannot be made at a softmax."""
+    """Raise ValueError for an edit that cannot be made at a softmax."""
     if isinstance(edit, PositionEdit):
         raise ValueError(
             "This model's own code gives its tokens their positions, which cannot be moved. Leave "
@@ -180,7 +179,7 @@ def check(edit: AttentionEdit | PositionEdit) -> None:
 
 @dataclass
 class SoftmaxCall:
-    """One call of a model, or one generation, under a watch."""
+    """One call of a model, or one generation, that is watched."""
 
     sites: SoftmaxSites
     watch: Watch
@@ -201,30 +200,30 @@ class SoftmaxCall:
         if scores.dim() != 4 or scores.size(1) != heads:
             raise ValueError(HALF)
         queries, keys = scores.shape[-2:]
-        first_query, _ = self.watch.positions(site, queries, keys)
+        first_query, first_key = self.watch.positions(site, queries, keys)
         masked_scores = scores.masked_fill(scores < CLOSED, -torch.inf)
         if edit.block is None:
             weights = running.as_map(softmax(given), heads, outside=0.0)
         else:
-            cells = fit_cells(edit.block.to(scores.device), first_query, queries, keys)
+            block = edit.block.to(scores.device)
+            cells = fit_cells(block, first_query, queries, keys, first_key)
             masked_scores = masked_scores.masked_fill(cells, -torch.inf)
             empty = masked_scores.isneginf().all(dim=-1, keepdim=True)
             filled = masked_scores.masked_fill(empty, 0.0)  # a row of -inf would become NaN
             weights = softmax(running.as_given(filled, given, outside=-torch.inf))
             weights = running.as_map(weights, heads, outside=0.0).masked_fill(empty, 0.0)
         if edit.weights is not None:
-            weights = fit_weights(edit.weights, first_query, weights)
+            weights = fit_weights(edit.weights, first_query, weights, first_key)
             weights = running.as_given(weights, given, outside=0.0)  # without cells in no block
             weights = running.as_map(weights, heads, outside=0.0)
-        self.watch.record(
-            site, AttentionRecord(None, None, None, None, masked_scores, weights, None)
-        )
+        record = AttentionRecord(None, None, None, None, masked_scores, weights, None)
+        self.watch.record(site, from_position_0(record, first_key))
         if edit.gate is not None:  # a head is linear in its weights
             weights = weights * edit.gate.to(weights)[..., None, None]
         return running.as_given(weights, given, outside=0.0)
 
     def check(self) -> None:
-        """Raise ValueError unless the layers of every kind that attended did so equally often."""
+        """Raise ValueError unless all layers of a kind attended equally often."""
         kinds = {site.kind for site in self.counts}
         times = [
             {self.counts[site] for site in self.sites.modules.values() if site.kind == kind}

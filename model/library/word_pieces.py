@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import tokenizers
 
 from model.config import TransformerConfig
-from model.library.guard import check_ids, tokenizing
+from model.library.checks import check_ids, tokenizing
 from model.library.hub import LoadingError
 from model.library.pieces import Piece, Role
-from model.text_caches import forget_texts
+from model.tokenizer import forget_texts
 from model.tokens import check_characters
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class WordPieces:
         forget_texts(self.backend)
         self.backend.no_padding()
         self.backend.enable_truncation(config.max_positions)
-        self.known, self.most = config.source_vocab_size, config.max_positions
+        self.known = config.source_vocab_size
         if (count := self.backend.get_vocab_size()) > self.known:
             raise LoadingError(
                 f"The tokenizer in {folder} has {count} tokens, but the model knows {self.known}. "
@@ -67,19 +67,19 @@ class WordPieces:
         return self.backend.id_to_token(index) or ""
 
     def piece(self, index: int) -> Piece:
-        """Return a piece that stands alone, by its id."""
+        """Return the piece of an id, as if it were a text of its own."""
         return Piece(index, self.text(index), 0, 0, role=self.roles.get(index, "written"))
 
     @property
     def written_ids(self) -> list[int]:
-        """The ids of all pieces that stand for some text."""
+        """The ids of all pieces except special ones."""
         ids = self.backend.get_vocab().values()
         return sorted(index for index in ids if self.roles.get(index, "written") == "written")
 
     def encode(self, first: str, second: str | None) -> tokenizers.Encoding:
         """Return the tokenizers library's encoding of one sentence, or of two.
 
-        Raises ValueError if it gives up, or gives tokens that the model does not know.
+        Raises ValueError if it fails, or gives tokens that the model does not know.
         """
         for text in (first, second or ""):
             check_characters(text)
@@ -87,14 +87,14 @@ class WordPieces:
             both = second and second.strip()
             texts = self.shortened([first, second]) if both else [first]
             encoding = self.backend.encode(*texts)
-        check_ids(encoding.ids, self.known, self.most)
+        check_ids(encoding.ids, self.known)
         return encoding
 
     def shortened(self, texts: list[str]) -> list[str]:
-        """Return two texts, without what could never be read if they are very long.
+        """Return two texts, shortened if they are much longer than the model can read.
 
-        Each ends with the first word too many then. The library cuts them to parts, and makes all
-        pairs of these.
+        A shortened text ends with its first word that is too many. Without this, the library would
+        cut very long texts into parts, and make all pairs of them.
         """
         cut = [self.backend.encode(text, add_special_tokens=False).overflowing for text in texts]
         if len(cut[0]) * len(cut[1]) < MOST_PAIRS:
@@ -102,13 +102,13 @@ class WordPieces:
         return [text[: end_of_word(parts[0])] for text, parts in zip(texts, cut, strict=True)]
 
     def is_cut(self, first: str, second: str | None) -> bool:
-        """Return whether there is more text than the model can read."""
+        """Return whether some of the text is left out."""
         return bool(self.encode(first, second).overflowing)
 
     def read(self, first: str, second: str | None, masked: Collection[int]) -> list[Piece]:
-        """Return the pieces of one sentence or two, with [MASK] in the places `masked`.
+        """Return the pieces of one sentence or two, with [MASK] at the positions `masked`.
 
-        Raises ValueError for a place that is not there.
+        Raises ValueError for a position that does not exist.
         """
         pieces = self.pieces(self.encode(first, second))
         for place in masked:
@@ -118,7 +118,7 @@ class WordPieces:
         return pieces
 
     def hidden(self, piece: Piece) -> Piece:
-        """Return [MASK] in the place of a piece."""
+        """Return the [MASK] that hides a piece."""
         if piece.role == "mask":
             return piece
         text = self.text(self.mask_id)
@@ -152,7 +152,7 @@ class WordPieces:
 
 
 def end_of_word(encoding: tokenizers.Encoding) -> int:
-    """Return the place in a text where the first word of an encoding ends."""
+    """Return the position in a text at which the first word of an encoding ends."""
     words = encoding.word_ids
     count = next((n for n, word in enumerate(words) if word != words[0]), len(words))
     return encoding.offsets[count - 1][1]

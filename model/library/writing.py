@@ -1,4 +1,4 @@
-"""Text written by models of the transformers library, with every step and its attention."""
+"""Writing by models of the transformers library, with every step and its attention."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from model.decoding.strategies import Strategy
 from model.edits import opens_the_future
 from model.library.attachment import Attachment
 from model.library.generation import GenerationPrefixes
-from model.library.guard import TEMPLATE_SECONDS, within
 from model.library.hub import first_line
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
-from model.sequences import token_ids
+from model.tokens import token_ids
 from model.trace import Run, RunEdits
 
 if TYPE_CHECKING:
@@ -29,11 +28,11 @@ LONGEST = 64  # tokens written if nothing else is asked for
 
 
 class Writer:
-    """A model that writes: an encoder-decoder, or a decoder alone that goes on from a prompt.
+    """A model that writes: an encoder-decoder, or one with only a decoder that continues a prompt.
 
-    The search is ours; `generate` of transformers prepares the cache, what the encoder says and
-    what the model's generation config demands, such as suppressed tokens and penalties for
-    repetition. The log-probabilities are the model's own after these.
+    The search is ours; `generate` of transformers prepares the cache, the encoder's outputs and the
+    demands of the model's generation config, such as suppressed tokens and penalties for
+    repetition. The log-probabilities are those of the model after these changes.
     """
 
     def __init__(
@@ -45,12 +44,12 @@ class Writer:
 
     @property
     def reads_source(self) -> bool:
-        """Whether there is an encoder."""
+        """Whether the model has an encoder."""
         return self.model.config.is_encoder_decoder
 
     @property
     def end_ids(self) -> list[int]:
-        """The tokens that end what the model writes, the usual one first; only those it knows."""
+        """The tokens that end the model's texts, the usual one first; unknown ones are left out."""
         settings = getattr(self.model, "generation_config", None)  # only models that write have it
         ids = getattr(settings, "eos_token_id", None)
         named = ids if isinstance(ids, list) else [ids]
@@ -67,11 +66,12 @@ class Writer:
         edits: RunEdits | None = None,
         chat: bool = True,
     ) -> Decoding:
-        """Write a translation or what follows a text, of at most so many tokens; keep every step.
+        """Write a translation or a continuation of at most `longest` tokens; keep every step.
 
-        An encoder reads the text, which `pad_to` can pad. A decoder alone reads it as a prompt, in
-        the chat template of the tokenizer if there is one and `chat` is True. Raises ValueError if
-        there is nothing to read, no room to write, or a `forced` id that cannot be written.
+        An encoder reads the text, which `pad_to` can pad. A model with only a decoder reads it as a
+        prompt, in the tokenizer's chat template if there is one and `chat` is True. Raises
+        ValueError if there is nothing to read, no room to write, or a `forced` id that cannot be
+        written.
         """
         read = self.tokens.read(text) if self.reads_source else self.prompt(text, chat)
         if not text.strip() or not read:
@@ -97,10 +97,10 @@ class Writer:
         edits: RunEdits | None = None,
         record: list[Expansion] | None = None,
     ) -> Decoded:
-        """Write for what an encoder reads, if there is one, after what the decoder has read.
+        """Write after the tokens that the decoder has read, for the source of the encoder, if any.
 
-        Where edits let a position see later ones, all are computed anew at every step. `record` is
-        filled with the steps. Raises ValueError as `write` does.
+        If edits let a position see later ones, every step computes all positions anew. `record`
+        receives the steps. Raises ValueError as `write` does.
         """
         edits, room = edits or {}, self.tokens.max_tokens - len(begun)
         if room < 1:
@@ -122,7 +122,7 @@ class Writer:
             encoding.close()
             prefixes = GenerationPrefixes(
                 model, self.attached, input_ids, model_kwargs, logits_processor,
-                ends=frozenset(self.end_ids), edits=edits, beam=strategy.strategy == "beam",
+                ends=frozenset(self.end_ids), edits=edits, beam=strategy.width > 1,
             )  # fmt: skip
             return search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
 
@@ -141,14 +141,14 @@ class Writer:
                 custom_generate=our_search,
                 max_new_tokens=max(1, limit),
                 use_cache=has_cache and not opens_the_future(edits),
-                do_sample=False,  # so that nothing but the strategy narrows what is drawn from
+                do_sample=False,  # so that only the strategy narrows the draw
                 num_beams=1,
                 num_return_sequences=1,
             )
         return decoded
 
     def begin(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that writing can begin with, a space before it if typed.
+        """Return the tokens of a text that writing should begin with; a typed leading space counts.
 
         Raises ValueError if the model has no token for some of the text.
         """
@@ -160,10 +160,10 @@ class Writer:
         return pieces
 
     def start(self) -> list[Piece]:
-        """Return what the decoder beside an encoder reads first: its start token.
+        """Return the tokens that the decoder of an encoder-decoder reads first: its start token.
 
-        In a model of many languages that of the target follows, which is written by force
-        otherwise.
+        In a multilingual model the token of the target language follows, which `generate` would
+        force instead.
         """
         config = self.model.generation_config
         first = config.decoder_start_token_id
@@ -176,20 +176,19 @@ class Writer:
         return self.tokens.written(ids)[1]
 
     def prompt(self, text: str, chat: bool = True) -> list[Piece]:
-        """Return what a decoder alone reads before it writes: a text, in its chat template if any.
+        """Return the prompt of a model with only a decoder: a text, in its chat template if any.
 
-        Raises ValueError if the template does not take it.
+        Raises ValueError if the template does not accept it.
         """
         if not (chat and self.tokens.tokenizer.chat_template):
             return self.tokens.pieces(text=text)
         from jinja2 import TemplateError
 
         try:
-            with within(TEMPLATE_SECONDS):
-                line = self.tokens.tokenizer.apply_chat_template(
-                    [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
-                )
-        except (TemplateError, TimeoutError, ArithmeticError, LookupError, TypeError) as error:
+            line = self.tokens.tokenizer.apply_chat_template(
+                [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
+            )
+        except (TemplateError, ArithmeticError, LookupError, TypeError) as error:
             raise ValueError(
                 f"The model's chat template does not take this text: {first_line(error)} Write "
                 "without the template."

@@ -40,7 +40,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 }
 ALLOWED = {"precision": tuple(PRECISIONS), "optimizer": OPTIMIZERS, **CHOICES}
 OF_A_WEIGHT = 16  # bytes: itself, its gradient, and two means of an optimizer
-OF_A_LOGIT = 12  # bytes: itself, its gradient, and what the loss makes of it
+OF_A_LOGIT = 12  # bytes: itself, its gradient, and a copy for the loss
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -54,6 +54,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true", help="go on with the training in --output")
     parser.add_argument("--vocabulary", type=int, default=8_000, help="(8000)")
     parser.add_argument("--tokenizer", type=Path, help="use this one in place of learning one")
+    parser.add_argument(
+        "--begin-with", type=Path, metavar="FOLDER", help="a checkpoint of this shape to train on"
+    )
     parser.add_argument(
         "--score-every", type=int, default=0, metavar="STEPS", help="(only after each epoch)"
     )
@@ -84,7 +87,7 @@ def option(name: str) -> str:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise ValueError with a sentence for an option that no training can have."""
+    """Raise ValueError with a sentence for an option that is not possible."""
     given = {option(name): value for name, value in vars(arguments).items()}
     refuse_outside(given, {option(name): bounds for name, bounds in BOUNDS.items()})
     for step in arguments.snapshots:
@@ -97,17 +100,15 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def shape_of(arguments: argparse.Namespace) -> dict[str, int | float | str | bool]:
-    """Return what was chosen of the model's shape."""
     return {name: getattr(arguments, name) for name in SHAPE}
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """Return how the model is to be trained."""
     return Settings(**{name: getattr(arguments, name) for name in asdict(Settings())})
 
 
 def refuse_too_large(config: TransformerConfig, batch_tokens: int) -> None:
-    """Raise ValueError if this computer's memory cannot hold a training, taking none of it."""
+    """Raise ValueError if this computer's memory cannot hold a training, without taking any."""
     with torch.device("meta"):
         weights = sum(weight.numel() for weight in Transformer(config).parameters())
     needed = OF_A_WEIGHT * weights + OF_A_LOGIT * batch_tokens * config.target_vocab_size
@@ -119,7 +120,7 @@ def refuse_too_large(config: TransformerConfig, batch_tokens: int) -> None:
 
 
 def memory() -> float:
-    """Return the bytes of memory that a training can have; of an unknown system endless."""
+    """Return the bytes of memory that a training can have; infinity if unknown."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_properties(0).total_memory
     try:

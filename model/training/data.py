@@ -1,4 +1,4 @@
-"""Sentence pairs, and the batches a model is trained on."""
+"""Sentence pairs, and the batches on which a model is trained."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.sequences import pad, source_sequence, target_sequence
 from model.tokenizer import Tokenizer
-from model.tokens import END_ID
+from model.tokens import END_ID, pad, source_sequence, target_sequence
 
 Pairs = list[tuple[str, str]]
 
@@ -23,7 +22,7 @@ Pairs = list[tuple[str, str]]
 class Batch:
     """Padded ids of some pairs: (B, S) sources, (B, T) decoder inputs, (B, T) expected outputs.
 
-    `weight` is that of its loss among the shares of a batch.
+    `weight` is the weight of its loss among the shares of a batch.
     """
 
     source_ids: Tensor
@@ -32,7 +31,6 @@ class Batch:
     weight: float = 1.0
 
     def to(self, device: torch.device) -> Batch:
-        """Return the same batch on a device."""
         ids = (self.source_ids, self.target_ids, self.next_ids)
         return Batch(*(one.to(device) for one in ids), self.weight)
 
@@ -46,27 +44,32 @@ class EncodedPair:
 
 
 def read_pairs(path: Path) -> Pairs:
-    """Read `source<TAB>target` lines, gzipped if the name ends in .gz.
+    """Read the first two columns of a file; see `read_rows`."""
+    return [(source, target) for source, target, *_ in read_rows(path)]
 
-    Raises ValueError if the file is cut or no text, or with the line number if a line lacks a
+
+def read_rows(path: Path) -> list[list[str]]:
+    """Read `source<TAB>target` lines, gzipped if the name ends in .gz, with all their columns.
+
+    Raises ValueError if the file is cut or not text, or with the line number if a line lacks a
     column.
     """
     opener = gzip.open if path.suffix == ".gz" else open
-    pairs = []
+    rows = []
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 columns = line.rstrip("\n").split("\t")
                 if len(columns) < 2:
                     raise ValueError(f"{path.name}, line {number}: expected source<TAB>target.")
-                pairs.append((columns[0], columns[1]))
+                rows.append(columns)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path.name} is cut, damaged or not gzipped.") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name} is not text in UTF-8.") from error
-    if not pairs:
+    if not rows:
         raise ValueError(f"{path.name} has no sentence pairs.")
-    return pairs
+    return rows
 
 
 def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
@@ -80,20 +83,21 @@ def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 def encode_pairs(
     pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer, max_positions: int
 ) -> list[EncodedPair]:
-    """Encode pairs, leaving out those with a side longer than the model can take.
+    """Encode pairs, repeated ones only once, without those that have a side that is too long.
 
     Raises ValueError if none is left.
     """
-    sources = tokenizer.encode_ids([source for source, _ in pairs])
-    targets = tokenizer.encode_ids([target for _, target in pairs])
-    encoded = [
-        EncodedPair(source, target)
-        for source, target in zip(sources, targets, strict=True)
+    distinct = list(dict.fromkeys(pairs))
+    sources = tokenizer.encode_ids([source for source, _ in distinct])
+    targets = tokenizer.encode_ids([target for _, target in distinct])
+    encoded = {
+        pair: EncodedPair(source, target)
+        for pair, source, target in zip(distinct, sources, targets, strict=True)
         if max(len(source), len(target)) < max_positions
-    ]
+    }
     if not encoded:
         raise ValueError(f"No pair is short enough for {max_positions} positions.")
-    return encoded
+    return [encoded[pair] for pair in pairs if pair in encoded]
 
 
 def collate(pairs: Sequence[EncodedPair]) -> Batch:
@@ -108,17 +112,17 @@ def collate(pairs: Sequence[EncodedPair]) -> Batch:
 def bucketed_batches(
     pairs: Sequence[EncodedPair], max_tokens: int, seed: int | None = None
 ) -> Iterator[Batch]:
-    """The batches of `bucketed_pairs`, padded."""
+    """Return the batches of `bucketed_pairs`, padded."""
     return map(collate, bucketed_pairs(pairs, max_tokens, seed))
 
 
 def bucketed_pairs(
     pairs: Sequence[EncodedPair], max_tokens: int, seed: int | None = None
 ) -> list[list[EncodedPair]]:
-    """Groups of pairs of like length, each at most `max_tokens` padded tokens on either side.
+    """Return groups of pairs of similar length, each at most `max_tokens` padded tokens a side.
 
-    With a seed, pairs of like length and the order of the groups are shuffled, the same way for
-    the same seed.
+    With a seed, pairs of similar length and the order of the groups are shuffled, in the same way
+    for the same seed.
     """
     shuffler = random.Random(seed)
     noise = 0.0 if seed is None else 1.0

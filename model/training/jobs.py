@@ -1,4 +1,4 @@
-"""Visitors' trainings: a few at a time, the others in line, each with a time limit."""
+"""Visitors' trainings: a few run, the others wait in a queue, and each has a time limit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import logging
 import threading
 import time
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -18,17 +19,52 @@ from model.training.loop import learning_rate
 from model.training.repeats import Lesion, small_model
 from model.training.small_models import TrainingOptions
 from model.training.snapshots import Snapshots
-from model.training.state import POINTS, Status, TrainingState, thinned
 from model.training.tasks import Task
 from model.translator import reader_of
 
+Status = Literal["waiting", "training", "paused", "stopped", "finished", "failed"]
+POINTS = 300  # of the loss curve
 REST = 0.002  # seconds between two steps in which others come to turn
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """The state of a training at one moment.
+
+    A point of the losses is their mean, in nats a token, over the steps since the previous point;
+    the step and the learning rate are those of the last of them. `seconds` is the time spent
+    training.
+    """
+
+    status: Status
+    note: str  # why it has this status, if the visitor did not ask for it
+    place: int  # in line, from 1; 0 if it is not waiting
+    step: int
+    steps: int
+    seconds: float
+    seconds_left: float | None  # None until there are steps to estimate it from
+    loss_steps: np.ndarray  # (points,)
+    losses: np.ndarray  # (points,)
+    learning_rates: np.ndarray  # (points,)
+    match_steps: np.ndarray  # (counts,)
+    matches: np.ndarray  # (counts,) share of unseen examples without a mistake, or induction score
+    snapshots: Snapshots
+
+
+def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of at most `points` stretches of equal length, from 1, and their means."""
+    if not len(values):
+        return np.zeros(0, dtype=int), np.zeros(0)
+    size = -(-len(values) // points)
+    starts = np.arange(0, len(values), size)
+    ends = np.append(starts[1:], len(values))
+    return ends, np.add.reduceat(values, starts) / (ends - starts)
 
 
 class TrainingJob:
     """One visitor's training; made by `Trainings.start`.
 
-    It has a thread only while it trains. What it has written so far may be read at any time.
+    It only has a thread while it trains. Its results so far can be read at any time.
     """
 
     def __init__(self, trainings: Trainings, options: TrainingOptions) -> None:
@@ -49,18 +85,19 @@ class TrainingJob:
 
     @property
     def task(self) -> Task:
-        """What is being learned."""
         return self._model.task
 
     def look(self) -> TrainingState:
-        """Return the state for a visitor who is there; without one a training is soon paused."""
+        """Return the state for a present visitor; without visitors a training is soon paused."""
         self.last_look = time.monotonic()
         return self.state
 
     @property
     def state(self) -> TrainingState:
-        """What is known now, read without waiting for the step under way."""
-        status, note, place = self._trainings.place(self)  # first: what follows is as new or newer
+        """The current state, read without waiting for the running step."""
+        status, note, place = self._trainings.place(
+            self
+        )  # read first: later values are as new or newer
         losses, matches, seconds = self.losses[:], self.matches[:], self.seconds
         step, steps = len(losses), self.options.steps
         ends, means = thinned(np.array(losses), POINTS)
@@ -83,11 +120,11 @@ class TrainingJob:
         )
 
     def pause(self) -> None:
-        """Stop for now and give up the place; `resume` continues with the next step."""
+        """Pause, and give up the place in the queue; `resume` continues with the next step."""
         self._trainings.end(self, "paused")
 
     def resume(self) -> None:
-        """Get back in line if paused; raises ValueError if too many wait."""
+        """Queue again if paused; raises ValueError if too many wait."""
         self.last_look = time.monotonic()
         self._trainings.line_up(self)
 
@@ -96,7 +133,7 @@ class TrainingJob:
         self._trainings.end(self, "stopped")
 
     def reader(self) -> OwnReader:
-        """Return a copy of the model as it is now, which further steps do not change.
+        """Return a copy of the current model, which further steps do not change.
 
         Raises ValueError if training has ruined the weights.
         """
@@ -111,12 +148,12 @@ class TrainingJob:
         return reader_of(lay_out(model), self._model.tokenizer)
 
     def lesion(self) -> Lesion | None:
-        """Return what a decoder alone loses without its previous-token head; None for others."""
+        """Return what a model loses without its previous-token head; None with an encoder."""
         with self._weights:
             return self._model.lesion()
 
     def run(self) -> tuple[Status, str]:
-        """Train in this thread until something ends it; return the new status and why."""
+        """Train in this thread until something ends it; return the new status and the reason."""
         most = self._trainings.longest
         before, began = self.seconds, time.monotonic()
         while self.wanted is None:
@@ -137,16 +174,15 @@ class TrainingJob:
         return self.wanted, ""
 
     def is_abandoned(self) -> bool:
-        """Return whether nobody has looked for too long."""
+        """Return whether no visitor has looked for too long."""
         return time.monotonic() - self.last_look > self._trainings.patience
 
     def why_abandoned(self) -> str:
-        """Return why an abandoned training was paused."""
         seconds = self._trainings.patience
         return f"Paused: the Training page was not open for {seconds:.0f} seconds."
 
     def finish(self) -> None:
-        """Let go of what only further steps would need, and keep the attention of the last one."""
+        """Drop everything that only further steps need, and keep the attention of the last step."""
         self._steps.close()
         self._model.keep_snapshot(len(self.losses))
 
@@ -165,11 +201,11 @@ class TrainingJob:
 
 
 class Trainings:
-    """The trainings of all visitors, `at_once` of them training while the others wait in line.
+    """The trainings of all visitors: `at_once` of them run, the others wait in a queue.
 
-    One that nobody has looked at for `patience` seconds is paused, and one that has trained for
-    `longest` seconds is stopped. At most `waiting` may wait. A paused one is held by its visitor
-    alone, so that nothing of it is left once they are gone.
+    A training is paused if no visitor looks for `patience` seconds, and stopped after `longest`
+    seconds of training. At most `waiting` may wait. Only its visitor holds a paused training, so
+    that nothing of it is left once they are gone.
     """
 
     def __init__(
@@ -187,13 +223,13 @@ class Trainings:
         self._queued: list[TrainingJob] = []  # that wait or train
 
     def start(self, options: TrainingOptions) -> TrainingJob:
-        """Start a new training or put it in line; raises ValueError if too many wait."""
+        """Start a new training or queue it; raises ValueError if too many wait."""
         job = TrainingJob(self, options)
         self.line_up(job)
         return job
 
     def line_up(self, job: TrainingJob) -> None:
-        """Put a paused training at the end of the line, or let it begin if there is room."""
+        """Put a paused training at the end of the queue, or start it if there is room."""
         with self._lock:
             if job.status != "paused":
                 return
@@ -209,7 +245,7 @@ class Trainings:
             self._queued.append(job)
 
     def place(self, job: TrainingJob) -> tuple[Status, str, int]:
-        """Return a training's status and note, and its place in line from 1, or 0."""
+        """Return a training's status and note, and its place in the queue from 1, or 0."""
         with self._lock:
             self._pause_abandoned()
             if job.status != "waiting":
@@ -231,7 +267,7 @@ class Trainings:
             job.finish()
 
     def _leave(self, job: TrainingJob, status: Status, note: str) -> bool:
-        """Take a training out of the line; False if it trains already."""
+        """Take a training out of the queue; returns False if it already trains."""
         if not job.queued.cancel():
             return False
         self._queued.remove(job)
@@ -262,10 +298,10 @@ class Trainings:
 
 
 def finished(job: TrainingJob, status: Status, note: str) -> tuple[Status, str]:
-    """Let an ended training go of what it needs no more; return its status, and why it ended."""
+    """Let an ended training drop what it no longer needs; return its status and the reason."""
     try:
         job.finish()
-    except Exception as error:  # such as too little memory; others' trainings go on
+    except Exception as error:  # such as too little memory; other trainings continue
         logging.getLogger(__name__).exception("A training failed in the end.")
         return "failed", f"The training failed: {error}"
     return status, note

@@ -1,4 +1,4 @@
-"""The log of a training from the command line: a CSV with one row each time it is scored."""
+"""The log of a training on the command line: a CSV file with one row for each scoring."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import time
 from pathlib import Path
 
-from model.replacing import replacing
+from model.checkpoint import replacing
 
 COLUMNS = (
     "step", "epoch", "train_loss", "valid_loss", "bleu", "chrf", "learning_rate", "seconds",
@@ -15,7 +15,7 @@ COLUMNS = (
 
 
 class Log:
-    """The rows up to the step that a training goes on at, and those it adds."""
+    """The rows of earlier steps when a training resumes, and its new rows."""
 
     def __init__(self, path: Path, goes_on_at: int) -> None:
         self.path = path
@@ -25,7 +25,7 @@ class Log:
         self.started = time.monotonic()
 
     def write(self, **values: float) -> None:
-        """Add a row, in place of an earlier one of the same step; losses in nats a token."""
+        """Add a row, or replace the row of the same step; losses are in nats a token."""
         values["seconds"] = round(self.seconds_before + time.monotonic() - self.started)
         self.rows = [row for row in self.rows if int(row["step"]) != values["step"]] + [values]
         with replacing(self.path) as path, path.open("w", newline="", encoding="utf-8") as file:
@@ -35,7 +35,7 @@ class Log:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the whole rows of a log; none if there is no log, and no row that was cut."""
+    """Return the complete rows of a log; none if there is no log."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8", errors="replace") as file:

@@ -27,7 +27,7 @@ DIVERGED = (
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is trained; `steps` and `cooldown` are counted in optimizer steps."""
+    """The settings of a training; `steps` and `cooldown` count optimizer steps."""
 
     steps: int = 12_000
     warmup: int = 2_000
@@ -51,7 +51,7 @@ class TrainingStep:
 
 
 def learning_rate(step: int, d_model: int, settings: Settings) -> float:
-    """Return the warm-up schedule, with a straight line to zero over the last `cooldown` steps.
+    """Return the learning rate: a warm-up, and a line to zero over the last `cooldown` steps.
 
     Source: "Attention Is All You Need", section 5.3; the line to zero is ours.
     """
@@ -59,15 +59,17 @@ def learning_rate(step: int, d_model: int, settings: Settings) -> float:
     return warmed * min(1.0, (settings.steps - step + 1) / max(1, settings.cooldown))
 
 
-def make_optimizer(model: nn.Module, name: str = "adam") -> torch.optim.Optimizer:
-    """Adam as in section 5.3 of the paper, or Muon; the schedule sets the rate at every step."""
+def make_optimizer(
+    model: nn.Module, name: str = "adam", precision: str = "bfloat16"
+) -> torch.optim.Optimizer:
+    """Return Adam as in section 5.3 of the paper, or Muon; the schedule sets the rates."""
     if name == "muon":
-        return Muon(model)
+        return Muon(model, precision=PRECISIONS[precision])
     return torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
 
 def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-    """Cross-entropy of the expected tokens in nats a token, padding left out."""
+    """Return the cross-entropy of the expected tokens in nats a token, without padding."""
     if is_sparing(model.device):
         memory, memory_mask = model.encode(batch.source_ids), model.source_mask(batch.source_ids)
         mask = model.target_mask(batch.target_ids)
@@ -93,9 +95,9 @@ def train(
     settings: Settings,
     first_step: int = 1,
 ) -> Iterator[TrainingStep]:
-    """Teacher-forced steps over `batches`, until they or `settings.steps` end.
+    """Train with teacher forcing over `batches`, until they or `settings.steps` end.
 
-    The caller may stop between two steps, and look at or save the model there. Raises
+    The caller may stop between two steps, and inspect or save the model there. Raises
     FloatingPointError, before the weights are changed, if the loss or its gradient is not finite.
     """
     device = model.device
@@ -124,7 +126,7 @@ def train(
 
 @torch.inference_mode()
 def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
-    """Mean cross-entropy in nats a token, without smoothing or dropout."""
+    """Return the mean cross-entropy in nats a token, without smoothing or dropout."""
     model.eval()
     device = model.device
     total, count = 0.0, 0

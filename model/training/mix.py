@@ -7,12 +7,14 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from model.training.copying import make_copies, make_test, with_one_time
 from model.training.data import Pairs, read_pairs
 
-# Sentences that the field uses as examples. A model that is to be shown with them must not have
-# been trained on them, nor on what becomes one of them by changing a word.
+# Sentences that the field uses as examples. A model that will be shown with them must not have
+# been trained on them, nor on sentences that differ from them by one word.
 FIELD_SENTENCES = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -33,7 +35,7 @@ VALID_PAIRS = 100
 
 @dataclass(frozen=True)
 class Share:
-    """How much of a file goes into the mix: pairs with both sides in bounds, each `times`."""
+    """A file's share of the mix: pairs with both sides in bounds, each `times`."""
 
     name: str
     times: int = 1
@@ -54,19 +56,32 @@ SHARES = (
     Share("opensource_guide"),
     Share("cds_notify"),
     Share("cds_website"),
-    Share("cldr_lexicon", times=2),
-    Share("osm_tags_lexicon", times=2),
+    Share("cldr_lexicon", times=4),
+    Share("osm_tags_lexicon", times=4),
 )
 EVERYDAY_TIMES = 5
+SHORT_WORDS = 3  # of a source that is given more weight, most of all one of two words or one
+COPIES = 4  # with other values, of each pair that has some to copy
+
+GREETINGS = (
+    ("Hello.", "Bonjour."), ("Hello!", "Bonjour !"), ("Hi.", "Salut."), ("Hi!", "Salut !"),
+    ("Good morning.", "Bonjour."), ("Good afternoon.", "Bonjour."), ("Good evening.", "Bonsoir."),
+    ("Good night.", "Bonne nuit."), ("Goodbye.", "Au revoir."), ("Bye.", "Au revoir."),
+    ("See you soon.", "À bientôt."), ("See you later.", "À plus tard."), ("Thanks.", "Merci."),
+    ("Thank you.", "Merci."), ("Thank you very much.", "Merci beaucoup."), ("Yes.", "Oui."),
+    ("No.", "Non."), ("Please.", "S'il vous plaît."), ("Sorry.", "Pardon."),
+    ("Excuse me.", "Excusez-moi."), ("Welcome!", "Bienvenue !"), ("Cheers!", "Santé !"),
+    ("Happy birthday!", "Bon anniversaire !"), ("Congratulations!", "Félicitations !"),
+)  # fmt: skip
 
 
 def words(sentence: str) -> list[str]:
-    """Return the words of a sentence in small letters, without its signs."""
+    """Return the words of a sentence in lower case, without punctuation."""
     return re.findall(r"[^\W_]+(?:'[^\W_]+)*", sentence.lower().replace("’", "'"))
 
 
 def within_one_word(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether changing, adding or leaving out one word makes one list the other."""
+    """Return whether changing, adding or removing one word turns one list into the other."""
     if abs(len(one) - len(other)) > 1:
         return False
     same = 0
@@ -77,7 +92,7 @@ def within_one_word(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def field_sentence_filter() -> Callable[[str], bool]:
-    """Return a test for sentences of the field, and those with a word changed."""
+    """Return a test for example sentences of the field, also with one word changed."""
     field = [words(sentence) for sentence in FIELD_SENTENCES]
     known = {word for sentence in field for word in sentence}
 
@@ -91,7 +106,7 @@ def field_sentence_filter() -> Callable[[str], bool]:
 
 
 def number_of(sentence: str) -> int:
-    """Return a number that depends on nothing but the words of a sentence."""
+    """Return a number that only depends on the words of a sentence."""
     return int.from_bytes(hashlib.sha256(" ".join(words(sentence)).encode()).digest()[:8], "big")
 
 
@@ -122,20 +137,34 @@ def take(pairs: Pairs, share: Share) -> Pairs:
     return short * share.times
 
 
-def write_pairs(path: Path, pairs: Pairs) -> None:
-    """Write `source<TAB>target` lines."""
-    lines = (f"{source}\t{target}\n" for source, target in pairs)
+def short_ones(pairs: Pairs) -> Pairs:
+    """Return short pairs as they are and without final punctuation, the shortest three times."""
+    short = [pair for pair in pairs if len(words(pair[0])) <= SHORT_WORDS]
+    bare = [(source.rstrip(" .!"), target.rstrip(" .!")) for source, target in short]
+    more = [pair for pair in (*short, *bare) if len(words(pair[0])) < SHORT_WORDS]
+    return [pair for pair in (*short, *bare, *more * 2) if all(pair)]
+
+
+def write_pairs(path: Path, pairs: Sequence[tuple[str, ...]]) -> None:
+    """Write `source<TAB>target` lines, with further columns if any."""
+    lines = ("\t".join(pair) + "\n" for pair in pairs)
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def mix(everyday: Path, more: Path, everyday_times: int = EVERYDAY_TIMES) -> dict[str, Pairs]:
-    """Return the files of a mix by name.
+def mix(
+    everyday: Path, more: Path, everyday_times: int = EVERYDAY_TIMES, copies: int = COPIES
+) -> dict[str, list[tuple[str, ...]]]:
+    """Return the files of a mix by name; `copies` is the `times` of `make_copies`.
 
     `everyday` has train.tsv.gz, valid.tsv and test.tsv; `more` has a file for each of SHARES.
     """
     is_near = field_sentence_filter()
     files = {"test-second": [], "valid-second": []}
-    sources = {"everyday": read_pairs(everyday / "train.tsv.gz") * everyday_times}
+    daily = read_pairs(everyday / "train.tsv.gz")
+    sources = {
+        "everyday": daily * everyday_times,
+        "short": short_ones(daily + [*GREETINGS] * 5) * everyday_times,
+    }
     for share in SHARES:
         rest = read_pairs(more / f"{share.name}.tsv.gz")
         if share.name in HELD_OUT:
@@ -144,26 +173,38 @@ def mix(everyday: Path, more: Path, everyday_times: int = EVERYDAY_TIMES) -> dic
             files["valid-second"] += valid
         sources[share.name] = take(rest, share)
     files["valid"] = read_pairs(everyday / "valid.tsv")
+    everyday_test = read_pairs(everyday / "test.tsv")
     kept_apart = {
-        number_of(source)
-        for pairs in (*files.values(), read_pairs(everyday / "test.tsv"))
-        for source, _ in pairs
+        number_of(source) for pairs in (*files.values(), everyday_test) for source, _ in pairs
     }
+
+    @cache  # since most sources occur many times
+    def is_trained_on(source: str) -> bool:
+        return not is_near(source) and number_of(source) not in kept_apart
+
     for name in ("valid", "valid-second"):
         files[name] = [pair for pair in files[name] if not is_near(pair[0])]
     files["train"] = []
     for name, pairs in sources.items():
-        kept = [
-            pair for pair in pairs if not is_near(pair[0]) and number_of(pair[0]) not in kept_apart
-        ]
-        tokens = sum(len(target.split()) for _, target in kept)
-        print(f"{name:18} {len(kept):8} pairs, {tokens:9} French words")
-        files["train"] += kept
+        kept = [with_one_time(pair) for pair in pairs if is_trained_on(pair[0])]
+        files["train"] += report(name, [pair for pair in kept if pair])
+    if copies:
+        distinct = sorted(set(files["train"]))
+        made = [pair for pair in make_copies(distinct, copies) if is_trained_on(pair[0])]
+        files["train"] += report("copies", made)
+        files["copy-test"] = make_test(everyday_test, distinct + made)
     return files
 
 
+def report(name: str, pairs: Pairs) -> Pairs:
+    """Print the number of pairs and words in a part of the mix, and return it."""
+    count = sum(len(target.split()) for _, target in pairs)
+    print(f"{name:18} {len(pairs):8} pairs, {count:9} French words")
+    return pairs
+
+
 def main() -> None:
-    """Write train.tsv, valid.tsv, valid-second.tsv and test-second.tsv."""
+    """Write train.tsv, valid.tsv, valid-second.tsv, test-second.tsv and copy-test.tsv."""
     parser = argparse.ArgumentParser(prog="python -m model.training.mix", description=__doc__)
     parser.add_argument("--everyday", type=Path, required=True, help="the folder of Tatoeba pairs")
     parser.add_argument("--more", type=Path, required=True, help="the folder of the other files")
@@ -171,9 +212,10 @@ def main() -> None:
     parser.add_argument(
         "--everyday-times", type=int, default=EVERYDAY_TIMES, help=f"({EVERYDAY_TIMES})"
     )
+    parser.add_argument("--copies", type=int, default=COPIES, help=f"({COPIES}; 0 for none)")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    files = mix(arguments.everyday, arguments.more, arguments.everyday_times)
+    files = mix(arguments.everyday, arguments.more, arguments.everyday_times, arguments.copies)
     for name, pairs in files.items():
         write_pairs(arguments.output / f"{name}.tsv", pairs)
 

@@ -14,10 +14,10 @@ STEPS = 5
 LENGTH = 0.2
 
 
-def orthogonal(matrix: Tensor) -> Tensor:
+def orthogonal(matrix: Tensor, precision: torch.dtype = torch.bfloat16) -> Tensor:
     """Return roughly the nearest matrix with orthonormal rows or columns."""
     tall = matrix.size(0) > matrix.size(1)
-    x = (matrix.T if tall else matrix).bfloat16()
+    x = (matrix.T if tall else matrix).to(precision)
     x = x / (x.norm() + 1e-7)
     first, third, fifth = QUINTIC
     for _ in range(STEPS):
@@ -27,14 +27,20 @@ def orthogonal(matrix: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Orthogonal updates for the matrices of a model's layers, Adam's for the rest.
+    """Orthogonal updates for the matrices of a model's layers, Adam's for all other parameters.
 
-    Embeddings, norms and biases are the rest. The learning rate means the same for both.
+    These are embeddings, norms and biases. The learning rate means the same for both. Products are
+    computed in `precision`: bfloat16 is slow on a CPU without instructions for it.
     """
 
     def __init__(
-        self, model: nn.Module, momentum: float = 0.95, betas: tuple[float, float] = (0.9, 0.98)
+        self,
+        model: nn.Module,
+        momentum: float = 0.95,
+        betas: tuple[float, float] = (0.9, 0.98),
+        precision: torch.dtype = torch.bfloat16,
     ) -> None:
+        self.precision = precision
         tables = {
             id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)
         }
@@ -45,7 +51,7 @@ class Muon(torch.optim.Optimizer):
         groups = [{"params": matrices, "momentum": momentum}, {"params": rest, "momentum": None}]
         super().__init__(groups, {"lr": 0.0})
         self.adam = torch.optim.Adam(rest, lr=0.0, betas=betas, eps=1e-9, fused=True)
-        # One state of all, so that saving and loading need not know which is which.
+        # One state for all parameters, so that saving and loading treat them alike.
         for parameter in rest:
             self.adam.state[parameter] = self.state[parameter]
 
@@ -65,5 +71,5 @@ class Muon(torch.optim.Optimizer):
             if "momentum" not in state:
                 state["momentum"] = torch.zeros_like(parameter)
             state["momentum"].lerp_(parameter.grad, 1 - momentum)
-            update = orthogonal(parameter.grad.lerp(state["momentum"], momentum))
+            update = orthogonal(parameter.grad.lerp(state["momentum"], momentum), self.precision)
             parameter.sub_(update, alpha=matrices["lr"] * LENGTH * max(parameter.shape) ** 0.5)

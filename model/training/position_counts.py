@@ -10,11 +10,10 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from model.checkpoint import CONFIG, TOKENIZER
+from model.checkpoint import CONFIG, TOKENIZER, replacing
 from model.config import TransformerConfig
-from model.replacing import replacing
-from model.sequences import source_sequence, target_sequence
 from model.tokenizer import Tokenizer
+from model.tokens import source_sequence, target_sequence
 from model.trace import Side
 from model.training.data import EncodedPair, encode_pairs, read_pairs
 
@@ -22,7 +21,7 @@ POSITION_COUNTS = "reach.csv"
 
 
 def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
-    """Return how many pairs have a token at each position (max_positions,), on either side."""
+    """Return how many pairs have a token at each position (max_positions,), for each side."""
     return {
         "encoder": _at_least((len(source_sequence(pair.source)) for pair in pairs), max_positions),
         "decoder": _at_least((len(target_sequence(pair.target)) for pair in pairs), max_positions),
@@ -30,7 +29,7 @@ def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Si
 
 
 def _at_least(lengths: Iterable[int], positions: int) -> list[int]:
-    """Return how many of the lengths are more than each position, counted from 0."""
+    """Return how many of the lengths exceed each position, counted from 0."""
     counts = [0] * positions
     for length in lengths:
         counts[length - 1] += 1
@@ -57,7 +56,7 @@ def load_position_counts(path: Path) -> dict[Side, list[int]]:
 
 
 def main() -> None:
-    """Count the training pairs of a checkpoint by how far they reach, into its folder."""
+    """Write how many training pairs reach each position into a checkpoint's folder."""
     parser = argparse.ArgumentParser(
         prog="python -m model.training.position_counts", description=__doc__
     )

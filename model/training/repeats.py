@@ -1,4 +1,4 @@
-"""A decoder alone that learns to foretell what repeats itself, and how its heads do it."""
+"""A model with only a decoder that learns to predict repetitions, and how its heads do it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from model.repetition import induction, previous_token
-from model.sequences import no_source, pad, target_sequence
-from model.tokens import PAD_ID, START_ID
+from model.tokens import PAD_ID, START_ID, no_source, pad, target_sequence
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 from model.training.data import Batch
 from model.training.small_models import SmallModel, TrainingOptions
@@ -18,7 +17,7 @@ from model.training.tasks import TASKS
 
 @dataclass(frozen=True)
 class Reading:
-    """How a model reads the unseen sequences, each of them twice over.
+    """How a model reads the unseen sequences, each of them twice.
 
     The loss is that of the second reading, in nats a token; the scores are (layers, H).
     """
@@ -30,7 +29,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Lesion:
-    """How a model reads with all heads, and without the one that looks most at what came before."""
+    """How a model reads with all heads, and without its clearest previous-token head."""
 
     site: Site
     head: int
@@ -39,15 +38,15 @@ class Lesion:
 
 
 class Repeats(SmallModel):
-    """A small decoder alone that reads sequences over and over, and what its attention did.
+    """A small model with only a decoder that reads sequences repeatedly, and its attention.
 
-    The first reading cannot be foretold and is not asked for. Sequences are of different lengths,
-    and the short ones come round more than twice: so neither a fixed distance nor the place of the
-    one other letter of the same kind tells what comes next.
+    The first reading cannot be predicted, and is not part of the loss. Sequences have different
+    lengths, and short ones repeat more than twice, so that neither a fixed distance nor the
+    position of the one equal letter gives the next letter.
     """
 
     def collate(self, pairs: list[tuple[str, str]]) -> Batch:
-        """Return a batch that reads each source over and over, as far as the longest one's two."""
+        """Return a batch that repeats each source up to twice the length of the longest."""
         ids = self.tokenizer.backend.get_vocab()
         once = [[ids[letter] for letter in source] for source, _ in pairs]
         length = 2 * self.options.longest
@@ -64,7 +63,7 @@ class Repeats(SmallModel):
         )
 
     def score(self) -> float:
-        """Return the induction score of the head with the largest, on the unseen sequences."""
+        """Return the largest induction score of any head, on the unseen sequences."""
         return self.read().induction.max().item()
 
     @torch.inference_mode()
@@ -77,7 +76,7 @@ class Repeats(SmallModel):
         start = torch.full((len(ids), 1), START_ID)
         trace, weights = self.attention(torch.cat([start, ids], dim=1), edits)
         expected = trace.logits[:, :-1].log_softmax(dim=-1).gather(-1, ids[..., None])
-        # The first token of the second reading comes when any other could.
+        # The first token of the second reading cannot be predicted.
         second = expected[:, longest + 1 :]
         return Reading(
             -second.mean().item(),
@@ -86,14 +85,14 @@ class Repeats(SmallModel):
         )
 
     def attention(self, ids: Tensor, edits: RunEdits | None = None) -> tuple[Trace, list[Tensor]]:
-        """Return a trace of ids, and its weights but for the start token, (B, H, T, T) a layer."""
+        """Return a trace of ids, and the weights without the start token, (B, H, T, T) a layer."""
         trace = Trace()
         self.model(no_source(len(ids)), ids, Run(edits or {}, trace))
         sites = [Site("decoder", layer) for layer in range(self.options.layers)]
         return trace, [trace.attention[site].weights[..., 1:, 1:] for site in sites]
 
     def lesion(self) -> Lesion:
-        """Return how the model reads with its previous-token head, and with that switched off."""
+        """Return how the model reads with its previous-token head, and with that head off."""
         whole = self.read()
         layer, head = divmod(whole.previous.argmax().item(), self.options.heads)
         gate = torch.ones(self.options.heads)
@@ -113,5 +112,5 @@ class Repeats(SmallModel):
 
 
 def small_model(options: TrainingOptions) -> SmallModel:
-    """Return the model that learns a task: an encoder-decoder, or a decoder alone."""
+    """Return the model that learns a task: an encoder-decoder, or only a decoder."""
     return (Repeats if TASKS[options.task].alone else SmallModel)(options)

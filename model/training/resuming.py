@@ -1,4 +1,4 @@
-"""A training on the disk: all that it needs to go on exactly where it was."""
+"""A training on disk: everything that it needs to resume exactly."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from model.training.loop import Settings
 from model.transformer import Transformer
 
 OPTIMIZER_STATE = ("step", "exp_avg", "exp_avg_sq", "momentum")  # kept of a parameter, if there
-MAY_CHANGE = ("steps", "cooldown")  # of a training that goes on
+MAY_CHANGE = ("steps", "cooldown")  # of a training that resumes
 
 Value = int | float | str | bool | None
 
 
 @dataclass
-class Place:
-    """How far a training has come: steps and epochs done, batches done of this epoch, and the
-    running mean of the loss in nats a token.
+class Progress:
+    """How far a training has come: finished steps, epochs, and batches of this epoch.
+
+    It also has the running mean of the loss in nats a token.
     """
 
     step: int = 0
@@ -45,21 +46,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a file holds of a training. What it was begun with is empty in older files."""
+    """The contents of a training's file."""
 
-    place: Place
+    place: Progress
     options: dict[str, Value]
     begun_with: dict[str, Value]
     tensors: dict[str, Tensor] = field(repr=False)
 
 
 def chosen(config: TransformerConfig, settings: Settings) -> dict[str, Value]:
-    """Return everything that was chosen for a training, by name."""
+    """Return all options of a training, by name."""
     return {**asdict(config), **asdict(settings)}
 
 
 def fingerprint(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return what tells these pairs in this order from others."""
+    """Return a fingerprint of these pairs in this order."""
     digest = sha256()
     for source, target in pairs:
         digest.update(f"{source}\t{target}\n".encode("utf-8", "surrogatepass"))
@@ -70,11 +71,11 @@ def save_training(
     path: Path,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
-    place: Place,
+    place: Progress,
     settings: Settings,
     begun_with: Mapping[str, Value],
 ) -> None:
-    """Write all that a training needs to resume exactly here, in one file."""
+    """Write everything that a training needs to resume exactly here, in one file."""
     tensors = {"random.cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -91,18 +92,18 @@ def save_training(
 
 
 def read_training(path: Path) -> Saved:
-    """Return what `save_training` wrote; raise ValueError for a file that is damaged or another."""
+    """Return the training that `save_training` wrote; raises ValueError for any other file."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = {name: json.loads(entry) for name, entry in file.metadata().items()}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        place = Place(**metadata["place"])
-        options, begun_with = metadata["settings"], metadata.get("begun_with", {})
+        place = Progress(**metadata["place"])
+        options, begun_with = metadata["settings"], metadata["begun_with"]
         saved = Saved(place, {**options}, {**begun_with}, tensors)
         floats = (tensor for tensor in tensors.values() if tensor.is_floating_point())
         if not ("random.cpu" in tensors and all(tensor.isfinite().all() for tensor in floats)):
             raise ValueError("It has numbers that are not finite, or lacks some.")
-    except Exception as error:  # the library raises whatever the bytes led to
+    except Exception as error:  # the library raises errors of many kinds
         raise ValueError(
             f"{path} is damaged, or not of a training: put back a copy of it, or begin anew with "
             "another --output."
@@ -111,9 +112,9 @@ def read_training(path: Path) -> Saved:
 
 
 def refuse_other_options(folder: Path, saved: Saved, now: Mapping[str, Value]) -> None:
-    """Raise ValueError if a training goes on with other options, which are named.
+    """Raise ValueError if a training resumes with other options, which are named.
 
-    It may go on for more steps; with anything else the result would be neither the one training
+    It may resume for more steps; with any other change the result would be neither the one training
     nor the other.
     """
     before = {**saved.options, **saved.begun_with}
@@ -135,24 +136,19 @@ def option(name: str, value: Value) -> str:
 
 
 def refuse_other_files(folder: Path, saved: Saved, files: Mapping[str, tuple[str, Path]]) -> None:
-    """Raise ValueError if a training goes on with other pairs, or with another vocabulary.
+    """Raise ValueError if a training resumes with other pairs, or with another vocabulary.
 
-    `files` has the fingerprint and the path of each by the name under which it was saved.
+    `files` has the fingerprint and the path of each, by the name under which it was saved.
     """
     for name, (found, path) in files.items():
-        if saved.begun_with.get(name, found) != found:
-            refuse_file(folder, name, path)
-
-
-def refuse_file(folder: Path, name: str, path: Path) -> None:
-    """Raise ValueError for a file that is not the one that a training began with."""
-    raise ValueError(f"To go on with {folder}, use the {name} it began with, not {path}.")
+        if saved.begun_with.get(name) != found:
+            raise ValueError(f"To go on with {folder}, use the {name} it began with, not {path}.")
 
 
 def put_back(
     path: Path, saved: Saved, model: Transformer, optimizer: torch.optim.Optimizer
 ) -> None:
-    """Put a model, its optimizer and the random state back to where they were saved.
+    """Restore a model, its optimizer and the random state from where they were saved.
 
     Raises ValueError if the tensors are not those of this model.
     """

@@ -1,4 +1,4 @@
-"""Small models that learn a task while somebody watches."""
+"""Small models that learn a task while a visitor watches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torch import Tensor
 
 from model.config import TransformerConfig, refuse_outside
 from model.decoding.search import decode
-from model.sequences import pad, source_sequence
 from model.tokenizer import Tokenizer
+from model.tokens import pad, source_sequence
 from model.trace import Kind, Trace
 from model.training.data import Batch, EncodedPair, collate
 from model.training.loop import Settings, TrainingStep, make_optimizer, train
@@ -43,10 +43,10 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What is chosen for a training; encoder and decoder have `layers` each.
+    """The options of a training; encoder and decoder have `layers` layers each.
 
-    `shortest` and `longest` count what the task counts, and are 0 if it counts nothing. `rate`
-    multiplies the paper's schedule. Raises ValueError if a choice is out of bounds.
+    `shortest` and `longest` are in the unit of the task, and 0 if it has none. `rate` multiplies
+    the paper's schedule. Raises ValueError if an option is out of bounds.
     """
 
     task: str = "reverse"
@@ -74,7 +74,7 @@ class TrainingOptions:
         self.config(vocab_size=1)
 
     def config(self, vocab_size: int) -> TransformerConfig:
-        """Return the shape of the model; without dropout, whose random state all threads share."""
+        """Return the model's shape; it has no dropout, whose random state all threads share."""
         return TransformerConfig(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
@@ -91,15 +91,15 @@ class TrainingOptions:
 
     @property
     def positions_read(self) -> int:
-        """How many tokens the model has positions for: alone, no more than it is trained to read.
+        """The number of the model's positions; without an encoder, those that it is trained on.
 
-        What it writes there goes on to the last of them, and beyond its training it is noise.
+        Such a model writes up to its last position, and beyond its training that would be noise.
         """
         return 2 * self.longest + 1 if TASKS[self.task].alone else MAX_POSITIONS
 
     @property
     def settings(self) -> Settings:
-        """How the shared training loop is to train; the second half cools down."""
+        """The settings of the shared training loop; the second half cools down."""
         return Settings(
             steps=self.steps,
             warmup=self.warmup,
@@ -116,7 +116,7 @@ DEFAULTS = {
     "sort": TrainingOptions("sort"),
     "add": TrainingOptions("add", longest=3, steps=2_500),
     "dates": TrainingOptions("dates", shortest=0, longest=0, steps=600),
-    # One head a layer, so that each has one thing to do, and one to switch off.
+    # One head a layer, so that each has one job, and a visitor can switch one off.
     "repeat": TrainingOptions(
         "repeat", shortest=3, longest=14, heads=1, positions="learned", steps=600, rate=1.0
     ),
@@ -129,20 +129,20 @@ def default_options(task: str) -> TrainingOptions:
 
 
 def early_steps(steps: int, count: int) -> list[int]:
-    """Return at most `count` steps from 0 to the last, closer at first, when most happens."""
+    """Return at most `count` steps from 0 to the last, denser at the beginning."""
     return sorted({round(steps * (place / (count - 1)) ** 2) for place in range(count)})
 
 
 @dataclass(frozen=True)
 class ScoredStep:
-    """One step of a training, and how good the model is right after it, when that is measured."""
+    """One step of a training, and the model's score right after it, if measured."""
 
     step: TrainingStep
     score: float | None
 
 
 class SmallModel:
-    """A small model, what it learns, and what its attention did on one example along the way."""
+    """A small model, its task, and its attention on one example during the training."""
 
     def __init__(self, options: TrainingOptions) -> None:
         self.options = options
@@ -152,13 +152,13 @@ class SmallModel:
         self.model.draw_weights(torch.Generator().manual_seed(options.seed))
         chance = random.Random(options.seed)
         self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
-        # The longest of them shows the most of the pattern.
+        # The longest example shows most of the pattern.
         self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
         self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
         self.keep_snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
-        """Return a random pair of those to train on, or of those kept from training."""
+        """Return a random training pair, or, if `unseen`, one that is kept from training."""
         while True:
             pair = self.task.pair(chance, self.options.shortest, self.options.longest)
             if is_unseen(pair[0]) == unseen:
@@ -215,7 +215,7 @@ class SmallModel:
         return right / len(targets)
 
     def lesion(self) -> None:
-        """Return nothing: only of a decoder alone is it known which head the others need."""
+        """Return None: the head that others need is only known for models without an encoder."""
 
     def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step; see `trace_example`."""
@@ -228,7 +228,7 @@ class SmallModel:
         self.target_tokens = [token.text for token in trace.target_tokens]
 
     def trace_example(self) -> Trace:
-        """Record the model on the example, the decoder reading the right target."""
+        """Record the model on the example; the decoder reads the right target."""
         return Translator(self.model, self.tokenizer).trace(self.source, self.target)
 
     def snapshots(self) -> Snapshots:

@@ -1,4 +1,4 @@
-"""What label smoothing asks of a model, and what it costs to be sure or unsure."""
+"""The targets of label smoothing, and the loss of being sure or unsure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from torch import Tensor
 
 
 def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
-    """Return the probability asked for the right token, and that for each of the others.
+    """Return the target probability of the right token, and that of each other token.
 
-    `smoothing` is what is spread evenly over all `classes` tokens, the right one included.
+    `smoothing` is the probability that is spread evenly over all `classes` tokens, including the
+    right one.
     Source: "Attention Is All You Need", section 5.4.
     """
     other = smoothing / classes
@@ -19,8 +20,8 @@ def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
 def smoothed_loss(probability: Tensor, classes: int, smoothing: float) -> Tensor:
     """Return the loss in nats of a `probability` for the right token, the rest spread evenly.
 
-    Any shape in, the same shape out. It is least at the probability that is asked for.
-    Raises ValueError for fewer than two classes, which leave no other token.
+    The result has the same shape. The loss is least at the target probability. Raises ValueError
+    for fewer than two classes, which leave no other token.
     """
     if classes < 2:
         raise ValueError(f"A choice needs two tokens or more, not {classes}.")

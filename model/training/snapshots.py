@@ -22,7 +22,7 @@ from model.translator import Translator
 
 @dataclass(frozen=True)
 class Snapshots:
-    """What the heads did on some sentences at steps of a training.
+    """The attention on some sentences at several steps of a training.
 
     At every step the decoder reads the last model's translation, so that the maps of all steps
     have the same tokens. `weights[sentence][kind]` is (steps, layers, heads, query, key).
@@ -64,7 +64,7 @@ class Snapshots:
 def record_snapshots(
     translators: Sequence[Translator], steps: list[int], sentences: list[str]
 ) -> Snapshots:
-    """Trace every sentence with the model of every step, the last one's translation as target."""
+    """Trace each sentence with the model of each step; the target is the last one's translation."""
     translations = [translators[-1].translate(sentence) for sentence in sentences]
     traces = [
         [translator.trace(sentence, translation) for translator in translators]

@@ -1,4 +1,4 @@
-"""Small tasks whose examples are made on the spot: reverse, copy, sort, add, dates, repeat."""
+"""Small tasks with generated examples: reverse, copy, sort, add, dates, repeat."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ ONE_IN = 10  # one source in this many is kept from training to test on
 
 @dataclass(frozen=True)
 class Task:
-    """What a small model learns: how to make a source, and the one right target for it.
+    """The task of a small model: how to draw a source, and how to compute its target.
 
-    `lengths` bounds the longest source to be chosen, counted in `length_name`; both are empty
-    if there is no length to choose.
+    `lengths` are the bounds of the longest source, in units of `length_name`; both are empty if the
+    task has no length.
     """
 
     name: str
     title: str
     description: str
     example: str  # a source
-    expectation: str  # what attention is likely to look like once it is learned
+    expectation: str  # the likely look of attention once it is learned
     alphabet: str  # all characters of sources and targets
     length_name: str
     lengths: tuple[int, int]
@@ -40,15 +40,15 @@ class Task:
     alone: bool = False  # learned by a decoder without an encoder
 
     def pair(self, source: random.Random, shortest: int, longest: int) -> tuple[str, str]:
-        """Return a random source of a length between the two, and its target."""
+        """Return a random source with a length between the two, and its target."""
         text = self.write(source, shortest, longest)
         return text, self.solve(text)
 
     def asked(self, source: str) -> tuple[str, str]:
-        """Return what a model is to read for a typed source, and then to write.
+        """Return the text that a model should read for a typed source, and the expected text.
 
-        A decoder alone reads it once and its first letter again, and is to write the rest. Raises
-        ValueError if the source does not fit the task.
+        A model with only a decoder reads the source and its first letter again, and should write
+        the rest. Raises ValueError if the source does not fit the task.
         """
         answer = self.answer(source)
         return (source + source[0], source[1:]) if self.alone else (source, answer)
@@ -61,7 +61,7 @@ class Task:
 
 
 def is_unseen(source: str) -> bool:
-    """Return whether a source is kept from training to test on, the same for every seed."""
+    """Return whether a source is kept from training for tests, the same for every seed."""
     return zlib.crc32(source.encode()) % ONE_IN == 0
 
 
@@ -82,7 +82,7 @@ def on_digits(solve: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def write_sum(source: random.Random, shortest: int, longest: int) -> str:
-    """Two random numbers of independent lengths, without leading zeros."""
+    """Return two random numbers of independent lengths, without leading zeros."""
     numbers = []
     for _ in range(2):
         length = source.randint(shortest, longest)
@@ -100,14 +100,14 @@ def solve_sum(text: str) -> str:
 
 
 def write_date(source: random.Random, shortest: int, longest: int) -> str:
-    """Return a random day, written as in English; the lengths mean nothing here."""
+    """Return a random day in English notation; the lengths have no effect."""
     first, last = datetime.date(YEARS[0], 1, 1), datetime.date(YEARS[-1], 12, 31)
     day = datetime.date.fromordinal(source.randint(first.toordinal(), last.toordinal()))
     return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
 def solve_date(text: str) -> str:
-    """Return a day as year, month and day in figures; raises ValueError for an unknown day."""
+    """Return a day as year, month and day in digits; raises ValueError for an unknown day."""
     found = re.fullmatch(rf"({'|'.join(MONTHS)}) ([1-9][0-9]?), ([0-9]{{4}})", text)
     if not found or int(found[3]) not in YEARS:
         raise ValueError(
@@ -121,12 +121,12 @@ def solve_date(text: str) -> str:
 
 
 def write_letters(source: random.Random, shortest: int, longest: int) -> str:
-    """Random letters, each at most once."""
+    """Return random letters, each at most once."""
     return "".join(source.sample(LETTERS, source.randint(shortest, longest)))
 
 
 def solve_repeat(text: str) -> str:
-    """Return letters twice over; raises ValueError for anything else."""
+    """Return letters twice; raises ValueError for any other text."""
     if not re.fullmatch("[a-z]+", text) or len({*text}) < len(text):
         raise ValueError("Type small letters, each at most once, such as kxqmwb.")
     return text + text

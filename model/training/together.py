@@ -1,6 +1,6 @@
 """A training in the processes that torchrun starts: each reads a share of every batch.
 
-What they do together is what one process does with the whole batch, up to rounding; only dropout
+Together they compute what one process would with the whole batch, except for rounding. Only dropout
 draws other masks, which depend on the seed, the step and the process.
 """
 
@@ -24,9 +24,9 @@ LONGEST_WAIT = timedelta(days=1)  # for the first process, which scores and save
 
 @contextmanager
 def joined() -> Iterator[None]:
-    """Meet the other processes if torchrun started several: over NCCL on GPUs, or over Gloo.
+    """Join the other processes if torchrun started several, over NCCL on GPUs or over Gloo.
 
-    Raises ValueError if there are fewer GPUs than processes on a machine that has some.
+    Raises ValueError if a machine with GPUs has fewer GPUs than processes.
     """
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield
@@ -38,28 +38,28 @@ def joined() -> Iterator[None]:
         torch.cuda.set_device(here)
     distributed.init_process_group("nccl" if gpus else "gloo", timeout=LONGEST_WAIT)
     yield
-    wait()  # for the last files: who leaves early takes the others with it
+    wait()  # for the last files: a process that leaves early ends the others
     distributed.destroy_process_group()
 
 
 def processes() -> int:
-    """Return how many train together."""
+    """Return the number of processes that train together."""
     joined = distributed.is_available() and distributed.is_initialized()
     return distributed.get_world_size() if joined else 1
 
 
 def rank() -> int:
-    """Return which of them this process is, from 0."""
+    """Return the number of this process among them, from 0."""
     return distributed.get_rank() if processes() > 1 else 0
 
 
 def is_first() -> bool:
-    """Return whether this process writes files, and tells how far the training is."""
+    """Return whether this process writes files and prints the progress."""
     return rank() == 0
 
 
 def wait() -> None:
-    """Wait until all processes have come here."""
+    """Wait until all processes have reached this call."""
     if processes() > 1:
         distributed.barrier()
 
@@ -67,18 +67,18 @@ def wait() -> None:
 def share(pairs: Sequence[EncodedPair]) -> Batch:
     """Return the share of a batch that this process reads.
 
-    It weighs as much as it has tokens, so that the mean of all losses is that of the whole batch.
+    Its weight is its share of tokens, so that the mean of all losses is that of the whole batch.
     """
     part = pairs[rank() :: processes()]
     here, everywhere = (sum(len(pair.target) + 1 for pair in some) for some in (part, pairs))
-    # Who has nothing to read takes part nonetheless, as all wait for each other.
+    # A process without pairs takes part nonetheless, since all wait for each other.
     return replace(collate(part or pairs[:1]), weight=processes() * here / everywhere)
 
 
 def shared(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a loss of the model whose gradients are the mean over all processes'.
+    """Return a loss of the model whose gradients are the mean over all processes.
 
-    `loss` is called with the model and what the returned function is called with.
+    `loss` is called with the model and the arguments of the returned function.
     """
     own = _Loss(model, loss)
     return DistributedDataParallel(own, forward_sync_buffers=False) if processes() > 1 else own
@@ -102,6 +102,6 @@ def mean(value: Tensor) -> float:
 
 
 def draw_anew(seed: int, step: int) -> None:
-    """Have this process draw numbers of its own in a step, be it gone on with or not."""
+    """Give this process its own random numbers in a step, the same in a resumed training."""
     if processes() > 1:
         torch.manual_seed(random.Random(f"{seed} {step} {rank()}").getrandbits(63))

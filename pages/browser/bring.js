@@ -1,5 +1,9 @@
-import { mount } from "./mount.js";
+import { sheetsOf } from "../../viz/canvas.js";
+import { themeColor } from "../../viz/colors.js";
 import { tend } from "./page.js";
+import { drawMenuOf } from "./save_menu.js";
+
+const drawn = new WeakMap(); // by the element of a part: the last drawing in it
 
 /** Bring all parts into a page, which draws them by calling `window[name]`.
  * @param {string} name
@@ -7,19 +11,67 @@ import { tend } from "./page.js";
  * @param {Record<string, string>} styles
  */
 export function bring(name, parts, styles) {
-  /** @type {Record<string, CSSStyleSheet>} */
-  const made = {};
-  const sheetOf = (style) => {
-    if (!made[style]) {
-      made[style] = new CSSStyleSheet();
-      made[style].replaceSync(styles[style]);
-    }
-    return made[style];
-  };
+  const sheetOf = sheetsOf(styles);
   window[name] = (key, part) => {
     part.parentElement.adoptedStyleSheets = parts[key].sheets.map(sheetOf);
     return mount(parts[key].draw, part, parts[key].isOfAModel);
   };
   dispatchEvent(new Event(name));
   tend();
+}
+
+/** Draw a picture, and the menu that saves it if there is one.
+ *
+ * The bytes are those of the picture and of its menu, then the menu's length. A file that was
+ * asked for comes with the menu, and leaves the picture as the visitor has it. So does any other
+ * run in which a picture of a model stays the same, unless it has answered since: a change made
+ * in it by hand is replaced by the server's version of it.
+ * @param {(part: any) => (() => void) | void} draw
+ * @param {boolean} isOfAModel whether the part is a picture of a model, not another part of a page
+ */
+function mount(draw, part, isOfAModel) {
+  const { parentElement } = part;
+  const { picture, menu } = split(part.data);
+  const before = drawn.get(parentElement);
+  const root = parentElement.querySelector(".picture");
+  const paper = isOfAModel && themeColor(root, "paper"); // differs between the themes
+  const now = { picture, menu, root, paper, part, answered: false, undo: before?.undo, saving: before?.saving };
+  drawn.set(parentElement, now);
+  const isSame = before?.root === root && equal(before.picture, picture);
+  const stays = isSame && isOfAModel && !before.answered && before.paper === paper;
+  const onlyMenu = isSame && !equal(before.menu, menu);
+  if (!stays && !onlyMenu) now.undo = draw({ ...part, data: picture, ...answers(parentElement) });
+  if (menu.length) now.saving = drawMenuOf(part, menu, now.saving);
+  else if (now.saving) {
+    now.saving.remove();
+    now.saving = undefined;
+  }
+  return () => {
+    if (drawn.get(parentElement) !== now) return; // a later drawing has taken over
+    drawn.delete(parentElement);
+    now.undo?.();
+  };
+}
+
+/** The functions with which the last part mounted in an element answers, as does one that stays. */
+function answers(parentElement) {
+  const by = (way) => (name, value) => {
+    const now = drawn.get(parentElement);
+    if (!now) return; // the picture has left the page
+    now.answered = true;
+    now.part[way](name, value);
+  };
+  return { setTriggerValue: by("setTriggerValue"), setStateValue: by("setStateValue") };
+}
+
+function split(bytes) {
+  const end = bytes.length - 4;
+  const start = end - new DataView(bytes.buffer, bytes.byteOffset + end, 4).getUint32(0, true);
+  return { picture: bytes.subarray(0, start), menu: bytes.subarray(start, end) };
+}
+
+function equal(one, other) {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }

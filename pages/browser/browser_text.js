@@ -3,15 +3,15 @@ import { begin } from "../../viz/canvas.js";
 /**
  * @typedef {object} Header
  * @property {string} name
- * @property {string | null} text that the session has; empty for none, null if it does not know
+ * @property {string | null} text of the session; empty for none, null if unknown
  * @property {string} session
- * @property {boolean} heard whether the session was told what had been kept before it
+ * @property {boolean} heard whether the session has got the text kept before it
  */
 
-const passed = {}; // by name: the session, and the texts that it gave and was told last
+const passed = {}; // by name: the session, and the last texts that it sent and got
 
 /**
- * Keep a text of a session in this browser, and tell the session of one that came from elsewhere:
+ * Keep a session's text in this browser, and send the session a text that came from elsewhere:
  * from before it, or from another tab.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
@@ -48,7 +48,7 @@ export function draw(mount) {
   return root.forget;
 }
 
-/** The text that is kept, empty for none; null if the browser does not say. */
+/** The kept text, empty for none; null if the browser does not let it be read. */
 function read(name) {
   try {
     return localStorage.getItem(name) ?? "";
@@ -57,7 +57,7 @@ function read(name) {
   }
 }
 
-/** Keep a text; returns whether the browser did. */
+/** Keep a text; returns whether the browser has done so. */
 function write(name, text) {
   try {
     if (text) localStorage.setItem(name, text);

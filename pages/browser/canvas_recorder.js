@@ -1,6 +1,6 @@
 import { bitmap, round, shade, written } from "./svg_paint.js";
 
-/** A canvas's context that draws as ever, and notes all of it as SVG elements. */
+/** A canvas's context that draws as usual, and records everything as SVG elements. */
 export function listening(canvas, drawn, make) {
   const context = canvas.getContext("2d");
   const noted = [];

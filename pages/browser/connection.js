@@ -1,9 +1,11 @@
-// What a page does about a connection to the server that was lost, or a page that never came.
+// What a page does if the connection to the server was lost, or the page never loaded.
 
-const STATE = "data-test-connection-state"; // where Streamlit writes how its connection is
-const BLANK = 2000; // milliseconds for which a page without anything may still be coming
-const AGAIN = 20_000; // milliseconds within which a page that was loaded again is not once more
-const LOADED = "headlight-loaded-again"; // the name under which a tab keeps when that was
+import { buttonOf, element } from "../../viz/canvas.js";
+
+const STATE = "data-test-connection-state"; // where Streamlit writes the state of its connection
+const BLANK = 2000; // milliseconds for which an empty page may still be loading
+const AGAIN = 20_000; // milliseconds within which a page is not reloaded twice
+const LOADED = "headlight-loaded-again"; // the name under which a tab keeps the time of that
 const NOTHING_CAME = "The page did not come: the connection to the server was lost.";
 
 /**
@@ -25,7 +27,7 @@ export function whenBack(back) {
   return () => watch.disconnect();
 }
 
-/** Load a page again that has become blank; if that does not help, say so beside a button. */
+/** Reload a page that has become blank; if that does not help, say so next to a button. */
 export function mendBlank() {
   let since = null; // when the page was first seen to be blank
   setInterval(() => {
@@ -35,7 +37,7 @@ export function mendBlank() {
   }, BLANK / 4);
 }
 
-/** Whether nothing is drawn, nothing is under way, and the server could be asked. */
+/** Whether nothing is drawn, nothing is loading, and the server can be reached. */
 function isBlank() {
   const app = document.querySelector(`[${STATE}]`);
   if (!app) return true; // an error took all of it away
@@ -52,13 +54,10 @@ function load() {
     return;
   }
   if (document.querySelector(".headlight-blank")) return;
-  const note = document.createElement("div");
-  note.className = "headlight-blank";
-  note.setAttribute("role", "alert");
-  note.style.cssText = "position: fixed; inset: 30% 0 auto; text-align: center; font-family: sans-serif";
-  const button = document.createElement("button");
-  button.textContent = "Load it again";
-  button.onclick = () => location.reload();
-  note.append(NOTHING_CAME, " ", button);
+  const button = buttonOf("", "Load it again", () => location.reload());
+  const note = element("div", "headlight-blank", [NOTHING_CAME, " ", button], {
+    role: "alert",
+    style: "position: fixed; inset: 30% 0 auto; text-align: center; font-family: sans-serif",
+  });
   document.body.append(note);
 }

@@ -1,29 +1,25 @@
-import { begin, element } from "../../viz/canvas.js";
+import { begin, buttonOf, element } from "../../viz/canvas.js";
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, of: string }[]} entries what is on the page, and the selector of each
+ * @property {{ name: string, of: string }[]} entries the sections, and the selector of each
  */
 
-const NEAR = 40; // pixels below where it comes to stand in which something counts as reached
+const NEAR = 40; // pixels below its final position within which a section counts as reached
 
 /**
- * A list of what is on a long page: it says what is read now, and a click goes to another.
+ * A table of contents for a long page: it marks the present section, and a click goes to another.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root } = begin(mount);
   root.forget?.();
-  const list = element("nav", "", "", { "aria-label": "On this page" });
   const buttons = header.entries.map(({ name, of }, place) => {
-    const number = element("span", "number", String(place + 1));
-    const button = element("button", "", "", { type: "button", title: name });
-    button.append(number, element("span", "name", name));
-    button.onclick = () => found(of)?.scrollIntoView({ behavior: pace(), block: "start" });
-    return button;
+    const show = () => found(of)?.scrollIntoView({ behavior: pace(), block: "start" });
+    const content = [element("span", "number", String(place + 1)), element("span", "name", name)];
+    return buttonOf("", content, show, { title: name });
   });
-  list.append(...buttons);
-  root.replaceChildren(list);
+  root.replaceChildren(element("nav", "", buttons, { "aria-label": "On this page" }));
 
   function mark() {
     const reached = header.entries.findLastIndex(({ of }) => {
@@ -47,7 +43,7 @@ function found(selector) {
   return document.querySelector(selector);
 }
 
-/** How far below the top of the window something comes to stand. */
+/** How far below the top of the window an element comes to rest. */
 function margin(place) {
   return parseFloat(getComputedStyle(place).scrollMarginTop) || 0;
 }

@@ -1,4 +1,4 @@
-import { begin, element } from "../../viz/canvas.js";
+import { begin, buttonOf, element } from "../../viz/canvas.js";
 import { copied, sceneLink } from "./link.js";
 
 /**
@@ -14,10 +14,10 @@ const SHOWN = 2000; // milliseconds that "Copied" stays
  */
 export function draw(mount) {
   const { root } = begin(mount);
-  if (root.firstChild) return; // what it says stays while the page runs again
-  const button = element("button", "", LABEL, { type: "button", "aria-live": "polite" });
+  if (root.firstChild) return; // its words stay while the page reruns
+  const button = buttonOf("", LABEL, copy, { "aria-live": "polite" });
   root.replaceChildren(button);
-  button.onclick = async () => {
+  async function copy() {
     const link = sceneLink(root);
     root.replaceChildren(button);
     if (await copied(link)) {
@@ -30,5 +30,5 @@ export function draw(mount) {
     root.append(box, element("p", "", "Press Ctrl or ⌘ and C to copy it."));
     box.focus();
     box.select();
-  };
+  }
 }

@@ -1,11 +1,12 @@
 import { element } from "../../viz/canvas.js";
 
-/** The dots of an SVG, so many to a pixel of the page, as a canvas. */
+/** An SVG with the page's fonts as a canvas, with `scale` dots for a pixel of the page. */
 export async function canvasOf(svg, scale) {
+  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
+  fonts.textContent = await fontFaces(svg);
   const image = await imageOf(svg);
-  const canvas = element("canvas", "");
-  canvas.width = image.width * scale;
-  canvas.height = image.height * scale;
+  const [width, height] = [image.width * scale, image.height * scale];
+  const canvas = element("canvas", "", "", { width, height });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas;
 }
@@ -17,10 +18,8 @@ export async function pngOf(canvas) {
   return made;
 }
 
-/** An SVG as an image, with the fonts that the page has loaded. */
-async function imageOf(svg) {
-  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
-  fonts.textContent = await fontFaces(svg);
+/** An SVG as an image; it can use only fonts that it contains. */
+export async function imageOf(svg) {
   const text = new XMLSerializer().serializeToString(svg);
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   try {
@@ -33,9 +32,9 @@ async function imageOf(svg) {
   }
 }
 
-const fontFiles = new Map(); // what was loaded, by its address: films have many images
+const fontFiles = new Map(); // loaded files by address: films have many images
 
-/** The fonts of the page that an SVG names, written out: an image loads nothing. */
+/** The page's fonts that an SVG names, with their data: an image loads no files. */
 async function fontFaces(svg) {
   const named = svg.outerHTML;
   const rules = [...document.styleSheets].flatMap((sheet) => {
@@ -55,13 +54,13 @@ async function fontFaces(svg) {
         if (!fontFiles.has(href)) fontFiles.set(href, await dataAddress(await (await fetch(href)).blob()));
         return rule.cssText.replace(whole, `url(${fontFiles.get(href)})`);
       } catch {
-        return ""; // the browser's own letters do
+        return ""; // the browser's own font is used
       }
     });
   return (await Promise.all(faces)).join("\n");
 }
 
-/** A file as an address that holds all of it. */
+/** A file as a data address. */
 export function dataAddress(blob) {
   return new Promise((done, failed) => {
     const reader = new FileReader();

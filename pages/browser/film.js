@@ -1,21 +1,22 @@
 import { element } from "../../viz/canvas.js";
 import { canvasOf, dataAddress, pngOf } from "./dots.js";
+import { formatRow } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
 
 /**
- * What a picture that moves has on its element, as `moves`.
+ * The functions of a moving picture, on its element as `moves`.
  * @typedef {object} Steps
  * @property {() => number} count
- * @property {() => number} place which step is shown, from 0
+ * @property {() => number} place the step that is shown, from 0
  * @property {(place: number) => void} go shows another
  * @property {() => number} speed steps a second
  */
 
 const WIDEST = 1280; // dots of a film
-const RATE = 25; // times a second that a recorder looks
-const SLOWEST_START = 2000; // milliseconds until a recorder is waited for no longer
-const LAST = 2; // steps for which the last one stays
-const MOST_STEPS = 240; // of longer ones, so many are taken
+const RATE = 25; // frames a second of a recorder
+const SLOWEST_START = 2000; // milliseconds to wait for a recorder
+const LAST = 2; // steps for which the last step stays
+const MOST_STEPS = 240; // longer films take only that many
 const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
 const WORDS = {
   webm: "a film for browsers and slides in HTML",
@@ -24,24 +25,16 @@ const WORDS = {
 };
 
 /**
- * The buttons that save a picture's steps as a film, with how far it is: their element, and
+ * The buttons that save a picture's steps as a film, with the progress: their element, and
  * `update`, which shows them if there is something to film.
  */
 export function filmRow({ picture, header, ask, download }) {
-  const root = element("div", "film", "", { role: "group", "aria-label": "Save as a film" });
-  const row = element("div", "formats");
-  const progress = element("progress", "", "", { "aria-label": "The film" });
+  const progress = element("progress", "", "", { "aria-label": "The film", hidden: "" });
   const said = element("p", "name", "", { "aria-live": "polite" });
   const kinds = Object.keys(VIDEOS).filter((kind) => globalThis.MediaRecorder?.isTypeSupported(VIDEOS[kind]));
-  row.append(
-    ...[...kinds, "gif"].map((kind) => {
-      const options = { type: "button", title: WORDS[kind] };
-      const button = element("button", "control format", kind.toUpperCase(), options);
-      button.onclick = () => film(kind);
-      return button;
-    }),
-  );
-  root.append(element("p", "", "Film of all steps"), row, progress, said);
+  const row = formatRow([...kinds, "gif"], {}, WORDS, film);
+  const content = [element("p", "", "Film of all steps"), row, progress, said];
+  const root = element("div", "film", content, { role: "group", "aria-label": "Save as a film" });
 
   async function film(kind) {
     const drawn = picture();
@@ -62,7 +55,6 @@ export function filmRow({ picture, header, ask, download }) {
     }
   }
 
-  progress.hidden = true;
   return { element: root, update: () => (root.hidden = !(picture()?.moves?.count() > 1)) };
 }
 
@@ -83,7 +75,7 @@ async function* framesOf(root, header, tell) {
     const width = Math.max(...ends.map((end) => end.width));
     const height = Math.max(...ends.map((end) => end.height));
     const scale = Math.min(2, WIDEST / width);
-    const even = (size) => 2 * Math.round((size * scale) / 2); // as films have to be
+    const even = (size) => 2 * Math.round((size * scale) / 2); // films need even sizes
     for (let frame = 0; frame < shown; frame++) {
       const canvas = element("canvas", "", "", { width: even(width), height: even(height) });
       const context = canvas.getContext("2d");
@@ -98,7 +90,7 @@ async function* framesOf(root, header, tell) {
   }
 }
 
-/** What the browser's own recorder makes of some canvases, shown so many a second. */
+/** The film that the browser's own recorder makes of canvases, with `speed` of them a second. */
 async function recorded(frames, type, speed) {
   const screen = element("canvas", "");
   let recorder, begun;
@@ -127,7 +119,7 @@ async function recorded(frames, type, speed) {
   return new Blob(parts, { type: type.split(";")[0] });
 }
 
-/** The frames of a GIF as PNGs, which the app puts together, and how long each is shown. */
+/** The frames of a GIF as PNGs, which the app joins, and how long each is shown. */
 async function inPieces(frames, speed) {
   const pieces = [];
   for await (const frame of frames) pieces.push(await dataAddress(await pngOf(frame)));

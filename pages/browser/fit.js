@@ -1,20 +1,21 @@
 import { all } from "./keyboard.js";
 
-const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
-const SMALLEST = 0.7; // of that, on a phone, where slides may scroll
-const PHONE = 640; // pixels of width up to which they do
+export const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
+const SMALLEST = 0.7; // of that size, on a phone, where slides may scroll
+export const PHONE = 640; // pixels of width up to which a screen is a phone
 const ZOOMS = Array.from({ length: 62 }, (_, step) => 0.4 * 1.03 ** step); // of pictures
-const EACH = 80; // milliseconds between two looks at the pictures
-const CALM = 2; // looks without a change after which pictures have taken their size
-const LATEST = 25; // looks after which pictures are fitted though more may come
+const GROWN = 200; // milliseconds after which a grown picture of a file is fitted again
+const EACH = 80; // milliseconds between two checks of the pictures
+const CALM = 2; // checks without a change after which pictures have their size
+const LATEST = 25; // checks after which pictures are fitted even if more may come
 
 /**
- * Scale the slide to the screen, and its pictures to the room that the words leave.
+ * Scale the slide to the screen, and its pictures to the room left by the words.
  *
  * They become as large as fits, and smaller if they grow later; until then they are hidden.
- * @param {any} root keeps what was found, for the drawings to come
+ * @param {any} root keeps the results, for later drawings
  * @param {{ size: number }} slide `size` is the share wanted of what fits
- * @returns {() => void} what ends it
+ * @returns {() => void} ends it
  */
 export function fitToScreen(root, slide) {
   const { style, dataset } = document.documentElement;
@@ -37,7 +38,7 @@ export function fitToScreen(root, slide) {
     scale();
     if (innerWidth > PHONE) dataset.fitting = "";
   }
-  /** Zoom the pictures, and tell those that can be of any height how much there is. */
+  /** Zoom the pictures, and tell those of flexible height how high they can be. */
   function zoomTo(zoom) {
     const stage = stageOf();
     style.setProperty("--slide-zoom", String(zoom));
@@ -85,10 +86,49 @@ export function fitToScreen(root, slide) {
   };
 }
 
-/** The largest zoom at which pictures fit, found by trying; it ends early if nobody waits for it. */
+/** Keep the pictures of a file's stage as large as fits, times a size; returns what starts it, or starts it again. */
+export function fitting(stage, size) {
+  const holder = stage.parentElement;
+  const pictures = [...stage.children];
+  let waiting = null;
+  let running = false;
+
+  function zoomTo(zoom) {
+    stage.style.setProperty("--slide-zoom", String(zoom));
+    stage.style.setProperty("--slide-room", `${Math.floor(holder.clientHeight / zoom)}px`);
+  }
+  const isWhole = () => areWhole(pictures, holder);
+  async function fit() {
+    if (running || matchMedia("print").matches) return;
+    if (innerWidth <= PHONE) {
+      stage.style.removeProperty("--slide-zoom");
+      stage.style.removeProperty("--slide-room");
+      return;
+    }
+    running = true;
+    zoomTo((await largestZoom(zoomTo, isWhole)) * size);
+    await drawn();
+    running = false;
+  }
+  const grown = new ResizeObserver(() => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => !running && innerWidth > PHONE && !isWhole() && fit(), GROWN);
+  });
+  return {
+    async begin() {
+      await drawn();
+      await fit();
+      for (const picture of pictures) grown.observe(picture);
+      matchMedia(`(max-width: ${PHONE}px)`).addEventListener("change", fit);
+    },
+    fit,
+  };
+}
+
+/** The largest zoom at which pictures fit, by trying; it ends early once `isEnded`. */
 export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
   let [low, high] = [0, ZOOMS.length - 1];
-  await zoomTo(ZOOMS[low]); // a picture whose width stays would not hear of another height
+  await zoomTo(ZOOMS[low]); // a picture with the same width would not notice another height
   await drawn();
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -106,7 +146,7 @@ const stageOf = () => document.querySelector(".st-key-stage");
 const boxOf = (node) => node.getBoundingClientRect();
 const picturesOf = (stage) => [...stage.querySelectorAll("[class*=st-key-on-]")];
 
-/** What the pictures on the stage are and how large, to compare. */
+/** The pictures on the stage and their sizes, to compare. */
 function sizes() {
   const stage = stageOf();
   const found = stage ? picturesOf(stage) : [];
@@ -116,7 +156,7 @@ function sizes() {
     .join();
 }
 
-/** What stands on the stage, and how high that is, however it is zoomed. */
+/** The elements on the stage and their heights, independent of the zoom. */
 function held() {
   const stage = stageOf();
   if (!stage) return "";
@@ -124,13 +164,13 @@ function held() {
   return [Math.round(boxOf(stage.parentElement).height), ...keyed].join();
 }
 
-/** Whether every picture is whole on the stage, without a part that scrolls. */
+/** Whether every picture fits on the stage, without a part that scrolls. */
 function fits() {
   const stage = stageOf();
   return !stage || areWhole(picturesOf(stage), stage.parentElement);
 }
 
-/** Whether pictures are no higher than what holds them, without a part that scrolls. */
+/** Whether pictures are no higher than their holder, without a part that scrolls. */
 export function areWhole(pictures, holder) {
   const { height } = boxOf(holder);
   return pictures.every(
@@ -146,5 +186,5 @@ function scrolls(node) {
   return /auto|scroll/.test(getComputedStyle(node).overflow);
 }
 
-/** Wait until what was changed is drawn, and the pictures have heard of their width. */
+/** Wait until changes are drawn, and the pictures know their width. */
 export const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

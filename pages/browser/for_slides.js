@@ -1,4 +1,4 @@
-import { element } from "../../viz/canvas.js";
+import { buttonOf, element } from "../../viz/canvas.js";
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { copied, sceneLink } from "./link.js";
 
@@ -17,32 +17,33 @@ const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
 const ROOM = 90; // pixels of a frame for the caption
 const TALLEST = 560; // pixels of a frame, so that a slide has room for it under its title
 
+/** A button for each format, with its label and its description. */
+export function formatRow(formats, labels, words, pick) {
+  const buttons = formats.map((format) =>
+    buttonOf("control format", labels[format] ?? format.toUpperCase(), () => pick(format), { title: words[format] }),
+  );
+  return element("div", "formats", buttons);
+}
+
 /**
- * Buttons that copy a picture for other people's slides: their element, and `give`, which is told
- * what is to be copied.
+ * Buttons that copy a picture for other people's slides: their element, and `give`, which takes
+ * the text to copy.
  */
 export function slideCopies(names, copy) {
-  const root = element("div", "copies", "", { role: "group", "aria-label": "Copy for slides" });
   const said = element("p", "name", "", { "aria-live": "polite" });
-  const box = element("textarea", "", "", { readonly: "", rows: 3, "aria-label": "To be copied" });
-  const row = element("div", "formats");
-  row.append(
-    ...names.map((name) => {
-      const button = element("button", "control format", LABELS[name], { type: "button", title: WORDS[name] });
-      button.onclick = () => {
-        said.textContent = "…";
-        box.hidden = true;
-        try {
-          copy(name);
-        } catch (error) {
-          said.textContent = error.message;
-        }
-      };
-      return button;
-    }),
-  );
-  box.hidden = true;
-  root.append(element("p", "", "Copy for slides"), row, said, box);
+  const box = element("textarea", "", "", { readonly: "", rows: 3, "aria-label": "To be copied", hidden: "" });
+  const pick = (name) => {
+    said.textContent = "…";
+    box.hidden = true;
+    try {
+      copy(name);
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  };
+  const row = formatRow(names, LABELS, WORDS, pick);
+  const content = [element("p", "", "Copy for slides"), row, said, box];
+  const root = element("div", "copies", content, { role: "group", "aria-label": "Copy for slides" });
   async function give(text) {
     const done = await copied(text);
     said.textContent = done ? COPIED : BY_HAND;
@@ -78,7 +79,7 @@ function fitInFrame() {
   for (const wait of [100, 400]) setTimeout(fit, wait); // a picture finds its own size first
 }
 
-/** The address at which this app shows a picture alone. */
+/** The address at which this app shows only one picture. */
 export function addressOf(root, key) {
   const link = new URL(sceneLink(root));
   link.searchParams.set("embed", "true");

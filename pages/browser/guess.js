@@ -1,19 +1,19 @@
-import { begin, element } from "../../viz/canvas.js";
+import { begin, buttonOf, element } from "../../viz/canvas.js";
 import { board, moveInRows } from "../../viz/switches/board.js";
 
 /**
  * @typedef {object} Header
  * @property {string} asks the question
- * @property {{ text: string, label: string }[]} options what can be guessed, in short and in words
- * @property {{ label: string, layers: number, heads: number }[]} boards how the options stand if they are heads; else none
- * @property {string} said of the guess and the answer; empty as long as nothing was guessed
+ * @property {{ text: string, label: string }[]} options the possible guesses, in short and in words
+ * @property {{ label: string, layers: number, heads: number }[]} boards the layout of options that are heads; otherwise empty
+ * @property {string} said words on the guess and the answer; empty before a guess
  */
 
 const TOLD = -1; // in place of a guess: the answer was asked for
 
 /**
- * Ask a question, with a button for every answer, or say what came of it. The place of the guess is
- * this part's state, which Streamlit forgets when the part is not drawn any more.
+ * Ask a question, with a button for every answer, or show the result. The index of the guess is
+ * this part's state, which Streamlit forgets when the part is no longer drawn.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -23,8 +23,8 @@ export function draw(mount) {
   const hadFocus = root.matches(":focus-within");
   root.classList.toggle("answered", said !== "");
   const verdict = element("p", "said", said, { role: "status", tabindex: "-1" });
-  const reveal = element("button", "control reveal", said ? "Ask again" : "Show the answer", { type: "button" });
-  reveal.onclick = () => guess(said ? null : TOLD);
+  const words = said ? "Ask again" : "Show the answer";
+  const reveal = buttonOf("control reveal", words, () => guess(said ? null : TOLD));
   if (said) {
     root.replaceChildren(verdict, reveal);
     if (hadFocus) verdict.focus({ preventScroll: true });
@@ -38,22 +38,20 @@ export function draw(mount) {
 /** A button for every option, heads on boards of layers and heads; arrow keys go between them. */
 function buttonsOf({ asks, options, boards }, guess) {
   const buttons = options.map(({ text, label }, place) => {
-    const attributes = { type: "button", title: label, "aria-label": label, tabindex: place ? "-1" : "0" };
-    const button = element("button", boards.length ? "head" : "control option", text, attributes);
-    button.onclick = () => guess(place);
+    const attributes = { title: label, "aria-label": label, tabindex: place ? "-1" : "0" };
+    const button = buttonOf(boards.length ? "head" : "control option", text, () => guess(place), attributes);
     button.onkeydown = (event) => moveInRows(event, rows);
     return button;
   });
   const shapes = boards.length ? boards : [{ label: asks, layers: 1, heads: buttons.length }];
   const left = [...buttons];
   const rows = shapes.flatMap(({ layers, heads }) => Array.from({ length: layers }, () => left.splice(0, heads)));
-  const group = element("div", boards.length ? "boards" : "options", "", { role: "group", "aria-label": asks });
   const unplaced = [...rows];
   const tables = boards.map(({ label, layers, heads }) => {
     const columns = Array.from({ length: heads }, (_, head) => element("span", "", String(head + 1)));
     const named = unplaced.splice(0, layers).map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]);
     return board(label, element("div", "heading", label), [[element("span"), ...columns], ...named]);
   });
-  group.append(...(tables.length ? tables : buttons));
-  return group;
+  const [name, content] = boards.length ? ["boards", tables] : ["options", buttons];
+  return element("div", name, content, { role: "group", "aria-label": asks });
 }

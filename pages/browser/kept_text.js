@@ -8,8 +8,8 @@ import { whenBack } from "./connection.js";
  */
 
 /**
- * Keep a text in this tab, forget it, or answer with the one that is kept. When a lost connection
- * is back, answer with no text: the page is drawn again, with all that was entered.
+ * Keep a text in this tab, forget it, or answer with the kept text. When a lost connection
+ * is back, answer with no text: the page is drawn again, with everything that was entered.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

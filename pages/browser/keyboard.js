@@ -1,4 +1,4 @@
-import { begin, element } from "../../viz/canvas.js";
+import { begin, buttonOf, element } from "../../viz/canvas.js";
 
 /**
  * @typedef {object} Header
@@ -6,7 +6,7 @@ import { begin, element } from "../../viz/canvas.js";
  */
 
 /**
- * Listen for keys on the whole page, and click for them what is on it. For a choice in a box that
+ * Listen for keys on the whole page, and click the controls they name. For a choice in a box that
  * drops down it answers with the choice and the step.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
@@ -14,8 +14,7 @@ export function draw(mount) {
   const { header, root, answer } = begin(mount);
   root.forget?.();
   const sheet = helpSheet(header.keys);
-  const open = element("button", "", "Keys: ?", { type: "button", "aria-haspopup": "dialog" });
-  open.onclick = () => sheet.showModal();
+  const open = buttonOf("", "Keys: ?", () => sheet.showModal(), { "aria-haspopup": "dialog" });
   root.replaceChildren(open, sheet);
 
   function pressed(event) {
@@ -44,14 +43,13 @@ export function draw(mount) {
 
 /** A dialog with all keys and what they do. */
 export function helpSheet(keys) {
-  const sheet = element("dialog", "", "", { "aria-label": "Keys" });
-  const list = element("dl");
-  for (const { name, words } of [...keys, { name: "?", words: "this sheet" }]) {
-    list.append(element("dt", "", name), element("dd", "", words));
-  }
-  const close = element("button", "", "Close", { type: "button" });
-  close.onclick = () => sheet.close();
-  sheet.append(element("h2", "", "Keys"), list, close);
+  const terms = [...keys, { name: "?", words: "this sheet" }].flatMap(({ name, words }) => [
+    element("dt", "", name),
+    element("dd", "", words),
+  ]);
+  const close = buttonOf("", "Close", () => sheet.close());
+  const content = [element("h2", "", "Keys"), element("dl", "", terms), close];
+  const sheet = element("dialog", "", content, { "aria-label": "Keys" });
   return sheet;
 }
 
@@ -72,14 +70,14 @@ function drawn(choices) {
   return there.find((one) => one.checkVisibility());
 }
 
-/** The option a step after the chosen one of a choice whose options stand side by side. */
+/** The option a step after the chosen one, in a choice whose options are side by side. */
 function option(choice, step) {
   const options = [...choice.querySelectorAll("[role=radio]")];
   const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");
   return options[chosen + step];
 }
 
-/** What a selector finds on the page and in its parts. */
+/** The elements that match a selector on the page and in its parts. */
 export function all(selector, root = /** @type {ParentNode} */ (document)) {
   return [
     ...root.querySelectorAll(selector),

@@ -1,4 +1,4 @@
-"""The code of all browser parts as one script, which a page of many pictures fetches once."""
+"""The code of all browser parts as one script, which a page fetches once for all its pictures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 import viz
 from viz import CanvasPicture
-from viz.modules import in_order, read, script, stylesheet
+from viz.modules import exports, in_order, script, stylesheet
 
 HERE = Path(__file__).parent
 VIZ = Path(viz.__file__).parent
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
-PREFIX = "headlight_"  # of what Streamlit calls the parts
+PREFIX = "headlight_"  # of the names that Streamlit has for the parts
 LIBRARY = """
 (() => {
   __CODE__
@@ -26,7 +26,7 @@ LIBRARY = """
 })();
 """
 
-# A part is drawn when the library has come, which may take more than one try.
+# A part is drawn when the library has loaded, which may take more than one try.
 BRINGER = """
 export default function load() {
   if (window.__NAME__ || document.querySelector("script[src='__ADDRESS__']")) return;
@@ -40,8 +40,8 @@ export default function load() {
 }
 """
 
-# Draws at once if the library is there already, and else when it comes. It is the same for all
-# parts, so that the browser has it once.
+# Draws at once if the library is already there, otherwise when it has loaded. The text is the same
+# for all parts, so that the browser has it once.
 LOADER = """
 export default function load(part) {
   const name = part.name.replace("__PREFIX__", "");
@@ -58,57 +58,56 @@ export default function load(part) {
 
 
 def mounted(picture: CanvasPicture, menu: CanvasPicture | None = None) -> bytes:
-    """Return what the library draws: a picture, the menu that saves it, and the menu's length."""
+    """Return what the library draws: a picture, its save menu, and the menu's length (uint32)."""
     data = menu.data if menu else b""
     return picture.data + data + struct.pack("<I", len(data))
 
 
 @cache
 def library() -> str:
-    """Return the script that brings the code and the styles of every part into a page."""
+    """Return the script that defines the code and the styles of every part on a page."""
     return LIBRARY.replace("__NAME__", global_name()).replace("__CODE__", code())
 
 
 def bringer(address: str) -> str:
-    """Return the script that has a page fetch the library from an address, once."""
+    """Return the script that lets a page fetch the library from an address, once."""
     return BRINGER.replace("__NAME__", global_name()).replace("__ADDRESS__", address)
 
 
 @cache
 def loader() -> str:
-    """Return the script of every part in a page that has the library."""
+    """Return the script that every part gets on a page that has the library."""
     return LOADER.replace("__NAME__", global_name()).replace("__PREFIX__", PREFIX)
 
 
 def component_name(part: str) -> str:
-    """Return what Streamlit calls a part."""
     return PREFIX + part
 
 
 @cache
 def global_name() -> str:
-    """Return what a page calls the library; other code has another name, in a page left open."""
+    """Return the library's global name on a page; it changes with the code, for pages left open."""
     return f"headlight_{hashlib.sha256(code().encode()).hexdigest()[:8]}"
 
 
 @cache
 def code() -> str:
-    """Return all files once, in order, and `styles` and `parts` by the name of the part."""
+    """Return all files in order, each once, and `styles` and `parts` by the name of the part."""
     return code_of(BRING, parts(), ("canvas", "theme", "save_menu"))
 
 
 def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
-    """Return the same for some parts, which all have these stylesheets, and a first file."""
-    modules = in_order([first, *drawing])
-    found = {module.path.stem: stylesheet([module]) for module in modules}
+    """Return the code of some parts, with a file to begin with and stylesheets for all of them."""
+    files = in_order([first, *drawing])
+    found = {file.stem: stylesheet([file]) for file in files}
     found["theme"] = THEME.read_text(encoding="utf-8")
     of_parts = {}
     for part in drawing:
-        # The stylesheets of all parts, and of what this one imports.
-        names = [*sheets, *(module.path.stem for module in in_order([part]))]
+        # The stylesheets of all parts, and those that this part imports.
+        names = [*sheets, *(file.stem for file in in_order([part]))]
         of_parts[part.stem] = [name for name in dict.fromkeys(names) if found[name]]
     used = {name: found[name] for names in of_parts.values() for name in names}
-    lines = [f"const styles = {json.dumps(used)};", script(modules), "const parts = {"]
+    lines = [f"const styles = {json.dumps(used)};", script(files), "const parts = {"]
     for part in drawing:
         found = {"sheets": of_parts[part.stem], "isOfAModel": is_of_a_model(part)}
         lines.append(f"{part.stem}: {{ draw: ${part.stem}.draw, ...{json.dumps(found)} }},")
@@ -116,12 +115,12 @@ def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
 
 
 def is_of_a_model(script: Path) -> bool:
-    """Return whether a script draws a picture of a model, and no other part of a page."""
+    """Return whether a script draws a picture of a model, and not another part of a page."""
     return VIZ in script.parents
 
 
 @cache
 def parts() -> list[Path]:
-    """Return the scripts that draw: pictures, and what else is on a page."""
+    """Return the scripts that draw: pictures, and the other parts of a page."""
     files = sorted([*VIZ.glob("*/*.js"), *HERE.glob("*.js")], key=lambda file: file.stem)
-    return [file for file in files if "draw" in read(file).exports]
+    return [file for file in files if "draw" in exports(file)]

@@ -2,8 +2,8 @@ import { begin } from "../../viz/canvas.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} open the keys of what stays open
- * @property {boolean} buttons whether buttons do
+ * @property {string[]} open the keys of the controls that stay open
+ * @property {boolean} buttons whether buttons stay open
  */
 
 const BUTTONS = ".stButton, .stDownloadButton, .stMenuButton, .stLinkButton, .stFileUploader";
@@ -12,7 +12,7 @@ const CHOICES =
   ".stRadio, .stButtonGroup, .stPills, .stSegmentedControl, .stDateInput, .stSelectSlider";
 
 /**
- * Close all controls of the page but some, now and whenever new ones come.
+ * Close all controls of the page except some, now and whenever new ones appear.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -26,7 +26,7 @@ export function draw(mount) {
     }
   }
   close();
-  if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // what says to click
+  if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // hides hints to click
   const watch = new MutationObserver(close);
   watch.observe(main, { childList: true, subtree: true });
   return () => watch.disconnect();

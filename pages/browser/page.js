@@ -1,13 +1,13 @@
-// What keeps a page in order, whatever pictures are on it.
+// What every page needs in the browser, whatever pictures are on it.
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { mendBlank } from "./connection.js";
-import { turnFullScreen } from "./slide.js";
+import { turnFullScreen } from "./turning.js";
 
-const PHONE = 768; // pixels up to which Streamlit lays the sidebar over the page
-const PASSING = 1000; // milliseconds in which a page that was passed by may still come
+const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the sidebar over the page
+const PASSING = 1000; // milliseconds in which a skipped page may still load
 
-/** Watch over the page's address, boxes and sidebar; once a page. */
+/** Watch the address, the boxes and the sidebar; call it once for each page. */
 export function tend() {
   mendBlank();
   if (new URLSearchParams(location.search).has("alone")) passKeysOn(DECK_KEYS);
@@ -22,8 +22,8 @@ export function tend() {
   addEventListener("popstate", () => (passed = performance.now()), true);
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => (passed = -Infinity), true);
 
-  // A page comes first without its choices in the address: no place of its own to go back to. And
-  // pages that were only passed by, going back, come late: they would end the way forward.
+  // A page first loads without its choices in the address, which should be no step of the history.
+  // Pages skipped on the way back load late, and would end the way forward.
   const { pushState } = history;
   history.pushState = (state, title, address) => {
     const { pathname } = new URL(address ?? "#", location.href);
@@ -35,28 +35,28 @@ export function tend() {
   };
 }
 
-/** A talk fills the screen, if the click that begins it asks for that: nothing later may. */
+/** Fill the screen for a talk in the click that begins it: browsers allow it only then. */
 function present({ target }) {
   if (target.closest("[class*=st-key-present] button, [class*=-Present] button")) turnFullScreen();
 }
 
-/** Half of a character in a box would make the server close the connection. */
+/** Replace lone surrogates in a box: they would make the server close the connection. */
 function mend({ target }) {
   if (target.value?.isWellFormed?.() ?? true) return;
   const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
   set.call(target, target.value.toWellFormed());
 }
 
-/** Enter a row of radio buttons at the chosen one, and not at its first. */
+/** Move the focus to the chosen one of a row of radio buttons, not to the first. */
 function enterAtChosen({ target, relatedTarget }) {
   const row = target.closest("[role=radiogroup]");
   if (!row || row.contains(relatedTarget)) return;
   row.querySelector("[role=radio][aria-checked=true]")?.focus();
 }
 
-/** Streamlit closes it for its own links alone, and on a phone it covers the page. */
+/** Close the sidebar after a click on a link: Streamlit does so only for its own links. */
 function closeSidebar({ target }) {
-  if (innerWidth > PHONE || !target.closest("[data-testid=stSidebar] a")) return;
+  if (innerWidth > SIDEBAR_OVER || !target.closest("[data-testid=stSidebar] a")) return;
   /** @type {HTMLElement | null} */
   const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
   button?.click();

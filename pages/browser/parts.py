@@ -1,4 +1,4 @@
-"""What a page has in the browser besides its pictures: keys, links, talks, kept texts, menus."""
+"""The parts of a page that are no pictures: keys, links, talks, kept texts and menus."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ LOCKS, QR_CODE, SLIDE_LIST, STILLS, THUMBNAIL = (
     for name in ("locks", "qr_code", "slide_list", "stills", "thumbnail")
 )
 Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
-Copy = Literal["frame", "component", "address"]  # a picture for other people's slides
+Copy = Literal["frame", "component", "address"]  # ways to put a picture on other slides
 
 
 @dataclass(frozen=True)
 class Key:
     """A key, what it does in words, and what it clicks.
 
-    It chooses the option `step` after the chosen one of the first of the `choices`, by key, that is
-    on the page, or else clicks the first control that the CSS `selector` finds.
+    `choices` are keys of choices: the first of them that is on the page moves on by `step` options.
+    If none is, the first control that the CSS `selector` matches is clicked.
     """
 
     key: str
@@ -51,7 +51,7 @@ PLAYER_KEYS = (
     Key(" ", "play or pause", selector=".transport .play"),
 )
 ANSWER_KEY = Key("a", "show the answer of a question, or ask it again", selector=".guess .reveal")
-KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # that a slide has as a page does
+KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that a slide shares with pages
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -63,7 +63,7 @@ KEYS = (
     *KEYS_OF_SLIDES,
 )
 NAMES = {" ": "Space"}
-TALK_KEYS = {  # what they do on a slide, besides those that pages have too
+TALK_KEYS = {  # what keys do on a slide, besides those that pages share
     "→ PageDown Space": "next slide; Space plays instead where there is something to play",
     "← PageUp": "previous slide",
     "Home End": "first and last slide",
@@ -72,7 +72,7 @@ TALK_KEYS = {  # what they do on a slide, besides those that pages have too
     "f": "full screen, and back",
     "Esc": "leave the talk; where Esc is the browser's own key in full screen, press it twice",
 }
-DECK_KEYS = {  # of a talk in a file of its own
+DECK_KEYS = {  # keys of a talk in a file of its own
     **{name: words for name, words in TALK_KEYS.items() if name != "Esc"},
     "o": "overview of all slides, and back",
     "d": "light or dark",
@@ -82,35 +82,35 @@ DECK_KEYS = {  # of a talk in a file of its own
 
 
 def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return keys for the help sheet, those that pages have too after them."""
+    """Return keys by name for the help sheet, followed by those that pages share."""
     whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
     return [{"name": name, "words": words} for name, words in whole.items()]
 
 
 def keyboard() -> CanvasPicture:
-    """Return a button that lists the keys; they work wherever the focus is but in a box."""
+    """Return a button that lists the keys, which work unless the focus is in a text box."""
     keys = [{**vars(key), "name": NAMES.get(key.key, key.key)} for key in KEYS]
     return CanvasPicture.pack(KEYBOARD, {"keys": keys}, height=40)
 
 
 def copy_link() -> CanvasPicture:
-    """Return a button that copies the address, with the theme if that is not the system's."""
+    """Return a button that copies the address, with the theme if it is not the system's."""
     return CanvasPicture.pack(COPY_LINK, {}, height=48)
 
 
 def contents(entries: Mapping[str, str]) -> CanvasPicture:
-    """Return a list of what is on a long page, as CSS selectors by name; a click goes there."""
+    """Return a table of contents for a long page: CSS selectors by name; a click scrolls there."""
     listed = [{"name": name, "of": of} for name, of in entries.items()]
     return CanvasPicture.pack(CONTENTS, {"entries": listed}, height=40)
 
 
 def locks(open_keys: Sequence[str], *, buttons: bool) -> CanvasPicture:
-    """Return what closes all controls of a page but those with some keys, and perhaps buttons."""
+    """Return the part that locks all controls but `open_keys`, and buttons unless `buttons`."""
     return CanvasPicture.pack(LOCKS, {"open": list(open_keys), "buttons": buttons}, height=0)
 
 
 def qr_code(address: str) -> CanvasPicture:
-    """Return an address as a QR code with its text; raise ValueError if it is too long for one."""
+    """Return an address as a QR code with its text; raise ValueError if it is too long."""
     try:
         made = segno.make(address, micro=False, error="m", boost_error=False)
     except segno.DataOverflowError as error:
@@ -121,7 +121,7 @@ def qr_code(address: str) -> CanvasPicture:
 
 
 def reveal(of: str, number: int) -> CanvasPicture:
-    """Return what scrolls to what the CSS selector `of` finds, once for each number."""
+    """Return the part that scrolls to the match of the CSS selector `of`, once for each number."""
     return CanvasPicture.pack(REVEAL, {"of": of, "number": number}, height=0)
 
 
@@ -131,11 +131,11 @@ def guess(
     boards: Sequence[tuple[str, int, int]] = (),
     said: str = "",
 ) -> CanvasPicture:
-    """Return a question with a button for each of the options, by its text and in words.
+    """Return a question with a button for each option, given as its text and its description.
 
-    Options that are heads stand in `boards`: a label, layers and heads each. The state `guess` of
-    the part is the place of the option that was clicked, -1 to be told the answer, None before.
-    What is `said` of a guess stands in place of the options.
+    Options that are heads are drawn as `boards`: a label, and numbers of layers and heads. The
+    state `guess` of the part is the index of the clicked option, -1 if the answer was asked for,
+    None before that. After a guess, `said` replaces the options.
     """
     header = {
         "asks": asks,
@@ -149,21 +149,21 @@ def guess(
 
 
 def kept_text(name: str, text: str | None) -> CanvasPicture:
-    """Return what keeps a text in the tab, so that it outlives a reload; an empty one removes it.
+    """Return the part that keeps a text in the tab across reloads; an empty text removes it.
 
-    None asks for what is kept: if there is something, the part answers with it. It answers with
-    None when a connection that was lost is back: what was entered just before may be lost too.
+    None asks for the kept text: the part answers with it if there is one. It answers with None when
+    a lost connection is back, because what was entered just before may be lost too.
     """
     return CanvasPicture.pack(KEPT_TEXT, {"name": name, "text": text}, height=0)
 
 
 def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> CanvasPicture:
-    """Return what keeps a text of a session in the browser, for all of its tabs.
+    """Return the part that keeps a session's text in the browser, for all of its tabs.
 
-    An empty one removes it, None leaves it alone. The part answers with `text`, the text of before
-    the `session` or of another tab, if there is one, and whether it is the `first` that the session
-    is told; or with `failed` if the browser keeps nothing. Until the session has `heard` of what
-    was kept, that is not written over.
+    An empty text removes it, None leaves it as it is. The part answers with `text`, which is from
+    before the `session` or from another tab, if there is one, and with `first` if it is the first
+    that the session gets; or with `failed` if the browser keeps nothing. Until the session has
+    `heard` of the kept text, that is not overwritten.
     """
     header = {"name": name, "text": text, "session": session, "heard": heard}
     return CanvasPicture.pack(BROWSER_TEXT, header, height=0)
@@ -181,15 +181,14 @@ def slide(
     notes: str = "",
     coming: Mapping[str, object] | None = None,
 ) -> CanvasPicture:
-    """Return the words of slide `number` of `count`, counted from 1; `alone` without pictures.
+    """Return the words of slide `number` of `count`, counted from 1; `alone` if it has no pictures.
 
-    Its pictures have `size`, from 0 to 1, of the largest size at which they fit. The document's
-    keys turn the slides, see `TALK_KEYS`; those of pages in `KEYS_OF_SLIDES` do on a slide what
-    they do there, if there is something to play or a question. It answers with the number of the
-    slide that was asked for, 0 for none, and the number of that turn; the last one known is
-    `asked`, so that the answer to an earlier one is not taken for it. A window for the speaker
-    shows the `notes`, and title and pictures of the slide `coming` next. Raise ValueError if there
-    is no such slide.
+    Its pictures have `size`, from 0 to 1, times the largest size at which they fit. The document's
+    keys turn the slides, see `TALK_KEYS`; `KEYS_OF_SLIDES` work as on pages if the slide has
+    something to play or a question. The part answers with the number of the slide that was asked
+    for, 0 for none, and the number of that turn; `asked` is the last turn known, so that an earlier
+    answer is not taken for it. The speaker's window shows the `notes`, and the title and pictures
+    of the `coming` slide. Raise ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -213,7 +212,7 @@ def slide(
 class Row:
     """A slide as a list shows it: its page, its first picture in words, and its small picture.
 
-    `name` is its own in the list; one that `opens` has a scene.
+    `name` identifies it in the list; a slide that `opens` has a scene.
     """
 
     name: str
@@ -232,11 +231,11 @@ def slide_list(
     kept: str,
     known: Sequence[str],
 ) -> CanvasPicture:
-    """Return the list of a talk's slides, counted from 0, of which one is edited and one opened.
+    """Return the list of a talk's slides; `edited` and `opened` are counted from 0.
 
-    It answers with what a slide, by name, `does`: "edit", "open", "present", "duplicate", "remove",
-    or "move" with the place `to` go to. The small pictures are those that `thumbnail` has `kept`;
-    those of slides that are not `known` are forgotten.
+    It answers with the name of a slide and what it `does`: "edit", "open", "present", "duplicate",
+    "remove", or "move" with the index `to` move to. The small pictures are those that `thumbnail`
+    has `kept`; those of slides that are not `known` are forgotten.
     """
     header = {"slides": [vars(row) for row in slides], "kept": kept, "known": list(known)}
     places = {"edited": edited, "opened": opened}
@@ -247,10 +246,10 @@ def slide_list(
 def thumbnail(
     name: str, of: str, pictures: Sequence[str], *, slides: Sequence[str], number: int
 ) -> CanvasPicture:
-    """Return what keeps a small picture of a slide in the browser, under a `name` for all of them.
+    """Return the part that keeps a slide's small picture in the browser, under a common `name`.
 
-    The `pictures` are CSS selectors of what holds them, which may come later. Those of other slides
-    than the given ones are forgotten. Each request has a `number` of its own.
+    The `pictures` are CSS selectors of their elements, which may appear later. Small pictures of
+    slides other than `slides` are forgotten. Each request has its own `number`.
     """
     header = {"name": name, "of": of, "pictures": list(pictures)}
     header |= {"slides": list(slides), "number": number}
@@ -264,11 +263,12 @@ def stills(
     type: Literal["webp", "png"] = "webp",
     room: tuple[float, float, float] | None = None,
 ) -> CanvasPicture:
-    """Return what draws pictures, CSS selectors by key, as images of twice their size, once drawn.
+    """Return the part that draws pictures, CSS selectors by key, as images of twice their size.
 
-    With a `room`, the width and height in pixels that a slide has for them, they are first laid out
-    as large as fits, times the third number. It answers, for each `number` once, with that and the
-    address of each image, which holds it, by key; None for a picture that never came.
+    With a `room` (the width and height in pixels that a slide has for them, and a factor), they are
+    first laid out as large as fits, times the factor. It waits until they are drawn, and answers
+    once for each `number` with that number and the data address of each image by key; None for a
+    picture that never appeared.
     """
     header = {"pictures": dict(pictures), "number": number, "type": type}
     header["room"] = room and dict(zip(("width", "height", "size"), room, strict=True))
@@ -287,12 +287,12 @@ def save_menu(
     file: tuple[Format | Copy, bytes, int] | None = None,
     of: str | None = None,
 ) -> CanvasPicture:
-    """Return the button that saves a picture, or the chart that the selector `of` finds on a page.
+    """Return the button that saves a picture, or the chart that the selector `of` matches.
 
     Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
-    as it looks. For another one a click answers with its name, and the menu drawn again with the
-    `file`, its bytes and a new number saves it, once. A component is asked for in the same way; the
-    address of the picture alone names it by its `key`. `name` is the files' without ending,
+    as it looks. For another format a click answers with its name; the menu, drawn again with the
+    `file`, its bytes and a new number, saves it once. A component is asked for in the same way; an
+    address of only this picture names it by its `key`. `name` is the file name without ending,
     `caption` is written below the picture, `what` names it for screen readers.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}

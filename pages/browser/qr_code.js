@@ -6,7 +6,7 @@ import { begin, element, fitCanvas, isStaged, onWidth, roomOf } from "../../viz/
  * @property {number} side modules in a row; the array has all, 1 if dark
  */
 
-const QUIET = 4; // modules around it that stay white, which readers need
+const QUIET = 4; // white modules around it, which readers need
 const LARGEST = 420; // pixels on a page
 const LEAST = 160;
 const ADDRESS = 44; // of height on a slide, below the code
@@ -29,7 +29,7 @@ export function draw(mount) {
     context.fillStyle = "#fff";
     context.fillRect(0, 0, module * all, module * all);
     context.fillStyle = "#000";
-    context.beginPath(); // one for all, so that no line shows between two of them at any scale
+    context.beginPath(); // one path, so that no line shows between two modules at any scale
     array.forEach((dark, at) => {
       if (!dark) return;
       const [row, column] = [Math.floor(at / header.side), at % header.side];

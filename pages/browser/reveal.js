@@ -2,14 +2,14 @@ import { begin } from "../../viz/canvas.js";
 
 /**
  * @typedef {object} Header
- * @property {string} of the selector of what is to be seen
- * @property {number} number of the time that this is asked
+ * @property {string} of the selector of the element to show
+ * @property {number} number of the request
  */
 
-const UPPER = 0.5; // of the window, in which its beginning is in sight
+const UPPER = 0.5; // of the window's height, within which its top counts as in sight
 
 /**
- * Scroll what a click has opened into sight, if its beginning is not, once the page is drawn.
+ * Scroll the element that a click has opened into sight once the page is drawn, unless it is.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

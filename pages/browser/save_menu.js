@@ -1,7 +1,7 @@
-import { answering, begin, element, icon, unpack } from "../../viz/canvas.js";
+import { answering, begin, buttonOf, element, icon, unpack } from "../../viz/canvas.js";
 import { canvasOf, pngOf } from "./dots.js";
 import { filmRow } from "./film.js";
-import { addressOf, frameOf, slideCopies } from "./for_slides.js";
+import { addressOf, formatRow, frameOf, slideCopies } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
 
 /**
@@ -11,10 +11,10 @@ import { toSvg } from "./to_svg.js";
  * @property {string} what names the picture for screen readers
  * @property {string[]} formats
  * @property {string[]} made_here formats that are made in the browser
- * @property {string[]} copies what can be copied for slides, see for_slides.js
+ * @property {string[]} copies ways of copying it for slides, see for_slides.js
  * @property {string} key of the picture, in addresses
  * @property {string | null} of the CSS selector of a chart
- * @property {{ format: string, number: number }} [file] that was asked for; its bytes are the array
+ * @property {{ format: string, number: number }} [file] asked for; its bytes are the array
  */
 
 const SCALE = 2; // dots of a PNG to a pixel of the page
@@ -40,14 +40,14 @@ export function draw(mount) {
   drawMenu(root, { header, array }, mount.setTriggerValue, chart);
 }
 
-/** Draw the menu of a picture that stands in the same element; returns the menu's own element. */
+/** Draw the menu of a picture in the same element; returns the menu's own element. */
 export function drawMenuOf({ parentElement, setTriggerValue }, bytes, drawn) {
   const root = drawn ?? parentElement.appendChild(element("div", "save-menu"));
   drawMenu(root, unpack(bytes), setTriggerValue, () => parentElement.querySelector(".picture"));
   return root;
 }
 
-/** A button that saves a picture; what is not made here is asked for by its format. */
+/** A button that saves a picture; formats not made here are requested from the app. */
 function drawMenu(root, { header, array }, setTriggerValue, picture) {
   if (header.file && header.file.number !== root.number) {
     root.number = header.file.number;
@@ -60,30 +60,23 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   if (root.words === words) return;
   root.words = words;
 
-  const opener = element("button", "control open", "", {
-    type: "button",
+  const opener = buttonOf("control open", [icon(ICON), "Save"], () => show(choices.hidden), {
     "aria-label": `Save: ${header.what}`,
     "aria-expanded": "false",
   });
-  opener.append(icon(ICON), "Save");
-  const choices = element("div", "choices", "", { role: "group", "aria-label": "Save as" });
-  const formats = element("div", "formats");
   const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
   const copies = slideCopies(header.copies, copy);
   const film = filmRow({ picture, header, ask: (asked) => root.ask(asked), download });
-  choices.append(formats, film.element, copies.element, element("p", "caption", header.caption), said);
-  formats.append(
-    ...header.formats.map((format) => {
-      const title = WORDS[format];
-      const button = element("button", "control format", format.toUpperCase(), { type: "button", title });
-      button.onclick = () =>
-        attempt(async () => {
-          await save(format);
-          show(false);
-        });
-      return button;
-    }),
-  );
+  const formats = formatRow(header.formats, {}, WORDS, async (format) => {
+    try {
+      await save(format);
+      show(false);
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  });
+  const content = [formats, film.element, copies.element, element("p", "caption", header.caption), said];
+  const choices = element("div", "choices", content, { role: "group", "aria-label": "Save as" });
   const show = (open) => {
     const { activeElement, host } = root.getRootNode();
     const back = !open && choices.contains(activeElement);
@@ -94,7 +87,6 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     host.style.zIndex = open ? "50" : ""; // above the pictures that follow
     if (back) opener.focus();
   };
-  opener.onclick = () => show(choices.hidden);
   root.onkeydown = (event) => {
     if (event.key === "Escape") show(false);
     event.stopPropagation(); // letters are no shortcuts here
@@ -110,14 +102,6 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     copies.give(root.copying === "frame" ? frame() : text);
     root.copying = "";
   };
-
-  async function attempt(what) {
-    try {
-      await what();
-    } catch (error) {
-      said.textContent = error.message;
-    }
-  }
 
   async function save(format) {
     root.copying = "";
@@ -149,7 +133,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   }
 }
 
-/** The colours that the pictures of this page have, as a style of a page of its own. */
+/** The colours of this page's pictures, as a style for a page of its own. */
 function colorsOf(root) {
   const style = getComputedStyle(root);
   const colors = COLORS.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)};`);

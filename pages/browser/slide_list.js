@@ -1,21 +1,21 @@
-import { begin, element, icon } from "../../viz/canvas.js";
+import { begin, buttonOf, element, icon } from "../../viz/canvas.js";
 import { keepOnly, thumbnails } from "./thumbnail.js";
 
 /**
  * @typedef {object} Header
  * @property {{ name: string, title: string, of: string, picture: string, thumbnail: string, opens: boolean }[]} slides
- * @property {number} edited place of the slide whose boxes are open, from 0; -1 for none
- * @property {number} opened place of the slide whose scene is open on its page, from 0; -1 for none
- * @property {string} kept under which the browser keeps small pictures
+ * @property {number} edited index of the slide whose boxes are open; -1 for none
+ * @property {number} opened index of the slide whose scene is open on its page; -1 for none
+ * @property {string} kept name under which the browser keeps small pictures
  * @property {string[]} known slides whose small pictures are still wanted
  */
 
 const CHEVRONS = { up: "M4 10l4-4 4 4", down: "M4 6l4 4 4-4" };
 
 /**
- * List slides, each with its small picture and what can be done with it.
+ * List slides, each with its small picture and its actions.
  *
- * Rows stay the same elements: a press that ends the typing elsewhere must find its button again.
+ * Rows stay the same elements: a press that ends typing elsewhere must still hit its button.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -43,47 +43,35 @@ export function draw(mount) {
     const there = root.list.children[place];
     if (there !== row.item) root.list.insertBefore(row.item, there ?? null);
   });
-  if (root.contains(focused)) focused.focus({ preventScroll: true }); // which a move takes away
+  if (root.contains(focused)) focused.focus({ preventScroll: true }); // a move would lose the focus
   if (root.edited !== edited) root.list.children[edited]?.scrollIntoView({ block: "nearest" });
   root.edited = edited;
 }
 
-/** Make the row of a slide, whose `update` says what it is now. */
+/** Make the row of a slide; its `update` changes what it shows. */
 function makeRow(root) {
-  let now; // what it was told last
+  let now; // the last update
   const item = element("li", "", "", { draggable: "true" });
   const ask = (does, more = {}) => now.answer({ does, slide: now.slide.name, ...more });
   const move = (by) => {
     const to = now.place + by;
     if (to >= 0 && to <= now.last) ask("move", { to });
   };
-  const button = (does, text, act = () => ask(does)) => {
-    const made = element("button", `control ${does}`, text, { type: "button" });
-    made.onclick = act;
-    return made;
-  };
+  const button = (does, content, act = () => ask(does)) => buttonOf(`control ${does}`, content, act);
   const [number, frame, title] = ["number", "frame", "title"].map((name) => element("span", name));
-  const select = button("edit", "");
-  select.append(number, frame, title);
+  const select = button("edit", [number, frame, title]);
   const open = button("open", "Open");
-  const present = button("present", "Present");
-  const duplicate = button("duplicate", "Duplicate");
-  const remove = button("remove", "Remove");
-  const up = button("up", "", () => move(-1));
-  const down = button("down", "", () => move(1));
-  up.append(icon(CHEVRONS.up));
-  down.append(icon(CHEVRONS.down));
+  const up = button("up", [icon(CHEVRONS.up)], () => move(-1));
+  const down = button("down", [icon(CHEVRONS.down)], () => move(1));
   const labels = new Map([
     [open, "Open its scene, to change it"],
-    [present, "Present from here"],
-    [duplicate, "Duplicate"],
-    [remove, "Remove"],
+    [button("present", "Present"), "Present from here"],
+    [button("duplicate", "Duplicate"), "Duplicate"],
+    [button("remove", "Remove"), "Remove"],
     [up, "Move up"],
     [down, "Move down"],
   ]);
-  const tools = element("div", "tools");
-  tools.append(...labels.keys());
-  item.append(select, tools);
+  item.append(select, element("div", "tools", [...labels.keys()]));
 
   function update(told) {
     now = told;
@@ -122,7 +110,7 @@ function makeRow(root) {
     mark(root.list, null);
   };
   item.ondragover = (event) => {
-    if (!root.dragged) return; // a file, or something of another page
+    if (!root.dragged) return; // a file, or something from another page
     event.preventDefault();
     mark(root.list, item, isBelow(event));
   };
@@ -141,7 +129,7 @@ function makeRow(root) {
   return { item, update };
 }
 
-/** Show where a dragged slide would come to stand. */
+/** Show where a dragged slide would be dropped. */
 function mark(list, one, below = false) {
   for (const item of list.children) {
     item.classList.toggle("above", item === one && !below);

@@ -1,11 +1,11 @@
-// The speaker's window: a page of its own, which goes on whatever becomes of the talk's tab. The two
+// The speaker's window: a page of its own, which stays open even if the talk's tab reloads. The two
 // speak over a channel that only they know.
 
-const ID = "headlight-speaker"; // the name under which a tab keeps that of its channel
+const ID = "headlight-speaker"; // the key under which a tab keeps the name of its channel
 const CLOCK = 500; // milliseconds
 
 /**
- * What the speaker sees of a slide.
+ * The data of a slide in the speaker's window.
  * @typedef {object} Told
  * @property {string} title
  * @property {string} notes
@@ -15,7 +15,7 @@ const CLOCK = 500; // milliseconds
  */
 
 /**
- * Tell the speaker's window, if there is one, of a slide, and hear the keys pressed there.
+ * Show a slide in the speaker's window, if it is open, and receive the keys pressed there.
  * @param {Told} told
  * @param {(key: string) => void} press
  */
@@ -28,16 +28,9 @@ export function speaker(told, press) {
   };
   channel.postMessage({ told });
   return {
-    /** Open the window, or bring it to the front; returns whether the browser lets it open. */
-    open() {
-      const opened = window.open("", id, "popup,width=900,height=620");
-      if (!opened) return false;
-      if (!opened.document.querySelector("main")) write(opened.document, id);
-      opened.focus();
-      return true;
-    },
+    open: () => openWindow(id, (page) => write(page, id)),
     end: () => channel.close(),
-    /** Tell the window that no slide is shown any more. */
+    /** Tell the window that no slide is shown any longer. */
     leave() {
       const last = new BroadcastChannel(id);
       last.postMessage({ told: null });
@@ -56,21 +49,11 @@ export function speakerOfFile(tell, press) {
   const send = () => channel?.onmessage({ data: { told: tell() } });
   return {
     send,
-    /** Open the window, or bring it to the front; returns whether the browser lets it open. */
-    open() {
-      const opened = window.open("", ID, "popup,width=900,height=620");
-      if (!opened) return false;
-      if (!opened.document.querySelector("main")) {
-        head(opened.document);
-        const sheet = new opened["CSSStyleSheet"]();
-        sheet.replaceSync(STYLE);
-        opened.document.adoptedStyleSheets = [sheet];
+    open: () =>
+      openWindow(ID, (page) => {
         channel = { postMessage: ({ key }) => (key ? press(key) : send()), onmessage: null };
-        run(opened.document, channel, CLOCK);
-      }
-      opened.focus();
-      return true;
-    },
+        run(page, channel, CLOCK);
+      }),
   };
 }
 
@@ -85,25 +68,33 @@ function idOfTab() {
   }
 }
 
-function head(page) {
-  page.title = "Speaker: Headlight";
-  page.documentElement.lang = "en";
+/** Open the window, or bring it to the front; returns whether the browser lets it open. */
+function openWindow(name, fill) {
+  const opened = window.open("", name, "popup,width=900,height=620");
+  if (!opened) return false;
+  const page = opened.document;
+  if (!page.querySelector("main")) {
+    page.title = "Speaker: Headlight";
+    page.documentElement.lang = "en";
+    const sheet = new opened["CSSStyleSheet"]();
+    sheet.replaceSync(STYLE);
+    page.adoptedStyleSheets = [sheet];
+    fill(page);
+  }
+  opened.focus();
+  return true;
 }
 
-/** Fill an empty document, which runs a script of its own, for the talk's tab may be reloaded. */
+/** Give an empty document its own script, because the talk's tab may be reloaded. */
 function write(page, id) {
-  head(page);
-  const style = page.createElement("style");
-  style.textContent = STYLE;
-  page.head.append(style);
   const script = page.createElement("script");
   const channel = `new BroadcastChannel(${JSON.stringify(id)})`;
-  const code = `(${run})(document, ${channel}, ${CLOCK});`; // as a file: inline, it is not let run
+  const code = `(${run})(document, ${channel}, ${CLOCK});`; // as a file: it may not run inline
   script.src = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   page.body.append(script);
 }
 
-/** What runs in the speaker's window; it can use nothing from outside of it. */
+/** What runs in the speaker's window; it can use nothing outside of itself. */
 function run(page, channel, every) {
   const make = (tag, className, text = "") => {
     const made = page.createElement(tag);

@@ -1,6 +1,6 @@
-// Numbers, texts and colours as an SVG holds them.
+// Numbers, texts and colours in the form of SVG.
 
-/** A number in as few digits as show. */
+/** A number with no more digits than are visible. */
 export const round = (number) => Math.round(number * 1000) / 1000;
 
 const ruler = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -10,14 +10,14 @@ export function measure(text, font) {
   return ruler.measureText(text);
 }
 
-/** The beginning of a text that fits, with a sign that there is more. */
+/** The part of a text that fits, with a sign if it is cut. */
 export function fitting(text, room, font) {
   const signs = [...text];
   while (signs.length && measure(`${signs.join("")}…`, font).width > room) signs.pop();
   return `${signs.join("")}…`;
 }
 
-/** A text without the characters that no XML can hold. */
+/** A text without the characters that XML cannot hold. */
 export function written(text) {
   // oxlint-disable-next-line no-control-regex -- those are what is taken out
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");

@@ -1,4 +1,5 @@
 import { begin, element } from "../../viz/canvas.js";
+import { imageOf } from "./dots.js";
 import { all } from "./keyboard.js";
 import { toSvg } from "./to_svg.js";
 
@@ -6,39 +7,48 @@ import { toSvg } from "./to_svg.js";
  * @typedef {object} Header
  * @property {string} name under which the browser keeps all of them
  * @property {string} of the slide, by which `slide_list` finds it
- * @property {string[]} pictures CSS selectors of what holds them
- * @property {string[]} slides that there are: others are forgotten
+ * @property {string[]} pictures CSS selectors of their elements
+ * @property {string[]} slides all slides: pictures of others are forgotten
  * @property {number} number of the request
  */
 
 const SIZE = { width: 320, height: 200 }; // dots
 const QUALITY = 0.8;
-const SETTLED = 400; // milliseconds after which pictures have taken their size
-const MOST_LOOKS = 40; // at a page that goes on changing
+const SETTLED = 400; // milliseconds after which pictures have their size
+const MOST_LOOKS = 40; // at a page that keeps changing
 const DRAWN = ".picture:not(.save-menu), .svg-container, .vega-embed";
-export const RUNNING = "[data-test-script-state=running]";
+const RUNNING = "[data-test-script-state=running]";
 const IMAGE = "data:image/";
 
 let taken = 0; // number of the last request
 
 /**
- * Keep a small picture of what a slide shows, in this browser alone, once it is drawn.
+ * Keep a small picture of a slide once it is drawn, only in this browser.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header } = begin(mount);
   if (header.number === taken) return;
   taken = header.number;
-  let looks = 0;
-  const look = async () => {
-    if (header.number !== taken || ++looks > MOST_LOOKS) return;
-    const found = header.pictures.map(pictureIn);
-    if (document.querySelector(RUNNING) || !found.every(Boolean)) return void setTimeout(look, SETTLED);
+  whenDrawn(header.pictures, () => header.number !== taken, async (pictures) => {
+    if (!pictures.every(Boolean)) return;
     try {
-      keep(header, await small(found));
+      keepOnly(header.name, header.slides, [header.of, await small(pictures)]);
     } catch {
-      // Then the picture's name stands for it.
+      // The picture's name then replaces it.
     }
+  });
+}
+
+/** Call a function with some pictures once the page rests and all are there, or after many checks. */
+export function whenDrawn(selectors, isEnded, act) {
+  let looks = 0;
+  const look = () => {
+    if (isEnded()) return;
+    const pictures = selectors.map(pictureIn);
+    const isComing = document.querySelector(RUNNING) || !pictures.every(Boolean);
+    if (isComing && ++looks < MOST_LOOKS) setTimeout(look, SETTLED);
+    else act(pictures);
   };
   setTimeout(look, SETTLED);
 }
@@ -68,11 +78,7 @@ export function keepOnly(name, slides, [of, image] = []) {
   }
 }
 
-function keep({ name, of, slides }, image) {
-  keepOnly(name, slides, [of, image]);
-}
-
-/** What is drawn in an element of the page, if it can be seen. */
+/** The picture in an element of the page, if it is visible. */
 export function pictureIn(selector) {
   const holders = [...document.querySelectorAll(selector)];
   return holders.flatMap((holder) => all(DRAWN, holder)).find((one) => one.checkVisibility() && one.clientWidth);
@@ -94,22 +100,8 @@ async function small(pictures) {
   return canvas.toDataURL("image/webp", QUALITY);
 }
 
-/** Fill a canvas with the colour that a picture stands on. */
+/** Fill a canvas with the background colour of a picture. */
 function paper(context, picture) {
   context.fillStyle = getComputedStyle(picture).getPropertyValue("--paper") || "#fff";
   context.fillRect(0, 0, context.canvas.width, context.canvas.height);
-}
-
-/** An SVG element as an image. */
-async function imageOf(svg) {
-  const text = new XMLSerializer().serializeToString(svg);
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  try {
-    const image = new Image(Number(svg.getAttribute("width")), Number(svg.getAttribute("height")));
-    image.src = address;
-    await image.decode();
-    return image;
-  } finally {
-    URL.revokeObjectURL(address);
-  }
 }

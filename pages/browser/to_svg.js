@@ -1,18 +1,18 @@
-// A picture on the page as an SVG of its own: its texts as texts, its canvases as what was drawn.
+// A picture on the page as an SVG of its own: texts as texts, canvases as the shapes drawn on them.
 
 import { SVG } from "../../viz/canvas.js";
 import { listening } from "./canvas_recorder.js";
 import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
-// Not in files: what changes the picture, what says how, and what is read of it by pointing.
+// Left out of files: controls, hints, and values shown on pointing.
 export const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
-const SELECTED = ".small-map[aria-pressed=true]"; // of several maps, all of which are saved
+const SELECTED = ".small-map[aria-pressed=true]"; // of several maps; all of them are saved
 const MOST_TRIES = 12; // of a width that shows all
 const EDGE = 16; // pixels around a picture with its caption
-const BARE_EDGE = 4; // and around one alone, whose outlines need them
+const BARE_EDGE = 4; // around a picture without one, whose outlines need them
 const FILLED = 0.8; // of the width by the lines of a caption: other fonts are wider
 const NARROWEST = 420; // pixels of a caption
-const LETTERS = /\S{1,48}/gu; // a word, or a part of one that no line would hold
+const LETTERS = /\S{1,48}/gu; // a word, or a part of one too long for a line
 
 /** The picture that `root` holds, whole, as an SVG element under a caption that begins in bold, if there is one. */
 export function toSvg(root, what, caption) {
@@ -52,7 +52,7 @@ export function toSvg(root, what, caption) {
   }
 }
 
-/** Lay the picture out whole, without controls and scrollbars; returns what takes it back. */
+/** Lay the picture out whole, without controls and scrollbars; returns what undoes it. */
 function showWhole(root) {
   const undo = [];
   const opened = [];
@@ -66,15 +66,15 @@ function showWhole(root) {
     if (part.matches(CONTROLS)) set(part, { display: "none" });
     const { overflowX, overflowY, position } = getComputedStyle(part);
     if (part.matches(SELECTED)) set(part, { outline: "none" });
-    if (position === "sticky") set(part, { position: "static" }); // scrolled, it lies over others
+    if (position === "sticky") set(part, { position: "static" }); // scrolled, it would cover others
     if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
       set(part, { overflow: "visible", maxHeight: "none" });
       if (part !== root) opened.push(part);
     }
   }
-  // What stood beside a scrolled part must not lie under it now.
+  // Neighbours of a part that scrolled must not be covered by it now.
   set(root, {});
-  root.style.setProperty("--saved", "none"); // also of what is drawn anew
+  root.style.setProperty("--saved", "none"); // also for later drawings
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const missing = Math.max(0, ...opened.map((part) => part.scrollWidth - part.clientWidth));
     if (missing < 1) break;
@@ -86,7 +86,7 @@ function showWhole(root) {
   };
 }
 
-/** Add what an element of the page looks like, and all in it, to a group. */
+/** Add the shapes of an element of the page, and of all in it, to a group. */
 function describe(part, group, pen, opacity) {
   const style = getComputedStyle(part);
   if (style.display === "none" || style.visibility !== "visible") return;
@@ -148,7 +148,7 @@ function frame(part, style, place, group, pen, opacity) {
     add(parseFloat(style.outlineOffset) + outline / 2, { ...shade("stroke", style.outlineColor), "stroke-width": outline });
 }
 
-/** The lines of a text as they stand on the page, cut where the page cuts them. */
+/** The lines of a text as on the page, cut where the page cuts them. */
 function writeText(node, style, group, pen, opacity) {
   for (const { text, box } of linesOf(node)) {
     const cutter = cutting(node.parentElement);
@@ -172,7 +172,7 @@ function writeText(node, style, group, pen, opacity) {
   }
 }
 
-/** The box of the nearest element that cuts off what does not fit in it. */
+/** The box of the nearest element that clips its content. */
 function cutting(part) {
   for (let at = part; at instanceof HTMLElement; at = at.parentElement)
     if (getComputedStyle(at).overflowX === "hidden") {
@@ -210,7 +210,7 @@ function linesOf(node) {
   return lines;
 }
 
-/** A copy of what is SVG already: of Plotly's layers, or of Vega's marks. */
+/** A copy of existing SVG: Plotly's layers, or Vega's marks. */
 function copyOf(svg, pen) {
   const copy = svg.cloneNode(true);
   const { left, top } = svg.getBoundingClientRect();
@@ -227,7 +227,7 @@ function copyOf(svg, pen) {
 
 const page = () => document.querySelector(".stApp") ?? document.body;
 
-/** A caption as lines of text that fit the width in any font, what it begins with in bold. */
+/** A caption as lines of text that fit the width in any font, its beginning in bold. */
 function headlineOf(what, caption, width, pen) {
   const { fontFamily, color } = getComputedStyle(page());
   const whole = written(caption);
@@ -246,7 +246,7 @@ function headlineOf(what, caption, width, pen) {
   return { lines, height };
 }
 
-/** A text in lines of at most some width; a word without an end is broken. */
+/** A text in lines of a largest width; a word that is too long is broken. */
 function wrapped(text, width, font) {
   const lines = [];
   for (const word of text.match(LETTERS) ?? []) {

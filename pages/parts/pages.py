@@ -1,49 +1,38 @@
-"""Every page of the app, in the order of the sidebar."""
+"""Every page of the app, and the wings that add something to all of them."""
 
 from __future__ import annotations
 
-import streamlit as st
+from importlib import import_module
 
-from pages.parts.atlas.page import ATLAS
-from pages.parts.attention.page import ATTENTION
-from pages.parts.cause.page import CAUSE
-from pages.parts.compare.page import COMPARE
-from pages.parts.decoding.page import DECODING
-from pages.parts.heads.page import HEADS
-from pages.parts.inside.page import INSIDE
-from pages.parts.masks.page import MASKS
-from pages.parts.model.page import MODEL_PAGE
-from pages.parts.models.page import MODELS
-from pages.parts.positions.page import POSITIONS
-from pages.parts.talk.page import TALK
-from pages.parts.training.page import TRAINING
 from pages.shared.frame import frame
-from pages.shared.link import old
+from pages.shared.state import wings
 from pages.shared.state.page import PAGES, list_pages
 
-list_pages(
-    ATTENTION,
-    INSIDE,
-    POSITIONS,
-    ATLAS,
-    MASKS,
-    HEADS,
-    CAUSE,
-    COMPARE,
-    DECODING,
-    TRAINING,
-    TALK,
-    MODELS,
-    MODEL_PAGE,
+# Modules with a PAGE, a WING or both, in the order of the sidebar. A wing can be left out: it is
+# one line here and one folder.
+PARTS = (
+    "pages.parts.attention.page",
+    "pages.parts.inside.page",
+    "pages.parts.positions.page",
+    "pages.parts.atlas.page",  # a wing
+    "pages.parts.masks.page",
+    "pages.parts.heads.page",
+    "pages.parts.cause.page",  # a wing
+    "pages.parts.compare.page",
+    "pages.parts.decoding.page",
+    "pages.parts.training.page",  # a wing
+    "pages.talks.wing",  # a wing
+    "pages.classroom.wing",  # a wing
+    "pages.parts.models.page",
+    "pages.parts.model.page",
 )
+
+for part in map(import_module, PARTS):
+    if hasattr(part, "PAGE"):
+        list_pages(part.PAGE)
+    if hasattr(part, "WING"):
+        wings.add(part.WING)
 
 
 def open_page(key: str) -> None:
-    """Draw the page with this key."""
     frame.open_page(PAGES[key])
-
-
-def forward(key: str) -> None:
-    """Go from the address of a page that is gone to the page that shows what a link to it asks."""
-    page, parameters = old.page_and_parameters(key, st.query_params)
-    st.switch_page(PAGES[page].file, query_params=parameters)

@@ -1,4 +1,4 @@
-"""What the terminal says when the server starts: its address, and to whom it is open."""
+"""What the terminal says when the server starts: its address, and who can open it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ import io
 from urllib.parse import urlencode
 
 import segno
-from streamlit import config, net_util
-from streamlit.web.server.server_util import get_url
+from streamlit import config
 
 from pages.server.door import PARAMETER, access_token
-from pages.server.hosts import open_to_others
-from pages.shared.runs.limits import OTHER_MODELS
+from pages.shared.runs.limits import open_to_others
+from pages.streamlit_fixes.own_address import get_internal_ip, get_url
 
 EVERY_NETWORK = ("0.0.0.0", "::", None)
 HERE = "Open to this machine alone; `make share` opens it to others."
 WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
 TO_ALL = "Open to everyone who reaches this machine: `make share` lets in by a token alone."
-MODELS = "They may load other models too; HEADLIGHT_OTHER_MODELS=off keeps them from it."
 
 
 def announcement(on_terminal: bool) -> str:
-    """Return what is said at the start; a log, which others may read, gets no token."""
+    """Return what is said at the start; in a log, which others may read, it has no token."""
     if not open_to_others():
         return said(link("localhost", on_terminal), HERE)
     address = link(name_for_others(), on_terminal)
-    notes = [WITH_TOKEN if access_token() else TO_ALL, *([MODELS] if OTHER_MODELS else [])]
-    return said(address, *notes) + (qr_code(address) if on_terminal else "")
+    return said(address, WITH_TOKEN if access_token() else TO_ALL) + (
+        qr_code(address) if on_terminal else ""
+    )
 
 
-def said(address: str, *notes: str) -> str:
-    """Return an address and what is to be said of it, a line each."""
-    return "".join(f"\n  {line}" for line in (f"Headlight: {address}", *notes)) + "\n"
+def said(address: str, note: str) -> str:
+    """Return an address and a note on it, a line each."""
+    return f"\n  Headlight: {address}\n  {note}\n"
 
 
 def name_for_others() -> str:
@@ -39,7 +38,7 @@ def name_for_others() -> str:
     if config.is_manually_set("browser.serverAddress"):
         return config.get_option("browser.serverAddress")
     address = config.get_option("server.address")
-    return net_util.get_internal_ip() if address in EVERY_NETWORK else address
+    return get_internal_ip() if address in EVERY_NETWORK else address
 
 
 def link(name: str, with_token: bool = True) -> str:

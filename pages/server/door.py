@@ -1,4 +1,4 @@
-"""The access token: who has it in a link comes in, and is known from then on."""
+"""The access token: a visitor with the token in the link comes in, and gets a cookie."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.server.frames import framing_origins
-from pages.server.paths import CORE, HEALTH, METRICS, path_of
+from pages.streamlit_fixes.paths import CORE, HEALTH, METRICS, path_of
 
 VARIABLE = "HEADLIGHT_TOKEN"
 PARAMETER = "token"
 COOKIE = "headlight_door"
-SHORTEST = 12  # characters, which are not guessed within the hours of a lecture
+SHORTEST = 12  # characters: too long to be guessed within the hours of a lecture
 CLOSED = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -42,9 +42,9 @@ WRONG = '<p role="alert">This token does not open it.</p>'
 
 
 def access_token() -> str:
-    """Return the token that opens the app; empty where it is open to all.
+    """Return the token that opens the app; empty if it is open to all.
 
-    Raise ValueError for one that could be guessed.
+    Raise ValueError for a token that could be guessed.
     """
     token = os.environ.get(VARIABLE, "").strip()
     if token and len(token) < SHORTEST:
@@ -53,10 +53,10 @@ def access_token() -> str:
 
 
 def behind_door(app: ASGIApp) -> ASGIApp:
-    """Let in who has the token in the address, or the cookie that it was exchanged for.
+    """Let in visitors who have the token in the address, or the cookie that it was exchanged for.
 
-    The address of a page goes on without it, and so do the links that are copied there. Whether
-    the server is up is told to all, and what it counts to those with a token alone.
+    A page then goes on without the token in its address, and so do links that are copied there.
+    Anyone may ask whether the server is up, but only visitors with a token see what it counts.
     """
     token = access_token()
     mark = hmac.digest(token.encode(), COOKIE.encode(), "sha256").hex()
@@ -81,12 +81,12 @@ def behind_door(app: ASGIApp) -> ASGIApp:
 
 
 def same(given: str, expected: str) -> bool:
-    """Compare two texts in a time that does not tell how much of them is alike."""
+    """Compare two texts in a time that does not show how much of them is equal."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
 def closed(asked: HTTPConnection) -> Response:
-    """Return the page that asks for the token, and keeps what else the address asks for."""
+    """Return the page that asks for the token, and keeps the other parameters of the address."""
     hidden = "".join(
         f'<input type="hidden" name="{escape(name)}" value="{escape(text)}">'
         for name, text in asked.query_params.multi_items()
@@ -98,9 +98,9 @@ def closed(asked: HTTPConnection) -> Response:
 
 
 def without_token(asked: HTTPConnection, mark: str) -> Response:
-    """Return the way to the same address without the token, and what to be known by."""
+    """Return the redirect to the same address without the token, with the cookie."""
     rest = [pair for pair in asked.query_params.multi_items() if pair[0] != PARAMETER]
-    path = quote("/" + asked.scope["path"].lstrip("/\\"))  # with two slashes it names a host
+    path = quote("/" + asked.scope["path"].lstrip("/\\"))  # two slashes would name a host
     way = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
     way.headers["cache-control"] = "no-store"
     if mark:
@@ -109,7 +109,7 @@ def without_token(asked: HTTPConnection, mark: str) -> Response:
 
 
 def reach(asked: HTTPConnection) -> str:
-    """Return from where the cookie is sent: also within a page of another host that may frame."""
+    """Return the SameSite rule of the cookie, which frames of allowed hosts may send too."""
     forwarded = asked.headers.get("x-forwarded-proto", "")
     if "https" not in (asked.url.scheme, forwarded):
         return "SameSite=Lax"

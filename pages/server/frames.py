@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
-from pathlib import Path
 
-import streamlit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pages.streamlit_fixes.inline_scripts import allowed_inline
 
 VARIABLE = "HEADLIGHT_EMBED"
 ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:\d+)?")
-INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
 
 def framing_origins() -> tuple[str, ...]:
-    """Return whose pages may show this app in a frame; raise ValueError for what is no origin."""
+    """Return the origins that may show this app in a frame; raise ValueError for anything else."""
     origins = tuple(os.environ.get(VARIABLE, "").replace(",", " ").split())
     for origin in origins:
         if not ORIGIN.fullmatch(origin):
@@ -29,16 +25,12 @@ def framing_origins() -> tuple[str, ...]:
 
 
 def content_policy() -> str:
-    """Return what the pages may load and run, as the header that browsers know."""
-    digests = [
-        hashlib.sha256(script.encode()).digest() for script in INLINE.findall(INDEX.read_text())
-    ]
+    """Return the content security policy: what the pages may load and run."""
     framing = " ".join(framing_origins()) or "'none'"
-    inline = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return "; ".join(
         (
             "default-src 'self'",
-            f"script-src 'self' blob: 'wasm-unsafe-eval' {inline}",
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {allowed_inline()}",
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' blob: data:",
             "font-src 'self' data:",
@@ -51,11 +43,11 @@ def content_policy() -> str:
 
 
 def with_policy(app: ASGIApp) -> ASGIApp:
-    """Add to every answer what a browser may do with it."""
+    """Add to every answer the headers that say what a browser may do with it."""
     headers = {
         "content-security-policy": content_policy(),
         "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",  # an address holds what its visitor typed
+        "referrer-policy": "same-origin",  # an address contains what its visitor typed
         "cross-origin-opener-policy": "same-origin",
     }
     if not framing_origins():

@@ -1,4 +1,4 @@
-"""Which names the server answers to, and whose pages may ask it."""
+"""The names that the server answers to, and the pages that may send it requests."""
 
 from __future__ import annotations
 
@@ -11,30 +11,16 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import config, net_util
+from streamlit import config
 
-from pages.server.paths import HEALTH, path_of
+from pages.shared.runs.limits import BEHIND, LOOPBACK, open_to_others
+from pages.streamlit_fixes.paths import HEALTH, path_of
 
-BEHIND = "HEADLIGHT_BEHIND"  # the address of the proxy through which all visitors come
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OTHER_NAME = (
     "Headlight does not answer to this name. Who runs it can allow the name, with "
     "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
 )
 OTHER_PAGE = "Headlight answers its own pages alone, not those of another host."
-
-
-def ask_no_other_host() -> None:
-    """Keep Streamlit from asking another host for this machine's address.
-
-    It would ask before it refuses a page of another host, and all visitors would wait for it.
-    """
-    net_util.get_external_ip = lambda: None
-
-
-def open_to_others() -> bool:
-    """Return whether the server, or the proxy before it, listens to more than its own machine."""
-    return os.environ.get(BEHIND, config.get_option("server.address")) not in LOOPBACK
 
 
 def is_behind_proxy() -> bool:
@@ -43,9 +29,9 @@ def is_behind_proxy() -> bool:
 
 
 def own_names_alone(app: ASGIApp) -> ASGIApp:
-    """Refuse what asks for a name that is not the server's, or comes from another host's page.
+    """Refuse requests for a name that is not the server's, and those from another host's page.
 
-    A page can point a name of its own at this machine, and so pass for one of this server's.
+    A page can point a name of its own at this machine, and so pass as one of this server's.
     """
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +51,7 @@ def own_names_alone(app: ASGIApp) -> ASGIApp:
 def is_own(host: str) -> bool:
     """Return whether the server answers to a name, with or without a port.
 
-    An address is one of the server's wherever it listens to others: it cannot be pointed elsewhere.
+    If the server listens to others, any IP address is its own: it cannot be pointed elsewhere.
     """
     try:
         name = urlsplit(f"//{host}").hostname or ""
@@ -91,7 +77,7 @@ def is_address(name: str) -> bool:
 
 
 def is_own_page(origin: str | None, host: str) -> bool:
-    """Return whether what asks is no page, one of this server, or one that is allowed."""
+    """Return whether a request is from no page, from one of this server, or from an allowed one."""
     return (
         origin is None
         or urlsplit(origin).netloc.lower() == host.lower()

@@ -1,7 +1,7 @@
 """python -m pages.server.serving: several processes of the app behind one address.
 
-HAProxy hands every visitor to one of them, and to the same one each time. A process that ends is
-started again, while its visitors are handed to another, with what their address holds.
+HAProxy sends every visitor to one of them, and to the same one each time. A process that ends is
+started again; meanwhile its visitors go to another, with what their address holds.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from streamlit import config
-from streamlit.web.bootstrap import load_config_options
 
 from pages.server.announce import announcement
 from pages.server.door import access_token
 from pages.server.frames import framing_origins
-from pages.server.hosts import BEHIND
-from pages.server.paths import HEALTH
+from pages.shared.runs.limits import BEHIND
+from pages.streamlit_fixes.own_address import load_config_options
+from pages.streamlit_fixes.paths import HEALTH
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")
@@ -44,12 +44,12 @@ NOT_UP = "{name} did not start; its messages are above."
 AGAIN = "  {name} ended ({code}) and is started again."
 LONGEST_END = 10.0  # seconds that a process may take to end by itself
 SOONEST = 1.0  # seconds between two starts of one process
-LOOK = 0.1  # seconds between two looks whether the app is up
-PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
+LOOK = 0.1  # seconds between two checks whether the app is up
+PR_SET_PDEATHSIG = 1  # from Linux's prctl.h
 
 
 def proxy_config(ports: Sequence[int]) -> str:
-    """Return what HAProxy is told: where it listens, and where the workers do."""
+    """Return HAProxy's configuration: where it listens, and where the workers do."""
     return TEMPLATE.format(
         address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
         cookie=COOKIE,
@@ -62,20 +62,20 @@ def proxy_config(ports: Sequence[int]) -> str:
 
 
 def health_path() -> str:
-    """Return the path that says whether the app is up, as visitors ask for it."""
+    """Return the path that tells whether the app is up, in the form that visitors request."""
     base = config.get_option("server.baseUrlPath").strip("/")
     return f"/{base}{HEALTH}" if base else HEALTH
 
 
 def environment(workers: int) -> dict[str, str]:
-    """Return what all workers have in common: a secret, the address of all, shared limits."""
+    """Return the variables that all workers share: a secret, the public address, common limits."""
     secret = {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32)}
     address = config.get_option("server.address")
     return secret | os.environ | {"HEADLIGHT_WORKERS": str(workers), BEHIND: address}
 
 
 def worker_command(port: int, options: Sequence[str]) -> list[str]:
-    """Return how a worker is started, which this machine alone can ask."""
+    """Return the command that starts a worker, which only this machine can reach."""
     own = ("--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true")
     return [sys.executable, "-m", "streamlit", "run", "app.py", *options, *own]
 
@@ -90,15 +90,15 @@ def free_ports(count: int) -> list[int]:
 
 
 def end_with_parent() -> None:
-    """Have this process ended when the one that started it is gone, if the system can do that."""
+    """Let this process end when its parent is gone, if the system can do that."""
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Start a process, and again whenever it ends; when cancelled, end it.
+    """Start a process, and restart it whenever it ends; end it when cancelled.
 
-    Raise RuntimeError if it gives up before it has ever been up.
+    Raise RuntimeError if it fails at its first start.
     """
     has_run = False
     while True:
@@ -108,7 +108,7 @@ async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, 
             cwd=ROOT,
             env=environ,
             stdin=DEVNULL,
-            start_new_session=True,  # Ctrl+C ends this process, which ends the others
+            start_new_session=True,  # Ctrl+C ends only this process, which ends the others
             preexec_fn=end_with_parent,
         )
         try:
@@ -123,7 +123,7 @@ async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, 
 
 
 async def ended(process: Process) -> None:
-    """End a process if it still runs."""
+    """End a process if it is still running."""
     with contextlib.suppress(ProcessLookupError):
         process.terminate()
     try:
@@ -134,7 +134,7 @@ async def ended(process: Process) -> None:
 
 
 async def open_when_up(proxy: Sequence[str], ports: Sequence[int]) -> None:
-    """Let visitors in once every worker answers, and say in the terminal who they are."""
+    """Open the door once every worker answers, and say in the terminal who can come in."""
     for port in ports:
         while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{health_path()}"):
             await asyncio.sleep(LOOK)
@@ -143,14 +143,13 @@ async def open_when_up(proxy: Sequence[str], ports: Sequence[int]) -> None:
 
 
 def is_up(address: str) -> bool:
-    """Return whether a server answers."""
     with contextlib.suppress(OSError), urlopen(address, timeout=5):
         return True
     return False
 
 
 async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
-    """Keep workers and the proxy before them running until this process is told to end."""
+    """Keep the workers and their proxy running until this process is told to end."""
     ports, environ = free_ports(workers), environment(workers)
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
     for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

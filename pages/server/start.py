@@ -1,4 +1,4 @@
-"""The server's start: what stands before every page, and what the terminal says."""
+"""The server's start: the middleware in front of every page, and what the terminal says."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from starlette.middleware import Middleware
 from streamlit import App, config
 
 from pages.server.announce import announcement, link
-from pages.server.callbacks import run_callbacks_whole
 from pages.server.door import access_token, behind_door
 from pages.server.frames import framing_origins, with_policy
-from pages.server.hosts import ask_no_other_host, is_behind_proxy, own_names_alone
-from pages.server.scripts import with_scripts
+from pages.server.hosts import is_behind_proxy, own_names_alone
 from pages.server.uploads import bounded_uploads
+from pages.streamlit_fixes.no_external_address import ask_no_other_host
+from pages.streamlit_fixes.served_scripts import with_scripts
+from pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
-# In the order in which they see what comes in.
+# In the order in which they see a request.
 BEFORE_PAGES = [
     Middleware(one)
     for one in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
@@ -34,7 +35,7 @@ except ValueError as error:
 
 
 def load_pages() -> None:
-    """Load the code of the pages, without looking through it for garbage now or later."""
+    """Load the code of the pages, without a garbage collection of it now or later."""
     gc.disable()
     try:
         import_module("pages.parts.pages")
@@ -45,14 +46,14 @@ def load_pages() -> None:
 
 @contextlib.asynccontextmanager
 async def announced(_app: App) -> AsyncIterator[None]:
-    """Say in the terminal who can open the app, and open it in the browser of who started it.
+    """Say in the terminal who can open the app, and open it in the browser of the person at it.
 
     The code of the pages, and PyTorch with it, is loaded while the browser opens.
     """
     Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     run_callbacks_whole()
-    if not is_behind_proxy():  # which says it for all
+    if not is_behind_proxy():  # the parent process says it for all
         print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))

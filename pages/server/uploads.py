@@ -1,4 +1,4 @@
-"""How much visitors' uploads may hold of the memory, whether or not a page has asked for them."""
+"""How much memory visitors' uploads may take, whether or not a page has asked for them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ from collections import Counter
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
-from streamlit.runtime import get_instance
 
-from pages.server.paths import CORE, path_of
 from pages.shared.runs.limits import of_this_worker
+from pages.streamlit_fixes.kept_uploads import kept_bytes
+from pages.streamlit_fixes.paths import CORE, path_of
 
 UPLOADS = f"{CORE}upload_file/"
-OF_ONE, OF_ALL = 10, 40  # files of the largest size
+OF_ONE, OF_ALL = 10, 40  # times the largest size of a file
 TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
-    """Refuse a file where a visitor, or all of them together, have too much uploaded already.
-
-    Streamlit takes any number of files for a session, and keeps them until it ends.
-    """
-    coming: Counter[str] = Counter()  # files on their way, by session
+    """Refuse a file if a visitor, or all visitors together, have uploaded too much already."""
+    coming: Counter[str] = Counter()  # uploads that have begun, by session
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         path = path_of(scope) if scope["type"] == "http" and scope["method"] == "PUT" else ""
@@ -45,14 +42,3 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
                 del coming[session]
 
     return guard
-
-
-def kept_bytes() -> Counter[str]:
-    """Return the bytes of the files that Streamlit keeps, by session."""
-    storage = get_instance().uploaded_file_mgr.file_storage
-    return Counter(
-        {
-            session: sum(len(file.data) for file in tuple(files.values()))
-            for session, files in tuple(storage.items())
-        }
-    )

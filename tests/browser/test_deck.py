@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import shipped
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
+from pages.talks.talk import shipped
 from tests.browser.talks import with_talk
 
 READY = shipped()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from model.insight.ablation import head_removals
 from model.insight.estimate import estimated_removals
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
 from tests.browser.talks import expect_fitted, see_title, with_talk
 from tests.browser.test_export import SVG, save
 from viz.numbers import number_text

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.thumbnails import KEPT, key_of
-from pages.shared.link.slides import Slide
 from pages.shared.show.pictures import css_class
+from pages.talks.slides import Slide
+from pages.talks.thumbnails import KEPT, key_of
 from tests.browser.conftest import TIMEOUT_MS
 from tests.browser.rest import RUNNING
 from tests.browser.talks import expect_fitted, see_title, with_talk

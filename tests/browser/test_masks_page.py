@@ -58,7 +58,7 @@ def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator)
     expect_weights(page, traced(translator, closed), (2, 0), (2, 2), (3, 1))
 
     page.get_by_text("Look-ahead mask", exact=True).first.click()
-    both = Edits(look_ahead=False, cells=closed.cells)
+    both = Edits(off=("look-ahead",), cells=closed.cells)
     expect_weights(page, traced(translator, both), (0, 3), (1, 0), (2, 3))
     page.mouse.move(*center(matrix, size, 0, 3))
     reading.get_by_text("opened by you").wait_for()

@@ -1,19 +1,14 @@
 """A BERT from a folder, in a real browser: loaded on its page, and looked at on the others."""
 
 import re
-import shutil
 
 import pytest
 from playwright.sync_api import expect
 
-from bench.hostile.model_folders import BOMBS, CHATS
 from model import Site, load_bert
 from model.edits import Edits
 from model.library.pieces import merge_words, whole_words
 from tests.browser.heatmaps import expect_cell
-from tests.model.library.conftest import transformers_folders
-
-__all__ = ["transformers_folders"]
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 GATES = Edits(gates={("encoder", 0, 1): 0.0})
@@ -97,16 +92,6 @@ def test_what_cannot_be_loaded_is_said_as_text(models, folder):
     expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
 
 
-def test_an_old_address_leads_to_the_page_that_shows_it_now(bert, server, folder):
-    old = f"bert_name={folder}&bert_first={FIRST}&bert_second=&bert_layer=2&bert_query=3&bert_key=2"
-    bert.goto(f"{server}/bert?{old}&bert_tab=inside")
-    bert.get_by_text("9. Into the residual stream").wait_for()
-    expect(bert.get_by_role("combobox", name=re.compile("^Query"))).to_have_value("3: cat")
-    assert "/inside?" in bert.url
-    bert.reload()
-    expect(bert.get_by_role("combobox", name=re.compile("^Query"))).to_have_value("3: cat")
-
-
 def test_the_folder_is_shown_in_the_numbers_of_its_own_run(bert, reader):
     trace = reader.trace(FIRST, second=SECOND)
     expect(bert.locator(".token-strip .chip")).to_have_text(texts(trace.source_tokens))
@@ -170,34 +155,3 @@ def test_the_pages_keep_to_the_width_of_a_phone(bert, server):
     bert.goto(f"{server}/models")
     bert.get_by_role("button", name="Look at it").first.wait_for()
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
-
-
-@pytest.fixture
-def endless(transformers_folders, tmp_path):
-    """A model that is tried for five seconds, as its chat template does not end."""
-    folder = shutil.copytree(transformers_folders["GPT-2"], tmp_path / "endless")
-    CHATS["chat without end"](folder)
-    return folder
-
-
-def test_a_visitor_waits_no_longer_than_they_like(page, server, endless):
-    page.goto(f"{server}/models")
-    load(page, endless)
-    page.get_by_text("Trying the model where it can break nothing").wait_for()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    expect(page.get_by_role("progressbar")).to_have_count(0)
-    expect(page.get_by_text("This model could not be loaded.")).to_have_count(0)
-    load(page, endless)
-    page.get_by_text("This model could not be loaded.").wait_for()
-    expect(page.get_by_text("takes too long over a text")).to_be_visible()
-
-
-def test_what_would_end_the_server_is_refused_and_the_page_goes_on(models, folder, tmp_path):
-    hostile = shutil.copytree(folder, tmp_path / "hostile")
-    BOMBS["tokenizer that grows"](hostile)
-    load(models, hostile)
-    models.get_by_text("This model could not be loaded.").wait_for()
-    expect(models.get_by_text(f"{hostile} broke down where it was tried")).to_be_visible()
-    models.get_by_role("button", name="Look at it").last.click()
-    expect(models.locator(".token-strip .chip").first).to_have_text("[CLS]")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
 from model.trace import Site
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
 from tests.browser.talks import expect_fitted, see_title, with_talk
 from viz.numbers import number_text
 

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 from pptx import Presentation
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
-from pages.shared.link.slides import Slide
+from pages.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
+from pages.talks.slides import Slide
 from tests.browser.talks import with_talk
 
 HOSTILE = "<img src=x onerror=alert(1)>\x01</a:t>"

@@ -83,7 +83,7 @@ def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, 
     if file == "pages/models.py":
         expect(page.get_by_text("could not be loaded")).to_be_visible()
     if file == "pages/talk.py":
-        talk = {"headlight_talk": 1, "slides": [{"page": "Attention", "title": MARK}], "x": MARK}
+        talk = {"headlight_talk": 2, "slides": [{"page": "attention", "title": MARK}], "x": MARK}
         page.get_by_text("Load a talk from a file").click()
         files = {"name": f"{MARK}.json", "mimeType": "application/json"}
         upload = page.locator("input[type=file]")

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 from pptx import Presentation
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.presenter import QR_CODE
-from pages.shared.link.slides import Slide
 from pages.shared.show.pictures import css_class
+from pages.talks.presenter import QR_CODE
+from pages.talks.slides import Slide
 from tests.browser.talks import expect_fitted, see_title, with_talk
 
 SCENE = {"v": "2", "sentence": "We left."}

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.frame.talk import KEPT, shipped
-from pages.shared.frame.thumbnails import KEPT as PICTURES_KEPT
-from pages.shared.frame.thumbnails import key_of
-from pages.shared.link.slides import MOST_SLIDES, Slide
+from pages.talks.slides import MOST_SLIDES, Slide
+from pages.talks.talk import KEPT, shipped
+from pages.talks.thumbnails import KEPT as PICTURES_KEPT
+from pages.talks.thumbnails import key_of
 from tests.browser.rest import RUNNING
 from tests.browser.talks import with_talk
 

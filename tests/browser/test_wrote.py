@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from model.insight.attribution import attribute
 from model.trace import Site
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
 from tests.browser.talks import expect_fitted, see_title, with_talk
 from viz import sum_bars
 from viz.numbers import number_text
@@ -49,7 +49,7 @@ def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
     found = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
     total = re.compile(rf"Sum of all parts: {re.escape(signed(found.difference))} nats")
     expect(cause.locator(f"{PARTS} .sum")).to_have_text(total)
-    expect(cause.locator(f"{PARTS} .end")).to_have_text(["for “femme”", "for “voiture”"])
+    expect(cause.locator(f"{PARTS} .legend .entry")).to_have_text(["for “femme”", "for “voiture”"])
     heads = cause.locator(".head-effects")
     head = heads.get_by_role("button", name=re.compile("^Cross-attention, layer 2, head 7"))
     value = found.heads[Site("cross", 1)][6].item()

@@ -84,6 +84,18 @@ def test_the_command_prints_both_scores_and_writes_the_translations(
     assert written == [target for _, target in pairs]
 
 
+def test_the_command_counts_what_is_copied_right(translator, pairs, tmp_path, monkeypatch, capsys):
+    save_checkpoint(tmp_path / "saved", translator.model, translator.tokenizer)
+    (right, translation), (wrong, target) = pairs[:2]
+    last = translation.rstrip(" .!?").split()[-1]
+    lines = f"{right}\t{translation}\t{last}\n{wrong}\t{target}\t{last}\tZork\n"
+    (tmp_path / "copied.tsv").write_text(lines, encoding="utf-8")
+    arguments = ["--pairs", str(tmp_path / "copied.tsv"), "--model", str(tmp_path / "saved")]
+    monkeypatch.setattr(sys, "argv", ["evaluate", *arguments])
+    model.evaluate.main()
+    assert "1 of 2 with all names, numbers and times copied right" in capsys.readouterr().out
+
+
 def test_the_command_scores_the_first_reference_alone_too(
     translator, pairs, tmp_path, monkeypatch, capsys
 ):

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from model.masks import look_ahead_mask, masked_softmax, padding_mask, window_mask
+from model.masks import look_ahead_mask, masked_softmax, padding_mask
 
 # The two sentence pairs that most tutorials on the Transformer work through.
 SOURCES = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])
@@ -56,15 +56,10 @@ def test_look_ahead_after_a_cache_is_the_bottom_of_the_whole_triangle():
         assert torch.equal(look_ahead_mask(7 - earlier, earlier), whole[:, :, earlier:])
 
 
-def test_a_window_shows_the_keys_within_its_width():
-    assert torch.equal(window_mask(4, 5, 1)[0, 0], matrix("11000", "11100", "01110", "00111"))
-    assert torch.equal(window_mask(3, 3, 0)[0, 0], torch.eye(3, dtype=torch.bool))
-
-
 def test_masks_combine():
     ids = torch.tensor([[4, 4, 4, 0]])
-    combined = look_ahead_mask(4) & padding_mask(ids, 0) & window_mask(4, 4, 1)
-    assert torch.equal(combined[0, 0], matrix("1000", "1100", "0110", "0010"))
+    combined = look_ahead_mask(4) & padding_mask(ids, 0)
+    assert torch.equal(combined[0, 0], matrix("1000", "1100", "1110", "1110"))
 
 
 SCORES = torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.0, -1.0]])

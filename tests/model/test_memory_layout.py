@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from model.linear import ONEDNN
-from model.memory_layout import lay_out, pack
+from model.memory_layout import best_device, lay_out, pack
 from model.trace import Run, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
@@ -47,3 +47,9 @@ def test_what_a_fused_layer_stands_for_is_not_packed_beside_it(make_model):
     own, cross = layer.self_attention, layer.cross_attention
     assert all(part.packed is None for part in (own.query, own.key, own.value))
     assert all(part.packed is not None for part in (own.fused, own.output, cross.query, cross.key))
+
+
+@pytest.mark.parametrize(("has_gpu", "expected"), [(True, "cuda"), (False, "cpu")])
+def test_a_gpu_is_used_if_there_is_one(has_gpu, expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_gpu)
+    assert best_device() == torch.device(expected)

@@ -153,3 +153,23 @@ def test_another_seed_trains_another_model(command):
     name = "model.encoder.embedding.tokens.weight"
     weights = [load_file(folder / "training.safetensors")[name] for folder in (first, second)]
     assert not torch.equal(*weights)
+
+
+def test_a_training_begins_with_the_weights_of_another(command):
+    before = command("before")
+    after = command("after", begin_with=before, snapshots=0)
+    weights = load_file(before / "weights.safetensors")
+    begun = load_file(after / "snapshots" / "step-000000" / "weights.safetensors")
+    assert begun.keys() == weights.keys()
+    for name, weight in begun.items():
+        assert torch.equal(weight, weights[name]), name
+    assert (after / "tokenizer.json").read_bytes() == (before / "tokenizer.json").read_bytes()
+    assert log_rows(after)[-1]["step"] == "11"
+    command("after", "--resume", begin_with=before, snapshots=0, steps=13)
+    assert log_rows(after)[-1]["step"] == "13"
+
+
+def test_a_training_refuses_to_begin_with_weights_of_another_shape(command):
+    before = command("before")
+    with pytest.raises(SystemExit, match="shape"):
+        command("after", begin_with=before, d_ff=32)

@@ -154,19 +154,6 @@ def test_a_training_begun_with_a_tokenizer_goes_on_with_and_without_naming_it(co
     assert rows(command("run", "--resume", steps=6))[-1]["step"] == "6"
 
 
-def test_a_training_of_an_older_file_goes_on_and_keeps_to_its_vocabulary(command):
-    folder = command("run", steps=4)
-    with safe_open(folder / STATE, framework="pt") as file:
-        metadata = file.metadata()
-    del metadata["begun_with"]
-    save_file(load_file(folder / STATE), folder / STATE, metadata)
-    command("run", "--resume", steps=5)
-    save_file(load_file(folder / STATE), folder / STATE, metadata)
-    other = command("other", steps=1, vocabulary=500) / "tokenizer.json"
-    (folder / "tokenizer.json").write_bytes(other.read_bytes())
-    assert "use the tokenizer.json it began with" in refused(command, "run", "--resume", steps=6)
-
-
 def test_fewer_steps_than_are_done_are_refused_and_as_many_are_told(command, capsys):
     folder = command("run", steps=4)
     before = contents(folder)

@@ -86,6 +86,14 @@ def button(app, label):
     return found
 
 
+def with_heads_measured(app):
+    """The page Heads with the effect of every head, which a session measures once."""
+    for one in app.button:
+        if one.label == "Measure every head":
+            one.click().run()
+    return app
+
+
 def edited(widgets, name):
     """The widget that shows an edit: its key has a number once it was changed elsewhere."""
     (found,) = (one for one in widgets if one.key.partition(" ")[0] == name)

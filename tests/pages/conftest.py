@@ -1,10 +1,9 @@
 import pytest
 
 from model import load, load_bert
-from model.library.trial import Trials
 from tests.model.library.conftest import transformers_folders
 
-__all__ = ["bert", "bert_folder", "shipped", "transformers_folders", "untried"]
+__all__ = ["bert", "bert_folder", "shipped", "transformers_folders"]
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +22,3 @@ def bert_folder(make_bert_folder):
 def bert(bert_folder):
     """What pages read with that BERT."""
     return load_bert(bert_folder)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def untried():
-    """The models that tests make are not tried in a process of their own, which takes its time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Trials, "run", lambda *_, **__: None)
-        patch.setattr(Trials, "get_ready", lambda _: None)
-        yield

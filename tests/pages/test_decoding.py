@@ -9,7 +9,7 @@ from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import START_ID
 from pages.parts.decoding.branches import Branch
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
 from tests.pages.pictures import canvas_pictures
 from viz.numbers import number_text
 
@@ -265,7 +265,9 @@ def test_nothing_to_decode_is_explained_and_the_last_result_stays(app):
 
 
 def test_edits_of_the_other_pages_are_in_force(app, shipped):
-    edits = Edits(gates={("cross", 2, head): 0.0 for head in range(8)}, windows={"decoder": 1})
+    edits = Edits(
+        gates={("cross", 2, head): 0.0 for head in range(8)}, masks={("window", "decoder"): (1,)}
+    )
     app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
     sites = edits.at_sites(shipped.model.config.shape, 70)

@@ -13,7 +13,7 @@ from model.insight import patching
 from model.insight.effects import log_probabilities
 from model.reader import ABILITIES
 from model.trace import Site
-from pages.parts.decoding.strategies import LONGEST
+from pages.parts.decoding.request import LONGEST
 from pages.parts.models.words import ABILITIES as WORDS
 from pages.shared.runs.shelf import shelf
 from pages.shared.show.comparison import LABELS
@@ -237,8 +237,8 @@ def test_inside_takes_apart_the_weight_of_the_run(tiny):
     if "take apart" in tiny.reader.missing:
         pytest.skip("it says so instead")
     gates = Edits(gates={(tiny.kind, 0, 0): 0.5})
-    for edits, changed in ((None, "off"), (gates, "on")):
-        app = open_tiny(tiny, "inside", edits, changed=changed)
+    for edits in (None, gates):
+        app = open_tiny(tiny, "inside", edits)
         trace = trace_of(tiny, edits) if edits else tiny.trace
         assert app.metric[0].value == f"{weights_of(tiny, trace)[QUERY, KEY]:.3f}"
     for tab in ("beyond", "switches", "stream", "words"):

@@ -8,7 +8,7 @@ from model import Site
 from model.edits import CellEdit, Edits, write_edits
 from model.insight.ablation import head_removals
 from model.insight.scoring import trace_log_probabilities
-from tests.pages.apps import address, button, open_page, open_with
+from tests.pages.apps import address, button, open_page, open_with, with_heads_measured
 from tests.pages.pictures import canvas_pictures, heatmaps
 from viz.numbers import number_text
 
@@ -97,7 +97,7 @@ def test_switching_all_heads_on_leaves_the_masks_alone(app):
 
 
 def test_measuring_fills_the_effect_of_every_head(app, shipped):
-    button(app, "Measure every head").click().run()
+    with_heads_measured(app)
     (header,) = [h for h, _ in canvas_pictures(app) if "effects" in h][-1:]
     original = shipped.translate(SENTENCE)
     whole = trace_log_probabilities(shipped.trace(SENTENCE, original)).sum()
@@ -149,7 +149,7 @@ def test_heads_are_measured_on_one_token_alone(shipped):
     sentence = "I love my cat."
     app = open_page("heads", sentence=sentence, measured="2")
     assert app.selectbox(key="measured").value == 1
-    button(app, "Measure every head").click().run()
+    with_heads_measured(app)
     trace = shipped.trace(sentence, shipped.translate(sentence))
     objective = shipped.objective(trace).alone(1)
     (header,) = [h for h, _ in canvas_pictures(app) if "effects" in h][-1:]

@@ -80,7 +80,7 @@ def test_what_is_shown_adds_up(shipped):
 
 
 def test_other_tabs_show_what_the_model_says(shipped):
-    app = open_page(inside_tab="Beyond the weight")
+    app = open_page(inside_tab="beyond")
     trace, site = shipped.trace(SENTENCE), Site("cross", LAYER)
     weight = weight_of(shipped.model, trace, site, HEAD, QUERY)
     found = explain(weight, choose_objective(trace, site, QUERY))
@@ -97,7 +97,7 @@ def test_every_tab_opens_for_every_kind(tab):
 
 
 def test_at_temperature_one_the_weights_are_those_of_the_run():
-    app = open_page("decoder", inside_tab="Switches")
+    app = open_page("decoder", inside_tab="switches")
     shown = rows(app)
     run = shown["weights of the run"][1]
     again = next(
@@ -119,7 +119,7 @@ def test_a_model_that_does_not_scale_has_no_switch_for_it(transformers_folders):
 
 
 def test_a_link_holds_the_scale_and_the_temperature(shipped):
-    app = open_page("decoder", inside_tab="Switches")
+    app = open_page("decoder", inside_tab="switches")
     app.toggle(key="scale_on").set_value(False).run()
     app.slider(key="softmax_temperature").set_value(2.5).run()
     link = dict(app.query_params)
@@ -149,7 +149,7 @@ def test_the_widths_of_heads_are_of_no_model(shipped):
 
 
 def test_the_lens_ends_with_what_is_written(shipped):
-    app = open_page(inside_tab="Residual stream")
+    app = open_page(inside_tab="stream")
     table = app.dataframe[0].value
     following = [token.text for token in shipped.translate(SENTENCE).target_tokens]
     assert [cell.split("  ")[0] for cell in table.loc["layer 3"]] == following
@@ -157,11 +157,11 @@ def test_the_lens_ends_with_what_is_written(shipped):
 
 
 def test_words_are_compared_and_unknown_ones_explained(shipped):
-    app = open_page(inside_tab="Words")
+    app = open_page(inside_tab="words")
     expected = word_similarity(shipped, ["king", "queen", "moon"])
     np.testing.assert_allclose(heatmaps(app)[0][0], expected.embeddings, atol=1e-5)
     np.testing.assert_allclose(heatmaps(app)[1][0], expected.outputs, atol=1e-5)
-    app = open_page(inside_tab="Words", model="en-fr-learned")  # whose vocabulary has no bytes
+    app = open_page(inside_tab="words", model="en-fr-learned")  # whose vocabulary has no bytes
     (box,) = [box for box in app.text_input if box.label.startswith("Words")]
     box.set_value("king, 漢").run()
     assert not app.exception

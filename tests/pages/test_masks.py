@@ -8,7 +8,7 @@ from model import Site, load
 from model.edits import CellEdit, Edits
 from model.insight.scoring import trace_log_probabilities
 from pages.parts.masks.below import PICTURES
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
 from tests.pages.apps import button, edited, new_app, on_stage
 from tests.pages.pictures import canvas_pictures, heatmaps
 
@@ -63,8 +63,8 @@ def test_the_stages_are_those_of_the_run(app, shipped):
 
 
 def test_look_ahead_off_opens_the_upper_triangle_and_changes_the_loss(app, shipped):
-    app.toggle(key="look_ahead").set_value(False).run()
-    trace = traced(shipped, Edits(look_ahead=False))
+    app.toggle(key="look-ahead").set_value(False).run()
+    trace = traced(shipped, Edits(off=("look-ahead",)))
     weights = trace.attention[Site("decoder", 1)].weights[0, 0].numpy()
     np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
     loss = -trace_log_probabilities(trace).mean().item()
@@ -80,7 +80,7 @@ def test_padding_is_there_and_can_be_opened(app, shipped):
     assert (states(app)[:, -padded:] == 0).all()
     app.toggle(key="padding").set_value(False).run()
     assert (states(app)[:, -padded:] == 3).all()
-    trace = traced(shipped, Edits(padding=False), tokens + 3)
+    trace = traced(shipped, Edits(off=("padding",)), tokens + 3)
     weights = trace.attention[Site("encoder", 1)].weights[0, 0].numpy()
     np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
 
@@ -93,7 +93,7 @@ def test_a_padding_that_another_sentence_does_not_take_is_off(app):
 
 
 def test_a_window_closes_far_cells_of_its_kind_only(app):
-    app.selectbox(key="window").set_value(1).run()
+    app.selectbox(key="window").set_value((1,)).run()
     rows = np.arange(len(states(app)))
     distance = rows[:, None] - rows
     np.testing.assert_array_equal(states(app) == 2, distance > 1)
@@ -105,7 +105,7 @@ def test_a_wider_window_of_a_link_is_shown(app):
     app.query_params["edits"] = "window.decoder.7"
     app.session_state["address"] = {}, 0.0  # as though the browser went there by itself
     app.run()
-    assert edited(app.selectbox, "window").value == 7
+    assert edited(app.selectbox, "window").value == (7,)
 
 
 def test_no_window_is_a_choice_that_cannot_be_cleared(app):
@@ -114,11 +114,11 @@ def test_no_window_is_a_choice_that_cannot_be_cleared(app):
 
 
 def test_undo_and_reset_take_changes_back(app):
-    app.selectbox(key="window").set_value(1).run()
-    app.toggle(key="look_ahead").set_value(False).run()
+    app.selectbox(key="window").set_value((1,)).run()
+    app.toggle(key="look-ahead").set_value(False).run()
     button(app, "Undo").click().run()
-    assert edited(app.toggle, "look_ahead").value
-    assert app.selectbox(key="window").value == 1
+    assert edited(app.toggle, "look-ahead").value
+    assert app.selectbox(key="window").value == (1,)
     button(app, "Reset masks").click().run()
     assert edited(app.selectbox, "window").value is None
     assert set(np.unique(states(app))) == {0, 1}
@@ -182,12 +182,12 @@ def test_a_padding_mask_without_padding_says_to_pad_first(app):
 
 
 def test_why_the_loss_rises_without_the_look_ahead_mask_is_said_beside_it(app):
-    app.toggle(key="look_ahead").set_value(False).run()
+    app.toggle(key="look-ahead").set_value(False).run()
     assert any("never learned to use what it sees" in info.value for info in app.info)
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-def test_a_slide_from_before_the_tabs_draws_the_masks_as_trained(picture):
+def test_a_slide_draws_the_tab_that_holds_its_picture(picture):
     app = new_app(talk="1")
     app.session_state["talk"] = (Slide("masks", {"sentence": SENTENCE}, pictures=(picture,)),)
     app.run()

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
-from pages.shared.show.labels import labels_at_snapshots
+from pages.shared.show.captions import labels_at_snapshots
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[2]

@@ -7,6 +7,7 @@ import pytest
 from model import load_bert
 from pages.parts.pages import PAGES
 from pages.shared.runs import limits
+from pages.shared.runs.allowed import NONE
 from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
 from pages.shared.state.workshop import Workshop
@@ -181,11 +182,21 @@ def test_the_list_of_models_leads_here(app):
     assert address(app).get("model", DEFAULT) == DEFAULT
 
 
-def test_a_host_can_switch_other_models_off(monkeypatch):
-    monkeypatch.setattr(limits, "OTHER_MODELS", False)
+def test_a_shared_app_opens_only_models_that_its_operator_names(monkeypatch, folder, tmp_path):
+    monkeypatch.setattr(limits, "is_shared", lambda: True)
+    monkeypatch.setattr(limits, "MODELS_ALLOWED", (str(folder),))
+    app = open_page("models")
+    assert "Only models that the operator of this server named" in app.info[0].value
+    ask_for(app, tmp_path)
+    assert any(text.value.startswith(f"{tmp_path} cannot be opened.") for text in app.text)
+    assert LIBRARY + str(folder) in listed(ask_for(app, folder))
+
+
+def test_a_shared_app_whose_operator_names_no_model_opens_no_other(monkeypatch):
+    monkeypatch.setattr(limits, "is_shared", lambda: True)
     app = open_page("models")
     assert not app.exception
-    assert "switched off" in app.info[0].value
+    assert app.info[0].value == NONE
     assert not app.text_input
     assert listed(app)[0] == DEFAULT
     assert "another" not in open_page("attention").selectbox(key="model").options

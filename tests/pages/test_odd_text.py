@@ -134,7 +134,7 @@ def test_the_training_page_takes_it(name):
     app.switch_page("pages/training.py").run()
     app.number_input(key="toy_reverse_steps").set_value(10)
     app.button(key="toy_start").click().run()
-    app.session_state["workshop"].run.job.stop()
+    app.session_state["workshop"].training.job.stop()
     app.run()
     expect_no_error(app, name)
     assert app.info[0].value == "Type digits only, such as 31415926."

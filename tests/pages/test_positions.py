@@ -70,7 +70,7 @@ def test_the_sinusoids_are_the_first_thing_to_see():
 
 
 def test_width_base_length_and_offset_can_be_chosen(open_tab):
-    app = open_tab("Sinusoids")
+    app = open_tab("sinusoids")
     app.select_slider(key="positions_width").set_value(8).run()
     app.number_input(key="positions_base").set_value(100.0).run()
     app.slider(key="positions_count").set_value(512).run()
@@ -90,7 +90,7 @@ def test_width_base_length_and_offset_can_be_chosen(open_tab):
 
 
 def test_what_is_chosen_about_sinusoids_is_in_the_link(open_tab):
-    app = open_tab("Sinusoids")
+    app = open_tab("sinusoids")
     app.select_slider(key="positions_width").set_value(8).run()
     app.number_input(key="positions_base").set_value(100.0).run()
     app.slider(key="positions_count").set_value(512).run()
@@ -99,7 +99,7 @@ def test_what_is_chosen_about_sinusoids_is_in_the_link(open_tab):
     link = {name: value for name, (value,) in lists(app.query_params).items()}
     assert link["positions_dimensions"] == "5,2"
     link.pop("positions_tab", None)
-    again = open_tab("Sinusoids", **link)
+    again = open_tab("sinusoids", **link)
     assert again.multiselect[0].value == [5, 2]
     ((header, _),) = [part for part in canvas_pictures(again) if "turns" in part[0]]
     assert (header["pairs"], header["positions"]) == ([0, 1, 2, 3], 512 - 200)
@@ -107,12 +107,12 @@ def test_what_is_chosen_about_sinusoids_is_in_the_link(open_tab):
 
 
 def test_an_offset_longer_than_half_the_table_gives_way(open_tab):
-    app = open_tab("Sinusoids", positions_count="64", positions_offset="200")
+    app = open_tab("sinusoids", positions_count="64", positions_offset="200")
     assert app.slider(key="positions_offset").value == 32
 
 
 def test_dimensions_that_a_width_does_not_have_are_not_drawn(open_tab):
-    app = open_tab("Sinusoids", positions_width="8", positions_dimensions="1,7,200")
+    app = open_tab("sinusoids", positions_width="8", positions_dimensions="1,7,200")
     assert app.multiselect[0].value == [1, 7]
     app.multiselect[0].set_value([]).run()
     assert not app.exception
@@ -120,21 +120,14 @@ def test_dimensions_that_a_width_does_not_have_are_not_drawn(open_tab):
     assert "none" in app.query_params["positions_dimensions"]
 
 
-@pytest.mark.parametrize("name", ["token", "One token"])
-def test_a_token_of_a_link_is_shown_by_old_and_new_names_of_the_tab(open_tab, name):
-    app = open_tab(name, positions_token_side="decoder", positions_token_decoder="3")
+def test_a_token_of_a_link_is_shown(open_tab):
+    app = open_tab("token", positions_token_side="decoder", positions_token_decoder="3")
     assert app.segmented_control(key="positions_tab").value == "token"
     assert metrics(app)["Length: position 2"] == "11.314"
 
 
-def test_a_link_of_version_1_says_as_trained_by_its_old_name(open_tab):
-    app = open_tab("Your sentence", positions_encoder="as trained", positions_decoder="shifted")
-    assert app.segmented_control(key="positions_encoder").value == "trained"
-    assert app.segmented_control(key="positions_decoder").value == "shifted"
-
-
 def test_the_learned_table_has_the_sinusoids_axes(open_tab):
-    app = open_tab("Learned")
+    app = open_tab("learned")
     app.selectbox(key="positions_side").set_value("decoder").run()
     sinusoidal, _, learned, _ = plotly_heatmaps(app)
     table = load("en-fr-learned").model.decoder.embedding.positions.table.detach().numpy()
@@ -146,7 +139,7 @@ def test_the_learned_table_has_the_sinusoids_axes(open_tab):
 
 
 def test_tables_of_unit_rows_have_cosines(open_tab):
-    app = open_tab("Learned")
+    app = open_tab("learned")
     app.toggle(key="positions_unit").set_value(True).run()
     for (values, _, name), rows in zip(plotly_heatmaps(app), [False, True] * 2, strict=True):
         if rows:
@@ -160,7 +153,7 @@ def test_tables_of_unit_rows_have_cosines(open_tab):
     ("encoder", "decoder"), [("off", "trained"), ("shifted", "off"), ("shuffled", "shuffled")]
 )
 def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder):
-    app = open_tab("Your sentence")
+    app = open_tab("sentence")
     app.segmented_control(key="positions_encoder").set_value(encoder).run()
     app.segmented_control(key="positions_decoder").set_value(decoder).run()
     app.number_input(key="positions_shift").set_value(3).run()
@@ -194,7 +187,7 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
 
 
 def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_tab, shipped):
-    app = open_tab("Your sentence")
+    app = open_tab("sentence")
     ids = shipped.ids(shipped.read(SENTENCE))
     for seed in (0, 1):
         order = (*shuffled(ids.size(1) - 1, seed), ids.size(1) - 1)
@@ -214,12 +207,12 @@ def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_ta
 
 
 def test_one_word_has_no_other_order(open_tab):
-    app = open_tab("Your sentence", sentence="Go")
+    app = open_tab("sentence", sentence="Go")
     assert any("One word has no other order" in info.value for info in app.info)
 
 
 def test_the_strips_add_up_to_the_models_own_input(open_tab, shipped):
-    app = open_tab("One token")
+    app = open_tab("token")
     app.segmented_control(key="positions_token_side").set_value("decoder").run()
     app.selectbox(key="positions_token_decoder").set_value(2).run()
     embedding, scaled, position, total = plotly_heatmaps(app)[0][0]
@@ -234,7 +227,7 @@ def test_the_strips_add_up_to_the_models_own_input(open_tab, shipped):
 
 
 def test_beyond_training_the_learned_table_ends_and_the_sinusoid_goes_on(open_tab, shipped):
-    app = open_tab("Beyond training")
+    app = open_tab("beyond")
     edit = PositionEdit(shift=256)
     moved = shipped.translate(SENTENCE, edits={"encoder": edit, "decoder": edit})
     assert texts(app) == {"Sinusoidal, the shipped model": moved.text}
@@ -244,15 +237,15 @@ def test_beyond_training_the_learned_table_ends_and_the_sinusoid_goes_on(open_ta
     assert len(texts(app)) == 2
 
 
-@pytest.mark.parametrize("tab", ["Sinusoids", "Your sentence", "One token", "Beyond training"])
+@pytest.mark.parametrize("tab", ["sinusoids", "sentence", "token", "beyond"])
 def test_without_a_sentence_the_page_asks_for_one_and_shows_the_sinusoids(open_tab, tab):
     app = open_tab(tab, sentence="▁")
     assert "Type an English sentence" in app.info[0].value
-    assert bool(plotly_heatmaps(app)) == (tab == "Sinusoids")
+    assert bool(plotly_heatmaps(app)) == (tab == "sinusoids")
 
 
 @pytest.mark.parametrize("text", ["<start> <b>**x**</b> #000001", "word " * 119, "\u2060"])
-@pytest.mark.parametrize("tab", ["Your sentence", "One token", "Beyond training"])
+@pytest.mark.parametrize("tab", ["sentence", "token", "beyond"])
 def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
     app = open_tab(tab, sentence=text)
     assert not app.error
@@ -260,13 +253,13 @@ def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
 
 def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
     shelf().loaded.clear()
-    assert [link.proto.page for link in open_tab("Learned").main.get("page_link")] == ["models"]
+    assert [link.proto.page for link in open_tab("learned").main.get("page_link")] == ["models"]
 
 
 def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_folder, bert):
     name = str(bert_folder)
     shelf().ask(name).result.result()
-    app = open_tab("Learned", model=f"transformers:{name}")
+    app = open_tab("learned", model=f"transformers:{name}")
     app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
     assert not app.exception
     table = bert.model.positions.table.detach().numpy()
@@ -278,20 +271,20 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_f
     assert "does not say how often" in " ".join(caption.value for caption in app.caption)
 
 
-@pytest.mark.parametrize("tab", ["Your sentence", "One token", "Beyond training"])
+@pytest.mark.parametrize("tab", ["sentence", "token", "beyond"])
 def test_a_model_whose_positions_cannot_be_moved_says_so(open_tab, bert_folder, tab):
     name = str(bert_folder)
     shelf().ask(name).result.result()
     app = open_tab(tab, model=f"transformers:{name}")
     assert any("own models" in info.value for info in app.info)
-    assert plotly_heatmaps(open_tab("Sinusoids", model=f"transformers:{name}"))
+    assert plotly_heatmaps(open_tab("sinusoids", model=f"transformers:{name}"))
 
 
 def test_a_link_names_the_table_of_a_bert(open_tab, bert_folder):
     name = str(bert_folder)
     shelf().ask(name).result.result()
-    app = open_tab("Learned", positions_side=f"bert:{name}")
+    app = open_tab("learned", positions_side=f"bert:{name}")
     assert app.selectbox(key="positions_side").value == f"bert:{name}"
     shelf().loaded.clear()
-    app = open_tab("Learned", positions_side=f"bert:{name}")
+    app = open_tab("learned", positions_side=f"bert:{name}")
     assert app.selectbox(key="positions_side").value == "encoder"

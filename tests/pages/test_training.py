@@ -27,8 +27,8 @@ def app():
         app.number_input(key=f"toy_reverse_{name}").set_value(value)
     app.run()
     yield app
-    if app.session_state["workshop"].run:
-        app.session_state["workshop"].run.job.stop()  # the line is shared by all tests
+    if app.session_state["workshop"].training:
+        app.session_state["workshop"].training.job.stop()  # the line is shared by all tests
 
 
 def click(app, name):
@@ -45,7 +45,7 @@ def enabled(app):
 def wait_until(app, reached):
     """Draw the page again, as a browser does, until the training has come so far."""
     deadline = time.monotonic() + 100
-    while not reached(app.session_state["workshop"].run.job.look()):
+    while not reached(app.session_state["workshop"].training.job.look()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     app.run()
@@ -72,7 +72,7 @@ def test_before_the_first_training_there_is_nothing_but_start(app):
 
 def test_a_training_is_drawn_as_it_was(app):
     train(app)
-    state = app.session_state["workshop"].run.job.look()
+    state = app.session_state["workshop"].training.job.look()
     (header, body), (film, weights) = pictures(app)
     drawn = np.split(
         np.frombuffer(body, "<f4"), np.cumsum([2 * n["count"] for n in header["lines"]])
@@ -96,7 +96,7 @@ def test_the_film_shows_the_kind_that_is_chosen(app, kind):
     train(app)
     app.segmented_control(key="toy_kind").set_value(kind).run()
     _, (film, weights) = pictures(app)
-    history = app.session_state["workshop"].run.job.look().snapshots
+    history = app.session_state["workshop"].training.job.look().snapshots
     expected = history.weights[0][kind].numpy()
     np.testing.assert_allclose(
         np.frombuffer(weights, "<u2").reshape(expected.shape) / 65_535, expected, atol=8e-6
@@ -113,13 +113,13 @@ def test_pause_go_on_stop_and_reset(app):
     wait_until(app, lambda state: state.step > 3)
     click(app, "pause")
     assert enabled(app) == {"go_on", "stop", "reset"}
-    paused = app.session_state["workshop"].run.job.look().step
+    paused = app.session_state["workshop"].training.job.look().step
     time.sleep(0.3)
-    assert app.session_state["workshop"].run.job.look().step == paused
+    assert app.session_state["workshop"].training.job.look().step == paused
     click(app, "go_on")
     wait_until(app, lambda state: state.step > paused)
     click(app, "stop")
-    job = app.session_state["workshop"].run.job
+    job = app.session_state["workshop"].training.job
     assert job.look().status == "stopped"
     assert pictures(app)[1][0]["steps"][-1] == job.look().step
     click(app, "reset")
@@ -176,13 +176,13 @@ def test_every_task_can_be_started(app):
         for option, value in TINY.items():
             app.number_input(key=f"toy_{name}_{option}").set_value(value)
         train(app)
-        assert app.session_state["workshop"].run.job.options.task == name
+        assert app.session_state["workshop"].training.job.options.task == name
 
 
 def test_an_own_input_gets_an_output_and_the_right_answer(app):
     train(app)
     app.text_input(key="toy_input_reverse").set_value("123").run()
-    job = app.session_state["workshop"].run.job
+    job = app.session_state["workshop"].training.job
     output, answer = (header for header, _ in canvas_pictures(app) if "chips" in header)
     assert output["text"] == job.reader().translate("123").text
     assert answer["text"] == "321"
@@ -192,10 +192,10 @@ def test_an_own_input_gets_an_output_and_the_right_answer(app):
 
 def test_leaving_and_coming_back_finds_the_training(app):
     train(app)
-    job = app.session_state["workshop"].run.job
+    job = app.session_state["workshop"].training.job
     app.switch_page("pages/model.py").run()
     app.switch_page("pages/training.py").run()
-    assert app.session_state["workshop"].run.job is job
+    assert app.session_state["workshop"].training.job is job
     assert pictures(app)[1][0]["steps"][-1] == TINY["steps"]
     assert app.number_input(key="toy_reverse_steps").value == TINY["steps"]
 
@@ -224,7 +224,7 @@ def test_a_decoder_alone_is_shown_with_and_without_a_head_in_a_picture(repeating
     (header,) = [header for header, _ in canvas_pictures(repeating) if "limits" in header]
     assert header["runs"] == ["All heads on", "That head off"]
     assert header["tokens"][0] == "Induction score"
-    job = repeating.session_state["workshop"].run.job
+    job = repeating.session_state["workshop"].training.job
     output, answer = (header for header, _ in canvas_pictures(repeating) if "chips" in header)
     assert output["text"] == job.reader().write("kxqmwbk", longest=5).writing.text
     assert answer["text"] == "xqmwb"
@@ -269,7 +269,7 @@ def test_the_schedule_is_drawn_for_both(app, compared):
 
 def test_a_download_can_be_uploaded_and_used(app):
     train(app)
-    job = app.session_state["workshop"].run.job
+    job = app.session_state["workshop"].training.job
     data = packed(job)
     app.file_uploader(key="toy_upload").upload("mine.zip", data, "application/zip").run()
     assert not app.exception

@@ -9,12 +9,12 @@ import viz
 from tests.viz.unpacking import split, unpack
 from viz import CanvasPicture, Chip, attention_lines, head_grid, token_strip
 from viz.canvas import Part
-from viz.modules import read
+from viz.modules import exports
 
 PARTS = [
     Part(path)
     for path in sorted(Path(viz.__file__).parent.glob("*/*.js"))
-    if "draw" in read(path).exports
+    if "draw" in exports(path)
 ]
 
 
@@ -43,9 +43,8 @@ def test_a_packed_picture_unpacks_to_what_went_in():
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_every_part_has_an_element_a_style_and_draws(part):
+def test_every_part_has_an_element_and_draws(part):
     assert f'class="picture {part.name.replace("_", "-")}"' in part.markup()
-    assert part.script.with_suffix(".css").exists()
     assert part.code().rstrip().endswith("})();")
     assert f"\nconst ${part.name} = (() => {{" in part.code()
 
@@ -65,7 +64,7 @@ def test_pictures_know_nothing_of_the_page_that_they_are_on(part):
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_colours_are_named_in_one_place(part):
-    style = part.script.with_suffix(".css").read_text()
+    style = part.stylesheet()
     assert not re.search(r"var\(--\w+, *#", style)
 
 

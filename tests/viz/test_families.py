@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_imports import imports
-from viz.modules import read
+from viz.modules import imports as imported
 
 ROOT = Path(__file__).parents[2]
 VIZ = ROOT / "viz"
 FAMILIES = {"maps", "switches", "writing", "vectors", "curves"}
-PYTHON = sorted({*VIZ.rglob("*.py")} - {VIZ / "__init__.py"})
+PYTHON = sorted({*VIZ.rglob("*.py")} - {*VIZ.rglob("__init__.py")})
 SCRIPTS = sorted(VIZ.rglob("*.js"))
 
 
@@ -25,31 +24,13 @@ def test_every_family_has_pictures():
     assert {family_of(path) for path in SCRIPTS} == FAMILIES | {None}
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: path.stem)
-def test_a_picture_imports_the_ground_and_its_own_family(path):
-    package = path.relative_to(ROOT).parent.parts
-    found = imports(path.read_text(encoding="utf-8"), package)
-    known = {name.split(".")[1] for name in found if name.startswith("viz.")}
-    assert known & FAMILIES <= {family_of(path)}
-
-
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_imports_the_ground_and_its_own_family(path):
-    for file, _ in read(path).imports:
+    for file in imported(path):
         assert family_of(file) in (None, family_of(path))
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "pages/browser").glob("*.py")), ids=lambda path: path.stem
-)
-def test_what_a_page_has_in_the_browser_knows_the_ground_alone(path):
-    found = imports(path.read_text(encoding="utf-8"), ("pages", "browser"))
-    assert not [name for name in found if name.startswith(("pages.shared", "pages.parts", "model"))]
-    assert not {name.split(".")[1] for name in found if name.startswith("viz.")} & FAMILIES
-
-
 @pytest.mark.parametrize("path", [path for path in PYTHON if family_of(path)], ids=str)
-def test_a_picture_has_its_script_and_its_style_beside_it(path):
+def test_a_picture_has_its_script_beside_it(path):
     if path.stem not in ("position_heatmap", "position_lines"):  # of Plotly and of Altair
         assert path.with_suffix(".js").exists()
-        assert path.with_suffix(".css").exists()

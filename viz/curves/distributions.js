@@ -1,10 +1,10 @@
 import { begin, element, isStaged } from "../canvas.js";
-import { short } from "./ticks.js";
+import { short } from "../numbers.js";
 
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {string} usual what is usual, in words
+ * @property {string} usual the usual number, in words
  * @property {number} bins how many of them follow in the array; 0 if the number has none
  * @property {number} low where the first begins
  * @property {number} high where the last ends
@@ -17,7 +17,7 @@ import { short } from "./ticks.js";
  */
 
 /**
- * Draw a row for each number: its name, what is usual, the histogram, and what is here.
+ * Draw a row for each number: its name, its usual value, the histogram, and its value here.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -28,41 +28,35 @@ export function draw(mount) {
   const rows = header.rows.map((row) => {
     const bins = counts.subarray(at, (at += row.bins));
     const said = [`${row.name}: ${row.usual}`, row.said].filter(Boolean).join("; ");
-    const made = element("div", "row", "", { role: "img", "aria-label": said });
-    const words = element("span", "words");
-    words.append(element("span", "name", row.name), element("span", "usual", row.usual));
-    made.append(words, row.bins ? histogram(row, bins, reading) : element("span", "plot"));
-    made.append(element("span", row.far ? "said far" : "said", row.said));
-    return made;
+    const content = [
+      element("span", "words", [element("span", "name", row.name), element("span", "usual", row.usual)]),
+      row.bins ? histogram(row, bins, reading) : element("span", "plot"),
+      element("span", row.far ? "said far" : "said", row.said),
+    ];
+    return element("div", "row", content, { role: "img", "aria-label": said });
   });
   root.classList.toggle("staged", isStaged(root));
   root.replaceChildren(...rows, reading);
 }
 
 function histogram({ name, low, high, here }, bins, reading) {
-  const plot = element("span", "plot");
-  const bars = element("span", "bars");
   const [most, all] = [Math.max(...bins), bins.reduce((sum, count) => sum + count, 0)];
   const width = (high - low) / bins.length;
-  bins.forEach((count, place) => {
-    const bar = element("span", "bar");
-    const filled = element("span", "filled");
+  const bars = Array.from(bins, (count, place) => {
     // A single sentence among thousands is still seen.
-    filled.style.height = count ? `max(1px, ${(100 * count) / (most || 1)}%)` : "0";
-    bar.append(filled);
+    const height = count ? `max(1px, ${(100 * count) / (most || 1)}%)` : "0";
+    const bar = element("span", "bar", [element("span", "filled", "", { style: `height: ${height}` })]);
     const [from, to] = [low + place * width, low + (place + 1) * width].map((edge) => short(edge));
     const share = short((100 * count) / (all || 1));
     bar.onpointerenter = () => (reading.textContent = `${name}, ${from} to ${to}: ${share} % of the sentences`);
-    bars.append(bar);
+    return bar;
   });
   if (here !== null) {
-    const mark = element("span", "here");
-    mark.style.left = `${Math.max(0, Math.min(100, (100 * (here - low)) / (high - low)))}%`;
-    bars.append(mark);
+    const left = Math.max(0, Math.min(100, (100 * (here - low)) / (high - low)));
+    bars.push(element("span", "here", "", { style: `left: ${left}%` }));
   }
+  const ends = [low, high].map((end) => element("span", "", short(end)));
+  const plot = element("span", "plot", [element("span", "bars", bars), element("span", "ends", ends)]);
   plot.onpointerleave = () => (reading.textContent = "");
-  const ends = element("span", "ends");
-  ends.append(element("span", "", short(low)), element("span", "", short(high)));
-  plot.append(bars, ends);
   return plot;
 }

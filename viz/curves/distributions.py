@@ -14,10 +14,10 @@ PART = Part.beside(__file__, "Distributions over sentences")
 
 
 class Spread(NamedTuple):
-    """A number over many sentences: how many have it in each of several bins of one width.
+    """A number over many sentences: how many sentences are in each of several bins of equal width.
 
-    `usual` says it in words, and `said` what it is `here`, in one sentence; that is marked if it is
-    `far` from the others. None of the bins are there for a number that no sentence has alone.
+    `usual` describes it in words, and `said` is a sentence on its value `here`, which is marked if
+    it is `far` from the others. `bins` is None for a number without a histogram.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Spread(NamedTuple):
 
 
 def distributions(spreads: Sequence[Spread]) -> CanvasPicture:
-    """A row for each of some numbers, with its histogram if there is one."""
+    """A row for each number, with its histogram if there is one."""
     counted = [spread for spread in spreads if spread.bins is not None]
     header = {
         "rows": [
@@ -50,6 +50,5 @@ def distributions(spreads: Sequence[Spread]) -> CanvasPicture:
 
 
 def edges_of(spread: Spread) -> list[str]:
-    """Return where each bin begins."""
     edges = np.linspace(spread.low, spread.high, len(spread.bins) + 1)[:-1]
     return [f"{edge:g}" for edge in edges.round(9)]

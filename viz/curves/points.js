@@ -1,21 +1,22 @@
 import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf } from "../canvas.js";
-import { dot, short, ticks } from "./ticks.js";
+import { short, ticks } from "../numbers.js";
+import { dot, line, ring } from "../strokes.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} told what is read of each point
- * @property {string} summary what there is to see
- * @property {number[]} groups of each point, the place of its kind
+ * @property {string[]} told the words on each point, for reading
+ * @property {string} summary a description of the picture
+ * @property {number[]} groups of each point, the index of its kind
  * @property {string[]} kinds
  * @property {string[]} colors of the kinds
- * @property {{ place: number, words: string }[]} named points, with the words beside them
- * @property {[string, string] | null} axes what runs across, and what runs up; null in a plane, where one distance is as long both ways
- * @property {string} equal what it means that both numbers are the same, on a line; no line if empty
+ * @property {{ place: number, words: string }[]} named points, with the words next to them
+ * @property {[string, string] | null} axes the names of the horizontal and the vertical axis; null in a plane, with equal scales on both
+ * @property {string} equal the meaning of equal numbers, for a line; no line if empty
  * @property {number | null} selected the point with a ring
  * @property {boolean} clickable
  */
 
-const SHAPE = 0.66; // of a width that the height is
+const SHAPE = 0.66; // height as a share of the width
 const [LOWEST, HIGHEST] = [240, 400]; // pixels
 const GAPS = 12; // pixels between the plot and the words above and below it
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels
@@ -27,7 +28,7 @@ const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines above or below it
 const TOUCHED = matchMedia("(hover: none)").matches;
 
 /**
- * Draw the points, and the line if there is one; pointing reads one, and a click answers with it.
+ * Draw the points, and the line if any; pointing reads a point, and a click answers with it.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -99,10 +100,7 @@ function makePicture(root) {
       const [from, to] = [Math.max(west, south), Math.min(east, north)];
       context.globalAlpha = 0.6;
       context.lineWidth = 1.5;
-      context.beginPath();
-      context.moveTo(x(from), y(from));
-      context.lineTo(x(to), y(to));
-      context.stroke();
+      line(context, [x(from), y(from)], [x(to), y(to)]);
     }
 
     spots = told.map((_, point) => [x(across(point)), y(up(point))]);
@@ -114,8 +112,10 @@ function makePicture(root) {
     context.globalAlpha = 1;
     context.fillStyle = context.strokeStyle = color;
     nameThem(context, left, right, top, bottom);
-    if (selected !== null) ring(context, spots[selected], 7, 2);
-    if (at !== null && !isSaved()) ring(context, spots[at], 6, 1.5);
+    context.lineWidth = 2;
+    if (selected !== null) ring(context, ...spots[selected], 7);
+    context.lineWidth = 1.5;
+    if (at !== null && !isSaved()) ring(context, ...spots[at], 6);
   }
 
   function drawAxes(context, x, y, [across, up], { left, right, top, bottom }, height) {
@@ -162,10 +162,7 @@ function makePicture(root) {
       if (!best) continue;
       taken.push(best);
       context.globalAlpha = 0.4;
-      context.beginPath();
-      context.moveTo(px, py);
-      context.lineTo(best.from > px ? best.from - 2 : best.to + 2, best.level);
-      context.stroke();
+      line(context, [px, py], [best.from > px ? best.from - 2 : best.to + 2, best.level]);
       context.globalAlpha = 1;
       context.fillText(words, best.from, best.level, size);
     }
@@ -214,11 +211,9 @@ function makePicture(root) {
   return { take, render };
 }
 
-/** What a mark of the picture stands for. */
+/** An entry of the legend for a mark of the picture. */
 function entry(mark, words, style = "") {
-  const made = element("span", "entry");
-  made.append(element("span", mark, "", { style }), words);
-  return made;
+  return element("span", "entry", [element("span", mark, "", { style }), words]);
 }
 
 /** The ends of an axis that shows some numbers, with a little room. */
@@ -244,11 +239,4 @@ function grid(context, x, y, width, height, strong) {
   context.globalAlpha = strong ? 0.45 : 0.13;
   context.fillRect(x, y, width, height);
   context.globalAlpha = 0.85;
-}
-
-function ring(context, [x, y], radius, width) {
-  context.lineWidth = width;
-  context.beginPath();
-  context.arc(x, y, radius, 0, 2 * Math.PI);
-  context.stroke();
 }

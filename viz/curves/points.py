@@ -1,4 +1,4 @@
-"""Points by two numbers each: effects against their estimates, heads by two figures or likeness."""
+"""Points by two numbers each: effects and their estimates, heads by two figures or by likeness."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.numbers import Numbers, number_text
 PART = Part.beside(__file__, "Points")
 TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
 EQUAL = "the estimate is right"
-OF_LAYERS = (0.35, 0.88)  # of the scale: what can be seen on white paper and on black
+OF_LAYERS = (0.35, 0.88)  # range of the scale that is visible on white paper and on black
 
 
 def effect_points(
@@ -29,9 +29,9 @@ def effect_points(
 ) -> CanvasPicture:
     """A point for each effect (N,), in nats, and the line on which both numbers are equal.
 
-    `names` are read by pointing, `groups` tell the colour of each point, and `named` holds the
-    short words that stand beside some points, by their place. A click on a `clickable` picture
-    answers with the place of the nearest point; `selected` is the place of one with a ring. Raises
+    `names` are read on hovering, `groups` determine the colour of each point, and `named` holds
+    short words next to some points, by their index. A click on a `clickable` picture answers with
+    the index of the nearest point; `selected` is the index of a point with a ring. Raises
     ValueError if the sizes do not fit, or for more groups than there are colours.
     """
     if not len(true) == len(estimated) == len(names):
@@ -76,9 +76,8 @@ def head_points(
 ) -> CanvasPicture:
     """A point for each head, by two figures (N,) that `axes` name; for the rest see `head_plane`.
 
-    What has no unit has an empty one.
-
-    Raises ValueError if the sizes do not fit, or for more groups than there are `colors`.
+    A figure without a unit has an empty one. Raises ValueError if the sizes do not fit, or for more
+    groups than there are `colors`.
     """
     told = [
         f"{name}: {axes[0]} {number_text(one)} {units[0]}".rstrip()
@@ -113,11 +112,11 @@ def head_plane(
     named: Mapping[int, str] | None = None,
     selected: int | None = None,
 ) -> CanvasPicture:
-    """A point for each head at its place (N, 2) in a plane, as far apart as the places are.
+    """A point for each head at its position (N, 2) in a plane with equal scales on both axes.
 
-    `told` is read by pointing, `groups` tell the colour of each point, and `named` holds the short
-    words that stand beside some, by their place. A click answers with the place of the nearest
-    point; `selected` is the place of one with a ring. Raises ValueError if the sizes do not fit, or
+    `told` is read on hovering, `groups` determine the colour of each point, and `named` holds short
+    words next to some points, by their index. A click answers with the index of the nearest point;
+    `selected` is the index of a point with a ring. Raises ValueError if the sizes do not fit, or
     for more groups than there are `colors`.
     """
     return points(
@@ -150,8 +149,8 @@ def points(
 ) -> CanvasPicture:
     """Points by two numbers (N,) each, which are distances in a plane without `axes`.
 
-    `equal` is what it means that both numbers are the same: a line then shows where they are, and
-    both axes have a 0. `summary` says what there is to see.
+    `equal` says what it means that both numbers are the same: a line then shows where they are, and
+    both axes include 0. `summary` describes the picture.
     """
     kinds = list(dict.fromkeys(groups))
     if not len(across) == len(up) == len(told) == len(groups):
@@ -178,7 +177,7 @@ def points(
 
 
 def layer_colors(count: int) -> list[str]:
-    """Return a colour for each of so many layers, in order."""
+    """Return a colour for each of `count` layers, in order."""
     shares = np.linspace(*OF_LAYERS, count) if count > 1 else [OF_LAYERS[0]]
     found = sample_colorscale(sequential.Plasma, shares)
     return ["#{:02x}{:02x}{:02x}".format(*map(round, unlabel_rgb(color))) for color in found]

@@ -1,4 +1,4 @@
-"""Numbers by position, or by how far two positions are apart, as lines on shared axes."""
+"""Numbers by position, or by the distance of two positions, as lines on shared axes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 if TYPE_CHECKING:
     import altair as alt
 
-# Okabe and Ito's colours, which all eyes can tell apart, without those too pale for white paper.
+# Okabe and Ito's colours, which all eyes can distinguish, without those too pale for white paper.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f8c8d", "#a6761d")
 MOST_LINES = len(COLORS)
-AROUND = 110  # pixels of height that a chart takes besides its plot and its legend
+AROUND = 110  # pixels of a chart's height besides its plot and its legend
 LEGEND_ROW = 22
-SHORT = 11  # characters of a name, three of which stand side by side on a phone
+SHORT = 11  # characters of a name, three of which fit side by side on a phone
 
 
 def position_lines(
@@ -32,10 +32,10 @@ def position_lines(
 ) -> alt.Chart | alt.LayerChart:
     """A line for each name, over `places` (from 0 if none are given); NaN leaves a gap.
 
-    `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the least and the
-    largest number around some of the lines, `height` is the plot's in pixels. A single line has no
-    legend: the y axis says what it is. Raises ValueError for more lines than there are
-    colours, and if a line does not fit the places.
+    `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the smallest and
+    the largest number around some of the lines, `height` is the plot's in pixels. A single line has
+    no legend: the y axis says what it is. Raises ValueError for more lines than there are colours,
+    and if a line does not fit the places.
     """
     import altair as alt
     import pandas as pd
@@ -55,7 +55,7 @@ def position_lines(
     rows = pd.concat(frames).dropna()
     domain = {"domain": list(limits)} if limits else {}
     vertical = {"scale": alt.Scale(type="symlog" if logarithmic else "linear", **domain)}
-    if logarithmic:  # goes on to 0, and would otherwise have a mark at its two ends alone
+    if logarithmic:  # reaches 0, and would otherwise have marks at only its two ends
         values = [0, *(10**power for power in range(10))]
         vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
     whole = all(float(place).is_integer() for place in places)
@@ -98,7 +98,7 @@ def position_lines(
 def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> alt.LayerChart:
     """How many positions each pair of dimensions takes for a full turn: lengths (pairs,).
 
-    A line across marks the number of positions that are looked at.
+    A horizontal line marks the number of positions that are shown elsewhere.
     """
     import altair as alt
     import pandas as pd
@@ -129,7 +129,7 @@ def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> al
     return alt.layer(
         points,
         rule.mark_rule(strokeDash=[4, 4], color="gray"),
-        # Right of where they cross there is room below the rule.
+        # There is room below the rule to the right of where they cross.
         rule.mark_text(align="right", dy=10, color="gray").encode(
             x=alt.value("width"), text="text:N"
         ),

@@ -1,18 +1,19 @@
 import { arrowOf, begin, element, fitCanvas, isSaved, onWidth, pointerIn, roomOf } from "../canvas.js";
-import { dot, short, ticks } from "./ticks.js";
+import { short, ticks } from "../numbers.js";
+import { dot } from "../strokes.js";
 
 /**
  * @typedef {object} Header
  * @property {string[]} runs
  * @property {{ title: string, limits: [number, number] | null }[]} panels
- * @property {{ run: number, panel: number, count: number }[]} lines of so many steps, which follow in the array, each line's before its values
+ * @property {{ run: number, panel: number, count: number }[]} lines of `count` steps, which are in the array, each line's steps before its values
  * @property {string[]} colors of the runs
  * @property {[string, string]} at the words before and after a step
  */
 
 const HEIGHT = 170; // pixels of a panel
 const HIGHEST = 340; // the same on a slide, which panels fill
-const WORDS = 52; // pixels of a panel's title and of what is read in it
+const WORDS = 52; // pixels of a panel's title and of its reading
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels
 const FEW = 40; // points that are marked one by one
 
@@ -34,9 +35,8 @@ export function draw(mount) {
     root.titles = titles;
     root.figures = header.panels.map(() => makePanel(root));
     root.legend = element("div", "legend");
-    const panels = element("div", "panels");
-    panels.append(...root.figures.map((figure) => figure.figure));
-    root.replaceChildren(root.legend, panels);
+    const panels = root.figures.map(({ figure }) => figure);
+    root.replaceChildren(root.legend, element("div", "panels", panels));
   }
   const { runs, colors, at: around } = header;
   root.legend.hidden = runs.length < 2;
@@ -59,7 +59,7 @@ export function draw(mount) {
   return onWidth(root, render);
 }
 
-/** How high each panel can be, in pixels. */
+/** The height that each panel can have, in pixels. */
 function heightOf(root) {
   const { fills, height } = roomOf(root);
   if (!fills) return HEIGHT;
@@ -69,11 +69,10 @@ function heightOf(root) {
 }
 
 function makePanel(root) {
-  const figure = element("figure", "");
   const caption = element("figcaption", "");
   const canvas = element("canvas", "", "", { role: "img", tabindex: "0" });
   const reading = element("p", "reading");
-  figure.append(caption, canvas, reading);
+  const figure = element("figure", "", [caption, canvas, reading]);
   const view = { figure, caption, canvas, reading, scale: null };
   const pointAt = (step) => {
     root.step = step === null ? null : Math.max(0, Math.min(view.scale.last, step));
@@ -148,7 +147,7 @@ function drawPanel(root, view, { title, limits, height, lines, runs, colors, aro
     : `${title}: nothing measured yet`;
 }
 
-/** The least and the largest number of some lines, with a little room. */
+/** The smallest and the largest number of some lines, with a little room. */
 function ends(lines) {
   let [low, high] = [Infinity, -Infinity];
   for (const { values } of lines) {

@@ -1,4 +1,4 @@
-"""Numbers at each of some steps, run beside run, such as the loss of trainings."""
+"""Numbers at steps, run next to run, such as the loss of trainings."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from viz.numbers import Numbers
 
 PART = Part.beside(__file__, "Training curves")
 
-Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
+Curve = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 
 
 def training_curves(
-    runs: Mapping[str, Mapping[str, Line]],
+    runs: Mapping[str, Mapping[str, Curve]],
     *,
     limits: Mapping[str, tuple[float, float]] | None = None,
     at: tuple[str, str] = ("at step ", ""),
 ) -> CanvasPicture:
-    """A panel for each thing measured, and in it a line for each run; the last run is drawn bold.
+    """A panel for each measure, and in it a line for each run; the last run is drawn bold.
 
-    `runs` holds by the run's name, then by the panel's title, the steps and the numbers at them,
-    neither of which need be the same for all. `limits` are the ends of the vertical axis of some
-    panels; the others fit their numbers. `at` are the words before and after a step. Drawn again,
-    as while a training goes on, it keeps what the visitor points at. Raises ValueError for more
+    `runs` holds, by the run's name and then by the panel's title, the steps and the numbers at
+    them; both may differ between runs. `limits` are the ends of the vertical axis of some panels;
+    the others fit their numbers. `at` are the words before and after a step. Drawn again, as during
+    a training, the picture keeps the step that the visitor points at. Raises ValueError for more
     runs than there are colours, and if a line does not fit its steps.
     """
     if len(runs) > MOST_LINES:

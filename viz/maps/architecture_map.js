@@ -1,14 +1,14 @@
-import { arrowOf, begin, element } from "../canvas.js";
+import { arrowOf, begin, buttonOf, element } from "../canvas.js";
 import { follow } from "./head_grid.js";
 
 /**
  * @typedef {object} Header
  * @property {string[][]} stacks the kinds of attention in a layer of each stack, in order
- * @property {Record<string, number>} layers how many there are of each kind
- * @property {Record<string, string>} labels what each kind is called
- * @property {string} kind the one that is shown
- * @property {number | null} layer the one that is shown, from 0; null for all of the kind
- * @property {boolean} linked whether a `selected_map` says which layer is shown
+ * @property {Record<string, number>} layers the number of layers of each kind
+ * @property {Record<string, string>} labels the name of each kind
+ * @property {string} kind the shown kind
+ * @property {number | null} layer the shown layer, from 0; null for all of the kind
+ * @property {boolean} linked whether a `selected_map` determines the shown layer
  */
 
 const TALL = 56; // pixels of a stack of few layers
@@ -25,9 +25,8 @@ export function draw(mount) {
     Array.from({ length: layers[kinds[0]] }, (_, number) =>
       kinds.map((one) => {
         const name = `${labels[one]}, layer ${number + 1}`;
-        const shape = { type: "button", title: name, "aria-label": name, "data-kind": one };
-        const button = element("button", "block", "", shape);
-        button.onclick = () => answer([one, number]);
+        const named = { title: name, "aria-label": name, "data-kind": one };
+        const button = buttonOf("block", "", () => answer([one, number]), named);
         button.onkeydown = (event) => move(event, button, stack);
         return { button, kind: one, layer: number };
       }),
@@ -54,7 +53,7 @@ export function draw(mount) {
     first.tabIndex = 0;
   }
 
-  /** Up and down a stack, and across to the block of the other one that stands as high. */
+  /** Move up and down a stack, and across to the block of the other stack at the same height. */
   function move(event, from, stack) {
     const arrow = arrowOf(event);
     if (!arrow) return;
@@ -72,9 +71,7 @@ export function draw(mount) {
 }
 
 function columnOf(stack, kinds) {
-  const column = element("span", "stack");
-  column.append(...stack.map(({ button }) => button));
-  const made = element("span", "side");
-  made.append(element("span", "name", kinds.includes("encoder") ? "encoder" : "decoder"), column);
-  return made;
+  const column = element("span", "stack", stack.map(({ button }) => button));
+  const name = element("span", "name", kinds.includes("encoder") ? "encoder" : "decoder");
+  return element("span", "side", [name, column]);
 }

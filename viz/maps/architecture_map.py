@@ -1,4 +1,4 @@
-"""A small drawing of a Transformer's stacks: where an attention block stands."""
+"""A small drawing of a Transformer's stacks that marks an attention block."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def architecture_map(
     layer: int | None = None,
     linked: bool = False,
 ) -> CanvasPicture:
-    """How many layers each kind of attention has, as the blocks of an encoder and a decoder.
+    """The number of layers of each kind of attention, as blocks of an encoder and a decoder.
 
-    The kinds are "encoder", "decoder" and "cross", and `labels` are their words. Marked is the
-    block of a `kind` and a `layer`, from 0, or without a layer all blocks of the kind; in a
-    `linked` drawing the layer is that of the page's `selected_map`. A click answers with the kind
-    and the layer of a block. Raises ValueError for another kind.
+    The kinds are "encoder", "decoder" and "cross", and `labels` are their words. The block of
+    `kind` and `layer`, from 0, is marked, or without a layer all blocks of the kind; in a `linked`
+    drawing the layer is that of the page's `selected_map`. A click answers with the kind and the
+    layer of a block. Raises ValueError for another kind.
     """
     if kind not in layers:
         raise ValueError(f"There is no attention of the kind {kind} among {', '.join(layers)}.")

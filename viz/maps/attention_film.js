@@ -1,4 +1,4 @@
-import { begin, element, moveFocus, onWidth } from "../canvas.js";
+import { begin, buttonOf, element, moveFocus, onWidth } from "../canvas.js";
 import { colorTable } from "../colors.js";
 import { written } from "../numbers.js";
 import { transport } from "../transport.js";
@@ -6,23 +6,23 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
  * @typedef {object} Header
- * @property {number[]} steps of the training, counting up, at which there are snapshots
+ * @property {number[]} steps of the training, increasing, that have snapshots
  * @property {number} layers
  * @property {number} heads
  * @property {string[]} queries
  * @property {string[]} keys
  * @property {[number, number]} selected the layer and the head that it opens at, from 0
  * @property {string} name another one begins anew
- * @property {number} levels a weight of 1, as it travels
+ * @property {number} levels a weight of 1 in the data
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 /**
- * Draw the heads at one snapshot of a training, and one of them in large, beside another snapshot.
+ * Draw the heads at a snapshot of a training, and one of them enlarged, next to another snapshot.
  *
  * The elements are made once: new data, as from a training under way, only repaints them, so that
- * focus, a drag of the slider and the visitor's place last.
+ * the focus, a drag of the slider and the visitor's position stay.
 
  * @param {import("../canvas.js").Mount<Header>} mount
  */
@@ -39,8 +39,8 @@ export function draw(mount) {
 
 function makeFilm(root) {
   let header, values; // values [step, layer, head, query, key]
-  let shape; // what the head buttons were made for
-  let following = true; // shows the newest snapshot; else the one at `step`
+  let shape; // the shape that the head buttons were made for
+  let following = true; // shows the newest snapshot, otherwise the one at `step`
   let step, other; // numbers of training steps: shown, and compared with
   let layer, head;
   let cell = null; // the query and the key that are read out
@@ -58,12 +58,10 @@ function makeFilm(root) {
     last: "Newest step",
   });
   const comparing = element("input", "", "", { type: "checkbox" });
-  const label = element("label", "");
-  label.append(comparing, " Compare with");
+  const label = element("label", "", [comparing, " Compare with"]);
   const slider = element("input", "", "", { type: "range", min: 0, "aria-label": "Step to compare with" });
   const output = element("output", "");
-  const compare = element("div", "compare");
-  compare.append(label, slider, output);
+  const compare = element("div", "compare", [label, slider, output]);
   comparing.onchange = () => render();
   slider.oninput = () => {
     other = header.steps[Number(slider.value)];
@@ -71,19 +69,16 @@ function makeFilm(root) {
     render();
   };
   const heads = element("div", "heads");
-  const maps = element("div", "maps");
   const views = {
     shown: makeMap(false, pointAt, () => cell),
     other: makeMap(false, pointAt, () => cell),
     difference: makeMap(true, pointAt, () => cell),
   };
   const reading = element("p", "reading");
-  maps.append(reading, ...Object.values(views).map((view) => view.figure));
-  const panes = element("div", "panes");
-  panes.append(heads, maps);
-  root.replaceChildren(player.controls, compare, panes);
+  const maps = element("div", "maps", [reading, ...Object.values(views).map((view) => view.figure)]);
+  root.replaceChildren(player.controls, compare, element("div", "panes", [heads, maps]));
 
-  /** The place of the snapshot at a step, or of the nearest one. */
+  /** The index of the snapshot at a step, or of the nearest one. */
   function place(number) {
     const distances = header.steps.map((each) => Math.abs(each - number));
     return distances.indexOf(Math.min(...distances));
@@ -114,7 +109,7 @@ function makeFilm(root) {
     step = header.steps[following ? header.steps.length - 1 : place(step)];
     other = header.steps[place(other)];
     render();
-    // A clock that runs is left alone: new data every second would hold it back.
+    // A running clock is not restarted: new data every second would hold it back.
     if (root.playing && !root.clock) player.resume();
   }
 
@@ -128,12 +123,9 @@ function makeFilm(root) {
     for (let row = 0; row < header.layers; row++) {
       children.push(element("span", "label", `L${row + 1}`, { "aria-hidden": "true" }));
       for (let column = 0; column < header.heads; column++) {
-        const button = element("button", "head small-map", "", { type: "button" });
-        const canvas = element("canvas", "");
-        canvas.width = header.keys.length;
-        canvas.height = header.queries.length;
-        button.append(canvas);
-        button.onclick = () => choose(row, column);
+        const size = { width: header.keys.length, height: header.queries.length };
+        const canvas = element("canvas", "", "", size);
+        const button = buttonOf("head small-map", [canvas], () => choose(row, column));
         button.onkeydown = (event) => moveFocus(event, buttons, header.heads);
         buttons.push(button);
         children.push(button);
@@ -176,7 +168,7 @@ function makeFilm(root) {
     read(now, both ? then : null);
   }
 
-  /** The largest change of this head at any step from what is compared with, to keep the colours. */
+  /** The largest change of this head at any step from the compared one, to keep the colours. */
   function largestChange(then) {
     let largest = LEAST * header.levels;
     for (let at = 0; at < header.steps.length; at++) {

@@ -15,7 +15,7 @@ from viz.tokens import check_sizes
 
 PART = Part.beside(__file__, "Attention over the training")
 
-LEVELS = 65_535  # a weight travels as a whole number of these parts, off by 8e-6 at most
+LEVELS = 65_535  # parts of a weight in transfer: whole numbers of them are off by 8e-6 at most
 
 
 def attention_film(
@@ -29,11 +29,11 @@ def attention_film(
 ) -> CanvasPicture:
     """Weights (steps, layers, heads, query, key), or without layers, at some steps of a training.
 
-    The steps count up. Scrubbing, playing, another head and a second step to compare with stay in
-    the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn
-    again with more steps it goes on showing the newest, or stays where the visitor has moved it;
-    another `name` begins anew. Weights and differences are shown to three decimals, which holds
-    for weights kept as float16 or finer. Raises ValueError if sizes do not fit.
+    The steps increase. Scrubbing, playing, another head and a second step to compare with stay in
+    the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn again
+    with more steps it goes on to the newest, or stays where the visitor has moved it; another
+    `name` begins anew. Weights and differences are shown to three decimals, which are exact for
+    weights kept as float16 or finer. Raises ValueError if sizes do not fit.
     """
     weights = as_array(weights)
     if weights.ndim == 4:

@@ -1,4 +1,4 @@
-import { begin, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
@@ -10,14 +10,14 @@ import { written } from "../numbers.js";
  * @property {string} words for those who cannot see the lines
  */
 
-const ROW = 26; // pixels of one token, and the fewest if that lets all of them be seen
+const ROW = 26; // pixels of a token, and the fewest if all of them are then in sight
 const LOWEST_ROW = 18;
 const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows fill the height
 const AROUND = 48; // pixels of the page around the rows
 const CHUNK = 32; // tokens of a column that the browser lays out together, or not while out of view
 const FAINTEST = 0.004; // a thinner line could not be seen
 const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
-const FINEST = 2 ** 24; // parts of a weight that tell which is the stronger
+const FINEST = 2 ** 24; // parts of a weight by which lines are sorted
 
 /**
  * Draw lines between two columns of tokens; pointing at or choosing a token leaves only its own.
@@ -32,64 +32,58 @@ export function draw(mount) {
   const endsOf = (line) => [Math.floor(line / keys.length), line % keys.length];
   let pointed = null; // { side, index } under the pointer or the focus
   const count = Math.max(queries.length, keys.length);
-  let chosen = lit && { side: lit[0], index: lit[1] }; // the one clicked, which stays
+  let chosen = lit && { side: lit[0], index: lit[1] }; // the clicked one, which stays
   let width = 0;
   let row = ROW;
 
   const column = (tokens, side) =>
     tokens.map((text, index) => {
-      const button = element("button", `token ${side}`, "", {
-        type: "button",
-        title: text,
-        "aria-pressed": "false",
-      });
       const weight = element("span", "weight");
       const name = element("span", "name", text);
-      button.append(...(side === "query" ? [weight, name] : [name, weight]));
+      const content = side === "query" ? [weight, name] : [name, weight];
+      const choose = () => {
+        chosen = chosen?.side === side && chosen.index === index ? null : { side, index };
+        update();
+        answer(chosen && [side, index]);
+      };
+      const button = buttonOf(`token ${side}`, content, choose, { title: text, "aria-pressed": "false" });
       const point = (to) => {
         pointed = to;
-        write();
-        render();
+        update();
       };
       button.onpointerenter = button.onfocus = () => point({ side, index });
       button.onpointerleave = button.onblur = () => point(null);
-      button.onclick = () => {
-        chosen = chosen?.side === side && chosen.index === index ? null : { side, index };
-        write();
-        render();
-        answer(chosen && [side, index]);
-      };
       return button;
     });
   const shown = () => (isSaved() ? chosen : (pointed ?? chosen));
   const buttons = { query: column(queries, "query"), key: column(keys, "key") };
   const columns = Object.entries(buttons).map(([side, tokens]) => {
-    const made = element("div", "column", "", {
-      style: `grid-row: 2; grid-column: ${side === "query" ? 1 : 3}`,
-    });
+    const chunks = [];
     for (let first = 0; first < tokens.length; first += CHUNK) {
       const some = tokens.slice(first, first + CHUNK);
-      const chunk = element("div", "chunk", "", { style: `--count: ${some.length}` });
-      chunk.append(...some);
-      made.append(chunk);
+      chunks.push(element("div", "chunk", some, { style: `--count: ${some.length}` }));
     }
-    return made;
+    return element("div", "column", chunks, {
+      style: `grid-row: 2; grid-column: ${side === "query" ? 1 : 3}`,
+    });
   });
-  const strip = element("div", "strip");
-  strip.append(canvas);
-  const sheet = element("div", "sheet");
-  sheet.append(
+  const strip = element("div", "strip", [canvas]);
+  const sheet = element("div", "sheet", [
     element("div", "heading left", "query: looking"),
     element("div", "heading"),
     element("div", "heading", "key: looked at"),
     strip,
     ...columns,
-  );
+  ]);
   const note = element("p", "note");
-  setRow(roomOf(root)); // before hundreds of tokens are laid out with another
+  setRow(roomOf(root)); // before hundreds of tokens are laid out with another height
   root.replaceChildren(note, sheet);
 
-  /** Set the height of a row, which fills the room beside some pixels for words. */
+  function update() {
+    write();
+    render();
+  }
+  /** Set the height of a row, which fills the room except some pixels for words. */
   function setRow({ fills, height }, above = 0) {
     const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
     const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
@@ -99,7 +93,7 @@ export function draw(mount) {
     }
   }
 
-  /** Beside the other column write the weights of the token shown, and mark the chosen one. */
+  /** Write the weights of the shown token next to the other column, and mark the chosen token. */
   function write() {
     const token = shown();
     for (const [side, tokens] of Object.entries(buttons)) {
@@ -115,7 +109,7 @@ export function draw(mount) {
     }
   }
 
-  /** The lines to draw: of the token shown, else the strongest that begin or end in view. */
+  /** The lines to draw: those of the shown token, otherwise the strongest in view at either end. */
   function linesBetween(top, bottom) {
     const token = shown();
     const inView = (index) => row * (index + 1) > top && row * index < bottom;
@@ -153,22 +147,21 @@ export function draw(mount) {
   return onRoom(root, () => {
     const room = roomOf(root);
     root.style.maxHeight = room.fills || room.height === Infinity ? "" : `${room.height}px`;
-    note.textContent = canvas.style.height = ""; // which else would keep its old height
+    note.textContent = canvas.style.height = ""; // it would keep its old height
     canvas.height = 0;
     setRow(room, root.scrollHeight - strip.clientHeight);
     width = Math.max(60, Math.floor(sheet.clientWidth * (3 / 7)));
     const fits = strip.clientHeight <= root.clientHeight;
     const most = MOST_LINES.toLocaleString("en");
     note.textContent = fits ? "" : `Drawn: lines that begin or end in view, at most ${most}.`;
-    write();
-    render();
+    update();
   });
 }
 
 /**
- * Where the lines are that can be seen, the strongest first.
+ * The positions of the visible lines, the strongest first.
  *
- * Each is one number, from its weight and then its place, as numbers alone are sorted quickly.
+ * Each is a number made of its weight and then its index, because numbers are sorted quickly.
  * @param {Float32Array} weights
  */
 function strongestFirst(weights) {

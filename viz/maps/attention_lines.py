@@ -25,8 +25,8 @@ def attention_lines(
     """Weights [query, key] as lines from each query on the left to the keys on the right.
 
     A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
-    writes their weights beside the other column; a click keeps it so, and answers with the side and
-    the place of the token, from 0, or with none. It opens with the `lit` token kept. Without
+    writes their weights next to the other column; a click keeps it so, and answers with the side
+    and the index of the token, from 0, or with none. It opens with the `lit` token kept. Without
     `key_tokens` the queries look at each other.
     """
     weights = head_weights(weights)

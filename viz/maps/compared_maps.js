@@ -6,17 +6,17 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
  * @typedef {object} Header
  * @property {[string, string]} titles
  * @property {{ queries: string[], keys: string[] }[]} sides the tokens of both maps
- * @property {[number | null, number | null][]} rows of both together: places in either map
+ * @property {[number | null, number | null][]} rows of both together: indices in either map
  * @property {[number | null, number | null][]} columns
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 const GAP = 20; // pixels between two maps
-const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, two stand in one
+const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, a row has two
 
 /**
- * Draw two heads and their difference; a cell that is pointed at is marked in all of them.
+ * Draw two heads and their difference; pointing at a cell marks it in all of them.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -32,14 +32,13 @@ function makePicture(root) {
   let tokens; // of the rows and of the columns of each of them
   let cell = null; // the row and the column that are read out, on the axes of both together
 
-  // Each map's own places: a place on the axes of both together is one of the difference itself.
+  // Each map has its own indices: those on the axes of both together are the difference's.
   const own = [(pair) => pair[0], (pair) => pair[1], null];
   const views = own.map((_, which) =>
     makeMap(which === 2, (row, column) => pointAt(which, row, column), () => cellIn(which)),
   );
   const reading = element("p", "reading", "", { role: "status" });
-  const maps = element("div", "maps");
-  maps.append(...views.map((view) => view.figure));
+  const maps = element("div", "maps", views.map((view) => view.figure));
   const note = element("p", "note", "Hatched cells have no counterpart in the other map.");
   root.replaceChildren(reading, maps, note);
 
@@ -64,7 +63,7 @@ function makePicture(root) {
     render();
   }
 
-  /** A token of both, or of one of them, which is then said. */
+  /** A token of both maps, or of one of them, which is then named. */
   function named(first, second, one, other) {
     if (other === null) return `${first[one]} (A)`;
     if (one === null) return `${second[other]} (B)`;
@@ -111,7 +110,7 @@ function makePicture(root) {
   }
 
   const room = (across) => (root.clientWidth - GAP * (across - 1)) / across;
-  /** Three maps in a row if their cells can be read, else two, else one; cells of one size. */
+  /** Three maps in a row if their cells can be read, otherwise two or one; cells of equal size. */
   function arrangement() {
     for (const across of [3, 2, 1]) {
       const fits = tokens.map(([rows, columns]) => fitMap(root, rows, columns, room(across)));

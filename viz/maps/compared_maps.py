@@ -19,10 +19,9 @@ Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of t
 
 
 class Change(NamedTuple):
-    """A cell that both maps have: its tokens, its weights, and the second less the first.
+    """A cell that both maps have: its tokens, its weights, and the second minus the first.
 
-    The difference is that of the weights as they are written, to `DECIMALS`, so that the
-    three add up.
+    The difference is that of the weights as written, to `DECIMALS`, so that the three add up.
     """
 
     query: str
@@ -40,11 +39,11 @@ def compared_maps(
     *,
     titles: tuple[str, str] = ("A", "B"),
 ) -> CanvasPicture:
-    """Two maps of weights [query, key], each with its tokens, and the second less the first.
+    """Two maps of weights [query, key], each with its tokens, and the second minus the first.
 
-    Equal tokens in the order of both lists correspond. The difference is drawn on the tokens of
-    both together; if a query or a key has no counterpart there is none. Pointing at a cell in
-    one map marks its counterpart in the others. Raises ValueError if sizes do not fit.
+    Tokens correspond if they are equal and in the same order in both lists. The difference is drawn
+    on the tokens of both together; it is missing if a query or a key has no counterpart. Pointing
+    at a cell in one map marks its counterpart in the others. Raises ValueError if sizes do not fit.
     """
     first, second = head_weights(first), head_weights(second)
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
@@ -79,7 +78,7 @@ def compared_maps(
 
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
-    """The token of a pair of places, of which one can be missing; both if they write another."""
+    """The token of a pair of indices, one of which can be missing; both tokens if they differ."""
     one, other = pair
     if one is None or other is None or first[one] == second[other]:
         return second[other] if one is None else first[one]
@@ -96,7 +95,7 @@ def largest_changes(
 ) -> list[Change]:
     """The cells that differ most between two maps, the largest difference first.
 
-    Cells that are written alike are left out. Raises ValueError if sizes do not fit.
+    Cells that are written the same are left out. Raises ValueError if sizes do not fit.
     """
     first, second = (head_weights(each).astype(np.float64) for each in (first, second))
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
@@ -124,9 +123,9 @@ def largest_changes(
 def differences(
     first: np.ndarray, second: np.ndarray, rows: Sequence[Pair], columns: Sequence[Pair]
 ) -> np.ndarray:
-    """The second map less the first on the axes of both: (rows, columns), NaN if one lacks it.
+    """The second map minus the first on the axes of both: (rows, columns), NaN if one lacks a cell.
 
-    Rows and columns are pairs of places in the two maps [query, key].
+    Rows and columns are pairs of indices in the two maps [query, key].
     """
     changes = np.full((len(rows), len(columns)), np.nan)
     shared_rows, shared_columns = (

@@ -1,4 +1,4 @@
-import { begin, element, fitCanvas, moveFocus, onWidth, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, moveFocus, onWidth, roomOf } from "../canvas.js";
 import { colorTable } from "../colors.js";
 import { written } from "../numbers.js";
 
@@ -10,23 +10,23 @@ import { written } from "../numbers.js";
  * @property {string[]} rows names of the layers
  * @property {string[]} columns names of the heads
  * @property {[number, number] | null} selected a layer and a column, from 0
- * @property {boolean} linked whether a `selected_map` says which is selected, and answers
+ * @property {boolean} linked whether a `selected_map` determines the selected map, and answers
  * @property {[number, number, number][]} strongest of each map: query, key and weight
  * @property {string[]} colors
  */
 
 const TOP = 20; // pixels for the column labels
-const UPRIGHT = 32; // the same, if words stand upright
+const UPRIGHT = 32; // the same, if words are upright
 const LEFT = 24; // pixels for the row labels
 const EDGE = 4; // pixels for the outline of the maps at the edges
 const GAP = 5;
-const DENSE = 2; // pixels between maps of which there are many in a row
+const DENSE = 2; // pixels between maps if many are in a row
 const MANY = 16;
 const NARROW = 30; // pixels below which "mean" has no room in the usual size
-const NARROWER = 20; // pixels below which it has none in any
+const NARROWER = 20; // pixels below which it has no room in any size
 const SMALLEST = 13; // pixels of a map's side; where they have no room, the maps scroll
 const UNDER = 64; // pixels for the words under the maps, which fill the height of a slide
-const WIDEST = 2.2; // times as wide as high may a map be there
+const WIDEST = 2.2; // the largest ratio of a map's width to its height there
 const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
 
 /**
@@ -52,18 +52,18 @@ export function draw(mount) {
   };
 }
 
-// What a `selected_map` on the page says to its linked grids: the map that is selected, and how to
+// The message of a `selected_map` to the linked grids of its page: the selected map, and how to
 // answer for the one that is clicked.
 const selection = { place: null, pick: null, grids: new Set() };
 
-/** Have something with a function `select` follow what a `selected_map` says; returns what ends that. */
+/** Call `follower.select` with the map that a `selected_map` selects; returns what ends that. */
 export function follow(follower) {
   selection.grids.add(follower);
   if (selection.pick) follower.select(selection.place);
   return () => selection.grids.delete(follower);
 }
 
-/** Select a map in the linked grids, and answer for them; the same without arguments takes it back. */
+/** Select a map in the linked grids, and answer for them; without arguments it undoes that. */
 export function link(place = null, pick = null) {
   Object.assign(selection, { place, pick });
   for (const grid of selection.grids) grid.select(place);
@@ -89,22 +89,15 @@ function build(root, header, array) {
     const text =
       `${rows[row]}, ${columns[column]}: largest weight ${written(weight)}, ` +
       `from “${queries[query]}” to “${keys[key]}”`;
-    const button = element("button", "map small-map", "", {
-      type: "button",
-      "aria-label": text,
-      "data-index": index,
-    });
-    button.onclick = () => root.pick([row, column]);
+    const named = { "aria-label": text, "data-index": index };
+    const button = buttonOf("map small-map", "", () => root.pick([row, column]), named);
     button.onpointerenter = button.onfocus = () => (reading.textContent = text);
     button.onkeydown = (event) => moveFocus(event, buttons, columns.length);
     return button;
   });
-  const whole = element("div", "whole");
-  whole.append(canvas, ...columnLabels, ...buttons);
-  const sheet = element("div", "sheet");
-  sheet.append(whole);
-  const frame = element("div", "frame");
-  frame.append(corner, ...rowLabels, sheet);
+  const whole = element("div", "whole", [canvas, ...columnLabels, ...buttons]);
+  const sheet = element("div", "sheet", [whole]);
+  const frame = element("div", "frame", [corner, ...rowLabels, sheet]);
   root.replaceChildren(frame, reading, note);
   if (focused !== undefined) buttons[focused]?.focus();
 
@@ -180,7 +173,7 @@ function build(root, header, array) {
   });
 }
 
-/** A map [rows, columns] as [height, width], no more of either; the largest of joined cells stays. */
+/** A map [rows, columns] reduced to [height, width]; each joined cell is the largest of its cells. */
 function largest(map, rows, columns, height, width) {
   const joined = new Uint8Array(height * width);
   const places = Array.from({ length: columns }, (_, at) => Math.floor((at * width) / columns));
@@ -194,7 +187,7 @@ function largest(map, rows, columns, height, width) {
   return joined;
 }
 
-/** What to say of maps with so many queries and keys in a pixel. */
+/** The words on maps with so many queries and keys in a pixel. */
 function sharing(...inPixel) {
   if (Math.max(...inPixel) === 1) return "";
   const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));

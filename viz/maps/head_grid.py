@@ -19,7 +19,7 @@ PART = Part.beside(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
 
 MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
-MANY_JOINED = 4  # rows in one, from which on going share by share is quicker
+MANY_JOINED = 4  # rows in one, from which on working share by share is faster
 
 
 def head_grid(
@@ -35,18 +35,18 @@ def head_grid(
     """Weights (layers, heads, query, key) as one picture with a button on every map.
 
     They may also be a list with the array (heads, query, key) of each layer, or the attentions that
-    transformers returns: a tuple with a tensor (1, heads, query, key) a layer. Bytes are weights
-    times 255, rounded. Without `key_tokens` the queries look at each other.
+    transformers returns: a tuple with a tensor (1, heads, query, key) for each layer. Bytes are
+    weights times 255, rounded. Without `key_tokens` the queries look at each other.
 
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
     weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
     `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
-    unless `column_labels` says otherwise, as for columns that hold the mean over heads.
+    unless `column_labels` are given, as for columns that hold the mean over heads.
 
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
-    joined cell has the largest of their weights: a mean would make lone bright cells vanish. The
-    browser does the same if cells are smaller than its pixels, and says so below the maps. What
-    is told of the largest weights always comes from all of them.
+    joined cell has the largest of their weights: a mean would make single bright cells vanish. The
+    browser does the same if cells are smaller than its pixels, and says so below the maps. The
+    largest weights in words are always those of the whole maps.
     """
     layers = layer_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -86,7 +86,7 @@ def head_grid(
 
 
 def strongest_of(layer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each map of a layer [head, query, key] the place of its largest weight, and the weight."""
+    """The index of the largest weight in each map of a layer [head, query, key], and its weight."""
     flat = layer.reshape(len(layer), -1)
     places = flat.argmax(axis=-1)  # (H,)
     return places, as_floats(flat[np.arange(len(flat)), places])
@@ -95,14 +95,14 @@ def strongest_of(layer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def selected_map(place: tuple[int, int] | None) -> CanvasPicture:
     """Mark a layer and a column, both from 0, in the page's `linked` grid, or none.
 
-    It shows nothing itself, and answers with the map that is clicked in the grid. So a choice
+    It shows nothing itself, and answers with the map that is clicked in the grid, so that a choice
     does not send the grid again.
     """
     return CanvasPicture.pack(SELECTED, {"place": list(place) if place else None}, height=0)
 
 
 def joined_shape(maps: int, queries: int, keys: int) -> tuple[int, int]:
-    """Rows and columns of each of so many maps [queries, keys], all within `MOST_CELLS` cells."""
+    """The rows and columns of each of `maps` maps [queries, keys], with `MOST_CELLS` in all."""
     most = max(1, MOST_CELLS // maps)
     rows = min(queries, max(isqrt(most), most // keys))
     return rows, min(keys, most // rows)
@@ -114,17 +114,17 @@ def join_cells(maps: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 
 def join_along(maps: np.ndarray, count: int, axis: int) -> np.ndarray:
-    """Maps with `count` cells along an axis, each the largest of its even share."""
+    """Maps with `count` cells along an axis, each the largest of its equal share."""
     length = maps.shape[axis]
     if count == length:
         return maps
     bounds = np.arange(count + 1) * length // count
-    if axis == -2 and length >= MANY_JOINED * count:  # each number is read once, and none copied
+    if axis == -2 and length >= MANY_JOINED * count:  # each number is read once, none is copied
         shares = pairwise(bounds.tolist())
         return np.stack([maps[..., one:end, :].max(axis=-2) for one, end in shares], axis=-2)
     first, last = bounds[:-1], bounds[1:] - 1
     joined = maps.take(first, axis)
-    # Whole slices at once: numpy's own reduceat takes five times as long.
+    # Whole slices at a time: numpy's own reduceat takes five times as long.
     for offset in range(1, (last - first).max() + 1):
         np.maximum(joined, maps.take(np.minimum(first + offset, last), axis), out=joined)
     return joined

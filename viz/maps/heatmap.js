@@ -1,5 +1,6 @@
-import { begin, cross, element, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
+import { begin, buttonOf, element, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
 import { written } from "../numbers.js";
+import { cross } from "../strokes.js";
 import { drawMap, fitMap, makeMap } from "./map.js";
 
 /**
@@ -7,21 +8,21 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @property {string[]} rows
  * @property {string[]} columns
  * @property {string} name of the numbers, as in "weight 0.1"
- * @property {string} axes what the axes are, in words
+ * @property {string} axes the axes in words
  * @property {string} verb between a row's token and a column's
  * @property {number} limit where the colours end
  * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
  * @property {string} opens what a click on a cell is for, such as "take its weight apart"
  * @property {import("../colors.js").Scale} colors
- * @property {string} absent what a cell is that is NaN, such as "blocked"
- * @property {string[] | null} behind what the numbers sum up, of which each cell has the largest
+ * @property {string} absent the word for a cell that is NaN, such as "blocked"
+ * @property {string[] | null} behind the combined maps, of which each cell has the largest
  */
 
-const CLICKABLE = 8; // pixels of a cell's side from which on a click finds it
+const CLICKABLE = 8; // pixels of a cell's side that a click can hit
 const AROUND = 12; // cells on each side of a click that zooms in instead
-const UNDER = 48; // pixels for the words under a map on a slide, unless they stand beside it
-const AROUND_MAP = 76; // pixels for what is written above and below a map on a page
+const UNDER = 48; // pixels for the words under a map on a slide, unless they are next to it
+const AROUND_MAP = 76; // pixels for the words above and below a map on a page
 const DRAG = 6; // pixels from which on a press is a drag
 const TOUCHED = matchMedia("(hover: none)").matches;
 
@@ -38,16 +39,15 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // row by row, NaN if absent; then the largest behind each, and which that is
+  let numbers; // row by row, NaN if absent; then the largest behind each, and its index
   let pick;
   let cell = null; // the row and the column that are read out
-  let part; // what is shown: first row and column, and those after the last
+  let part; // the shown part: first row and column, and those after the last
   let corner = null; // where a drag began, in pixels of the map
 
   const view = makeMap(false, pointAt, () => cell && [cell[0] - part.top, cell[1] - part.left]);
   const reading = element("p", "reading", "", { role: "status" });
-  const whole = element("button", "control whole-map", "Show all", { type: "button" });
-  whole.onclick = () => zoom(all());
+  const whole = buttonOf("control whole-map", "Show all", () => zoom(all()));
   const frameOfDrag = element("div", "drag");
   const { canvas } = view;
   const arrows = canvas.onkeydown;
@@ -105,7 +105,7 @@ function makePicture(root) {
     const said = Number.isNaN(number) ? header.absent : `${header.name} ${written(number, header.diverging)}`;
     return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}${strongest(row, column)}`;
   }
-  /** Which of those that the numbers sum up has the largest number in a cell. */
+  /** The combined map that has the largest number in a cell. */
   function strongest(row, column) {
     if (!header.behind) return "";
     const cells = header.rows.length * header.columns.length;
@@ -139,14 +139,14 @@ function makePicture(root) {
     const [left, right] = ends(column, otherColumn, part.left, part.right);
     return { top, left, bottom, right };
   }
-  /** Half of what is shown, around the cell that is read. */
+  /** Show half of the shown part, around the cell that is read. */
   function zoomIn() {
     const [row, column] = [cell[0] - part.top, cell[1] - part.left];
     const [down, across] = [part.bottom - part.top, part.right - part.left].map((size) => Math.floor(size / 4));
     zoom(between([row - down, column - across], [row + down, column + across]));
   }
   const placeOf = ({ x, y }) => [Math.floor((y - view.top) / view.side), Math.floor((x - view.left) / view.side)];
-  /** What a click does, or, once the cell is read, a tap: a finger points by its first one. */
+  /** Handle a click, or a tap on a cell that is already read: the first tap only points. */
   function choose(place) {
     const [row, column] = place;
     if (!isShown([row + part.top, column + part.left])) return;

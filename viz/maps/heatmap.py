@@ -1,4 +1,4 @@
-"""One head as a heatmap: read cell by cell, zoomed into, clicked."""
+"""A head as a heatmap: read cell by cell, zoomed into, clicked."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PART = Part.beside(__file__, "Heatmap")
 
 
 class Behind(NamedTuple):
-    """The largest number behind each cell of a map that sums up several, and which one it is of."""
+    """The largest number behind each cell of a map that combines several, and where it is from."""
 
     largest: np.ndarray  # (Q, K)
-    which: np.ndarray  # (Q, K) places in `names`
+    which: np.ndarray  # (Q, K) indices in `names`
     names: Sequence[str]  # such as "head 3"
 
 
@@ -38,12 +38,11 @@ def attention_heatmap(
 ) -> CanvasPicture:
     """Weights, scores or differences [query, key] with queries down and keys across.
 
-    The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None stands for the
-    largest value there is. Without `key_tokens` the queries look at each other. `blocked` cells
-    are crossed out instead of coloured. A `clickable` map answers with the query and the key of the
-    cell that was clicked, counted from 0; if the weights sum up several, it says which of those
-    `behind` them a click opens. Raises ValueError if the tokens do not fit the
-    weights.
+    The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None means the
+    largest value. Without `key_tokens` the queries look at each other. `blocked` cells are crossed
+    out instead of coloured. A `clickable` map answers with the query and the key of the cell that
+    was clicked, counted from 0; if the weights combine several, it says which of those `behind`
+    them a click opens. Raises ValueError if the tokens do not fit the weights.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -76,11 +75,11 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPictur
 def knockout_map(
     changes: np.ndarray, written: Sequence[str], words: Sequence[str], *, opens: str = ""
 ) -> CanvasPicture:
-    """Changes of log-probabilities, in nats, of [written token, word] without the edge between.
+    """Changes of log-probabilities [written token, word], in nats, without the edge between them.
 
-    Blue stands for a loss, and red for a gain, up to the largest change there is; cells that are
-    NaN are not known yet. If a click on a cell `opens` something, it answers with its row and
-    column. ValueError if the tokens do not fit.
+    Blue means a loss, and red a gain, up to the largest change; cells that are NaN are not known
+    yet. If a click on a cell `opens` something, it answers with its row and column. ValueError if
+    the tokens do not fit.
     """
     return heatmap(
         changes,
@@ -113,8 +112,8 @@ def heatmap(
 ) -> CanvasPicture:
     """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
 
-    `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's.
-    What is NaN is `absent`; a click on a `clickable` cell `opens` what that says.
+    `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's
+    token. A cell that is NaN is `absent`; `opens` says what a click on a `clickable` cell opens.
     """
     rows, columns = tokens.values()
     check_sizes(values, rows, columns)
@@ -129,7 +128,7 @@ def heatmap(
         "name": name,
         "axes": axes,
         "verb": verb,
-        "limit": max(maximum, 1e-6),  # of nothing but zeros too
+        "limit": max(maximum, 1e-6),  # positive even if all values are 0
         "diverging": diverging,
         "clickable": clickable,
         "opens": opens,

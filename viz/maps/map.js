@@ -1,39 +1,39 @@
-import { arrowOf, drawTokens, element, fitCanvas, isSaved, pointerIn } from "../canvas.js";
+import { arrowOf, element, fitCanvas, isSaved, pointerIn } from "../canvas.js";
 import { channels, colorTable, scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
+import { drawTokens, widestOf } from "../strokes.js";
 
-// One head's map in large, of weights or of differences, read cell by cell.
+// An enlarged map of a head, of weights or of differences, read cell by cell.
 
 const LARGEST = 32; // pixels of a cell's side
 export const SMALLEST = 8;
 const TALLEST = 460; // pixels of a map whose cells can be smaller
-const READABLE = 15; // pixels of a cell's side that height alone does not make smaller
+const READABLE = 15; // pixels of a cell's side, below which the height does not shrink it
 const LABEL = 96; // most pixels for the tokens above
-const BESIDE = 150; // and for those of the rows, which may name two
-const SHARE = 0.3; // of the width, at most for the same
+const BESIDE = 150; // for the tokens of the rows, which may be two each
+const SHARE = 0.3; // the largest share of the width for the same
 const SLANT = 28; // pixels that the last slanted token leans over the edge
 export const LEAST = 0.05; // the smallest difference that takes the full colour
 const LEGIBLE = 14; // pixels of a cell's side from which on tokens have their full size
 const MANY = 40; // tokens from which on cells may be smaller than that on a slide
-const APART = 6; // pixels of a cell's side from which on cells stand apart
+const APART = 6; // pixels of a cell's side from which on cells have gaps
 
-/** The elements of a map; `point(row, column)` is called where one points or goes by the arrows.
+/** The elements of a map; `point(row, column)` is called on pointing or moving by arrow keys.
  *
- * `place()` tells the row and the column that are read out, or nothing.
+ * `place()` returns the row and the column that are read out, or nothing.
  */
 export function makeMap(diverging, point, place) {
-  const figure = element("figure", "sheet-of-map");
   const caption = element("figcaption", "");
   const canvas = element("canvas", "map", "", { role: "img", tabindex: "0" });
-  const sheet = element("div", "sheet");
-  sheet.append(canvas);
-  const quantity = element("span", "");
-  const ends = [element("span", ""), element("span", "")];
+  const [quantity, low, high, meaning] = ["", "", "", ""].map(() => element("span"));
   const ramp = element("span", "ramp");
-  const meaning = element("span", "");
-  const scale = element("div", "scale", "", { "aria-hidden": "true" });
-  scale.append(quantity, ends[0], ramp, ends[1], meaning);
-  figure.append(caption, sheet, scale);
+  const scale = [quantity, low, ramp, high, meaning];
+  const figure = element("figure", "sheet-of-map", [
+    caption,
+    element("div", "sheet", [canvas]),
+    element("div", "scale", scale, { "aria-hidden": "true" }),
+  ]);
+  const ends = [low, high];
   const map = { diverging, figure, caption, canvas, quantity, ends, ramp, meaning, left: 0, top: 0, side: 1 };
   // A finger points by a tap.
   canvas.onpointermove = canvas.onclick = (event) => {
@@ -57,15 +57,14 @@ const fontOf = (root, side) =>
 /** The room that the tokens take, and the side of a cell, in a map of some pixels of width.
  *
  * If cells may be smaller than tokens can be written, there is no room for tokens then. The map
- * keeps to the `height`, as far as cells can still be read; one that `fills` it, on a slide, keeps
- * to it in any case.
+ * keeps to the `height`, as far as cells can still be read; a map that `fills` it, on a slide,
+ * always does.
  */
 export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST, fills = false, height = Infinity } = {}) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = fontOf(root, LARGEST);
-  const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
-  const left = Math.min(Math.max(LABEL, Math.min(BESIDE, SHARE * width)), widest(rows) + 14);
-  const top = Math.min(LABEL, widest(columns) * 0.9 + 22);
+  const left = Math.min(Math.max(LABEL, Math.min(BESIDE, SHARE * width)), widestOf(context, rows) + 14);
+  const top = Math.min(LABEL, widestOf(context, columns) * 0.9 + 22);
   const widestCell = (width - left - SLANT) / columns.length;
   const tallestCell = (height === Infinity ? TALLEST : height - top) / rows.length;
   if (fills && Math.max(rows.length, columns.length) <= MANY) {
@@ -81,7 +80,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @typedef {object} Drawing
  * @property {string} title
  * @property {string} [name] of the numbers
- * @property {string} [meaning] of the colours, if the title does not say it
+ * @property {string} [meaning] meaning of the colours, if not in the title
  * @property {string[]} rows
  * @property {string[]} columns
  * @property {(at: number) => number} number of each cell, row by row: from 0, or minus, to the limit
@@ -90,7 +89,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
  * @property {number} left pixels for the rows' tokens
  * @property {number} top pixels for the columns' tokens
- * @property {number} side pixels of a cell; tokens have no room beside small ones
+ * @property {number} side pixels of a cell; tokens have no room next to small ones
  * @property {(context: any, x: number, y: number, side: number, color: string) => void} [without]
  * draws a cell that is NaN
  */
@@ -143,7 +142,7 @@ function drawCells(context, { rows, columns, number, colorOf, left, top, side, w
   }
 }
 
-/** Cells without gaps, in one go: many of them would take long one by one. What is NaN is grey. */
+/** Cells without gaps, in one go: many would take long one by one. NaN is grey. */
 function drawDots(context, { rows, columns, number, colorOf, left, top, side }) {
   const image = new ImageData(columns, rows);
   const dots = new Uint32Array(image.data.buffer);

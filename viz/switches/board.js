@@ -1,8 +1,8 @@
-// What tables of all heads share: layers down, heads across, in a box that scrolls on its own.
+// The functions that tables of all heads share: layers down, heads across, in a scrolling box.
 
 import { arrowOf, element } from "../canvas.js";
 
-const MANY = 16; // heads, of which more stand closer together
+const MANY = 16; // heads; if there are more, they are closer together
 
 /** Whether a layer has so many heads that its cells are small. */
 export function isDense(heads) {
@@ -10,27 +10,24 @@ export function isDense(heads) {
 }
 
 /**
- * A table under a heading; its first row and its first column stay in view where it scrolls.
+ * A table under a heading; its first row and its first column stay in view when it scrolls.
  * @param {string} label
  * @param {HTMLElement} heading
  * @param {HTMLElement[][]} rows of the same length, the first of them the names of the columns
  */
 export function board(label, heading, rows) {
   const heads = rows[0].length - 1;
-  const table = element("div", "table");
   rows[0].forEach((cell) => cell.classList.add("over"));
   rows.forEach(([name]) => name.classList.add("beside"));
-  table.append(...rows.flat());
-  const made = element("div", isDense(heads) ? "kind dense" : "kind", "", {
+  const content = [heading, element("div", "table", rows.flat())];
+  return element("div", isDense(heads) ? "kind dense" : "kind", content, {
     role: "group",
     "aria-label": label,
     style: `--heads: ${heads}`,
   });
-  made.append(heading, table);
-  return made;
 }
 
-/** Put boards into a root, each scrolled as the one before it that stood in its place. */
+/** Put boards into a root, each with the scroll position of the board that it replaces. */
 export function replaceBoards(root, ...parts) {
   const places = [...root.querySelectorAll(".table")].map((at) => [at.scrollLeft, at.scrollTop]);
   root.replaceChildren(...parts);
@@ -40,7 +37,7 @@ export function replaceBoards(root, ...parts) {
 }
 
 /**
- * Have an arrow key move the focus between buttons in rows, which may be of different lengths.
+ * Move the focus by an arrow key between buttons in rows, which may have different lengths.
  * @param {any} event
  * @param {(HTMLElement | null)[][]} rows a missing button is passed over
  */

@@ -1,6 +1,6 @@
-// A cell for every head with a number, as a picture of all heads draws it.
+// A cell for every head with a number, for pictures of all heads.
 
-import { element } from "../canvas.js";
+import { buttonOf, element } from "../canvas.js";
 import { channels, colorTable, inkOn } from "../colors.js";
 import { board, isDense, moveInRows, replaceBoards } from "./board.js";
 
@@ -11,10 +11,10 @@ import { board, isDense, moveInRows, replaceBoards } from "./board.js";
  * @param {{ name: string, label: string, values: (number | null)[][] }[]} drawn.kinds a kind each: [layer][head], null if not known
  * @param {[string, number, number] | null} drawn.selected a kind, a layer and a head, from 0
  * @param {string[]} drawn.colors of a scale
- * @param {(value: number) => number} drawn.share where a number stands on the scale, from 0 to 1
+ * @param {(value: number) => number} drawn.share the position of a number on the scale, from 0 to 1
  * @param {(value: number) => string} drawn.short a number in its cell
  * @param {(value: number | null) => string} drawn.long a number in words
- * @param {[string, string]} drawn.ends what the two ends of the scale mean
+ * @param {[string, string]} drawn.ends the meaning of the two ends of the scale
  * @param {(place: [string, number, number]) => void} drawn.answer
  */
 export function drawHeadCells(root, { kinds, selected, colors, share, short, long, ends, answer }) {
@@ -26,8 +26,7 @@ export function drawHeadCells(root, { kinds, selected, colors, share, short, lon
   const table = colorTable(colors);
 
   const head = (place, label, value, text) => {
-    const made = element("button", "head", text, {
-      type: "button",
+    const made = buttonOf("head", text, () => answer(place), {
       "aria-label": `${label}: ${long(value)}`,
       "aria-pressed": String(place.join() === selected?.join()),
       tabindex: place.join() === entered ? "0" : "-1",
@@ -38,14 +37,12 @@ export function drawHeadCells(root, { kinds, selected, colors, share, short, lon
       made.style.background = `rgb(${red},${green},${blue})`;
       made.style.color = inkOn(red, green, blue);
     }
-    made.onclick = () => answer(place);
     made.onpointerenter = made.onfocus = () => (reading.textContent = made.ariaLabel);
     made.onkeydown = (event) => moveInRows(event, buttons);
     return made;
   };
 
-  const boards = element("div", "boards");
-  for (const { name, label, values } of kinds) {
+  const boards = kinds.map(({ name, label, values }) => {
     const dense = isDense(values[0].length);
     const columns = values[0].map((_, column) => element("span", "", String(column + 1)));
     const rows = values.map((row, layer) =>
@@ -55,18 +52,17 @@ export function drawHeadCells(root, { kinds, selected, colors, share, short, lon
       }),
     );
     buttons.push(...rows);
-    boards.append(
-      board(label, element("div", "heading", label), [
-        [element("span"), ...columns],
-        ...rows.map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]),
-      ]),
-    );
-  }
+    return board(label, element("div", "heading", label), [
+      [element("span"), ...columns],
+      ...rows.map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]),
+    ]);
+  });
 
-  const legend = element("div", "legend");
-  const scale = element("span", "scale", "", { "aria-hidden": "true" });
-  scale.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
-  legend.append(element("span", "", ends[0]), scale, element("span", "", ends[1]));
-  replaceBoards(root, boards, legend, reading);
+  const ramp = element("span", "ramp", "", {
+    "aria-hidden": "true",
+    style: `background: linear-gradient(to right, ${colors.join(", ")})`,
+  });
+  const legend = element("div", "legend", [element("span", "", ends[0]), ramp, element("span", "", ends[1])]);
+  replaceBoards(root, element("div", "boards", boards), legend, reading);
   buttons.flat().find((made) => made.dataset.place === focused)?.focus({ preventScroll: true });
 }

@@ -9,12 +9,12 @@ import { drawHeadCells } from "./head_cells.js";
  * @property {number} limit where the colours end
  * @property {import("../colors.js").Scale} colors from a loss to a gain
  * @property {string} measure what the numbers are
- * @property {[string, string]} ends what a number below 0 means, and one above
+ * @property {[string, string]} ends the meaning of numbers below 0, and above
  * @property {number} decimals of the numbers in cells
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
-/** Draw a cell for every head, coloured by what its removal changes; a click picks the head.
+/** Draw a cell for every head, coloured by the effect of removing it; a click picks the head.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

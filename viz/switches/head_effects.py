@@ -1,4 +1,4 @@
-"""What each head does to a result, as a map of all heads."""
+"""The effect of each head on a result, as a map of all heads."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def head_effects(
 ) -> CanvasPicture:
     """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
 
-    Blue stands for a loss, as the head helped, and red for a gain, up to the largest change there
-    is, unless `blue` is what is above 0. `measure` says what the numbers are, and `ends` what one
-    below 0 and one above it mean; cells show as many `decimals`. `labels` names the kinds;
-    `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a
-    head.
+    Blue means a loss, because the head helped, and red a gain, up to the largest change, unless
+    `blue` is for numbers above 0. `measure` says what the numbers are, and `ends` the meaning of
+    numbers below 0 and above; cells show `decimals` decimals. `labels` names the kinds; `selected`
+    is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a head.
     """
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {

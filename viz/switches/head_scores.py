@@ -1,4 +1,4 @@
-"""One figure of every head, such as its score in a test, as a map of all heads."""
+"""A figure of every head, such as its score in a test, as a map of all heads."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def head_scores(
     limits: tuple[float, float] = (0.0, 1.0),
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
-    """Figures (layers, heads) by kind, NaN where there is none: `name` says what, in which `unit`.
+    """Figures (layers, heads) by kind, NaN if missing: `name` says what, in which `unit`.
 
-    The colours run from one of the `limits` to the other. `labels` names the kinds; `selected` is a
-    kind, a layer and a head, from 0. A click answers with a kind, a layer and a head.
+    The colours run from the first of the `limits` to the second. `labels` names the kinds;
+    `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a
+    head.
     """
     header = {
         "scores": [
@@ -50,5 +51,5 @@ def head_scores(
 
 
 def listed(values: np.ndarray) -> list[list[float | None]]:
-    """Figures as lists, None where there is none."""
+    """Figures as lists, None in place of NaN."""
     return [[float(one) if np.isfinite(one) else None for one in row] for row in values]

@@ -1,5 +1,6 @@
-import { arrowOf, begin, cross, drawTokens, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf, scrollable } from "../canvas.js";
+import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf, scrollable } from "../canvas.js";
 import { themeColor } from "../colors.js";
+import { cross, drawTokens, widestOf } from "../strokes.js";
 
 /**
  * @typedef {object} Header
@@ -7,17 +8,17 @@ import { themeColor } from "../colors.js";
  * @property {string[]} keys
  * @property {boolean} editable
  * @property {string} label
- * @property {string[]} words what a cell is, by its number
+ * @property {string[]} words the words for a cell, by its number
  */
 
 const SIDES = [13, 30]; // pixels of a cell's side, the fewest and the most
 const STAGED = { sides: [14, 60], under: 26 }; // on a slide, with the words under it
-const BELOW = 30; // pixels for what is read of a cell
-const LABEL = 92; // pixels for the tokens above, and for those of the rows
-const BESIDE = 150; // pixels for the latter if they name two
+const BELOW = 30; // pixels for the words on a cell
+const LABEL = 92; // pixels for the tokens above, pixels for the tokens of the rows
+const BESIDE = 150; // pixels for the rows' labels if they are two tokens each
 const SLANT = 28; // pixels that the last slanted token leans over the edge
 const OUTSIDE = { query: -1, key: -1 };
-const MOST_ROWS = 64; // that are shown whole; more scroll
+const MOST_ROWS = 64; // rows up to which the matrix is shown whole; more scroll
 const VIEW = 640; // pixels of their height
 const LARGEST_CANVAS = 2048; // pixels of either side
 
@@ -48,12 +49,9 @@ export function draw(mount) {
     ...(editable && { tabindex: "0" }),
   });
   const reading = element("p", "reading", "", { "aria-live": "polite" });
-  const whole = element("div");
-  whole.append(canvas);
-  const sheet = element("div", "sheet");
+  const whole = element("div", "", [canvas]);
+  const sheet = scrollable(element("div", "sheet", [whole]), "Mask");
   if (queries.length > MOST_ROWS) sheet.style.maxHeight = `${VIEW}px`;
-  sheet.append(whole);
-  scrollable(sheet, "Mask");
   root.replaceChildren(sheet, reading);
 
   let side = SIDES[1];
@@ -191,7 +189,7 @@ export function draw(mount) {
       color: text,
     });
   }
-  /** Which rows or columns are seen in so many pixels, and which is the first whose middle is. */
+  /** The rows or columns in view in `room` pixels, and the first whose middle is. */
   function inView(scrolled, room, count) {
     const first = Math.floor(scrolled / side);
     const end = Math.min(count, Math.ceil((scrolled + room) / side));
@@ -200,17 +198,14 @@ export function draw(mount) {
   if (cursor && !inside(cursor)) cursor = { query: 0, key: 0 };
   if (hadFocus) canvas.focus({ preventScroll: true });
   if (root.cursor) read(cursor);
-  function widest(tokens) {
-    const context = element("canvas").getContext("2d");
-    context.font = `13px ${getComputedStyle(root).fontFamily}`;
-    return Math.max(...tokens.map((token) => context.measureText(token).width));
-  }
   function fit(width) {
     const room = roomOf(root);
-    const named = widest(queries) + 14;
+    const ruler = element("canvas").getContext("2d");
+    ruler.font = `13px ${getComputedStyle(root).fontFamily}`;
+    const named = widestOf(ruler, queries) + 14;
     const most = Math.max(LABEL, Math.min(BESIDE, 0.3 * width));
     beside = Math.max(room.fills ? 0 : LABEL, Math.min(most, named));
-    above = room.fills ? Math.min(LABEL, widest(keys) + 14) : LABEL;
+    above = room.fills ? Math.min(LABEL, widestOf(ruler, keys) + 14) : LABEL;
     const [smallest, largest] = room.fills ? STAGED.sides : SIDES;
     const under = room.beside ? 0 : room.fills ? STAGED.under : BELOW;
     const across = (width - beside - SLANT) / keys.length;
@@ -227,7 +222,7 @@ export function draw(mount) {
     Object.assign(sheet, root.scrolled);
     render();
   }
-  // At once, as the next of several quick clicks may come before the width is told.
+  // At once, because the next of several quick clicks may come before the width is known.
   const width = Math.floor(root.clientWidth);
   if (width) fit(width);
   return onRoom(root, fit, width);
@@ -243,7 +238,7 @@ function between(from, to) {
   }));
 }
 
-/** A visible cell is filled, a blocked one crossed out; a changed one has a ring of its own. */
+/** A visible cell is filled, a blocked one crossed out; a changed one has a ring. */
 function drawCell(context, state, x, y, size, { text, accent, warning }) {
   if (isVisible(state)) {
     context.globalAlpha = 0.85;

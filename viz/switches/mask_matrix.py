@@ -12,7 +12,7 @@ from viz.tokens import check_sizes
 
 PART = Part.beside(__file__)
 
-# What a cell is: its lowest bit says whether it is visible, the next one whether that was changed.
+# The bits of a cell: the lowest says whether it is visible, the next whether that was changed.
 BLOCKED, VISIBLE, CLOSED, OPENED = range(4)
 WORDS = ("blocked", "visible", "closed by you", "opened by you")
 
@@ -29,7 +29,7 @@ def mask_matrix(
     """Which keys each query may see: visible [query, key], True if it may.
 
     Cells that differ from the mask as `trained` are marked as closed or opened. An editable matrix
-    answers to clicks, drags and keys with the cells and whether they are to be opened.
+    answers clicks, drags and keys with the cells and whether they are to be opened.
     """
     check_sizes(visible, query_tokens, key_tokens)
     trained = visible if trained is None else trained

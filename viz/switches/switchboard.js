@@ -1,4 +1,4 @@
-import { begin, element } from "../canvas.js";
+import { begin, buttonOf, element } from "../canvas.js";
 import { board, moveInRows, replaceBoards } from "./board.js";
 
 /**
@@ -8,7 +8,7 @@ import { board, moveInRows, replaceBoards } from "./board.js";
  */
 
 /**
- * Draw a button for every head, layer, column and kind; a click answers with what was meant.
+ * Draw a button for every head, layer, column and kind; a click answers with the heads it is for.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -16,19 +16,17 @@ export function draw(mount) {
   const focused = root.querySelector("button:focus")?.dataset.place;
   const selected = header.selected?.join();
   const buttons = []; // by rows, for the arrow keys
-  /** Whether the tab key comes in at a place: at a heading, or at the selected head. */
+  /** Whether the tab key can enter here: at a heading, or at the selected head. */
   const isEntry = (place) => place.join() === selected || (place[1] ?? place[2]) === null;
 
   const button = (className, text, label, place, pressed) => {
-    const made = element("button", className, text, {
-      type: "button",
+    const made = buttonOf(className, text, () => answer(place), {
       title: label,
       "aria-label": label,
       "aria-pressed": String(pressed),
       tabindex: isEntry(place) ? "0" : "-1",
       "data-place": place.join(),
     });
-    made.onclick = () => answer(place);
     made.onkeydown = (event) => moveInRows(event, buttons);
     return made;
   };
@@ -51,11 +49,11 @@ export function draw(mount) {
         ...row.map((gate, head) => {
           const place = [name, layer, head];
           const state = gate === 1 ? "on" : gate === 0 ? "off" : `faded to ${gate.toFixed(2)}`;
-          const made = button("head", "", `${words}, head ${head + 1}: ${state}`, place, gate > 0);
+          const level = element("span", "level", "", { style: `height: ${100 * gate}%` });
+          const content = [level, element("span", "name", String(head + 1))];
+          const made = button("head", content, `${words}, head ${head + 1}: ${state}`, place, gate > 0);
           made.classList.toggle("off", gate === 0);
           made.classList.toggle("selected", place.join() === selected);
-          const level = element("span", "level", "", { style: `height: ${100 * gate}%` });
-          made.append(level, element("span", "name", String(head + 1)));
           return made;
         }),
       ];

@@ -20,8 +20,8 @@ def switchboard(
     """Gates (layers, heads) by kind, 1 for a head that is on, 0 for one that is off.
 
     Kinds may have different numbers of layers and heads. `labels` names the kinds; `selected` is a
-    kind, a layer and a head, from 0. A click answers with a kind, a layer and a head: null for the
-    layer if all of them are meant, as for a head of every layer, and for the head likewise.
+    kind, a layer and a head, from 0. A click answers with a kind, a layer and a head; the layer is
+    null if all layers are meant, as for a head of every layer, and the head likewise.
     """
     header = {
         "kinds": [

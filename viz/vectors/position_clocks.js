@@ -1,5 +1,6 @@
 import { begin, element, fitCanvas, onWidth } from "../canvas.js";
 import { themeColor } from "../colors.js";
+import { line, ring } from "../strokes.js";
 import { transport } from "../transport.js";
 
 /**
@@ -7,7 +8,7 @@ import { transport } from "../transport.js";
  * @property {number[]} pairs names of the clocks
  * @property {number[]} turns how far each later hand is ahead, in radians
  * @property {number} offset how much later that is
- * @property {number} positions that the first hand can stand at
+ * @property {number} positions number of positions of the first hand
  */
 
 const LARGEST = 150; // pixels of a clock's side
@@ -16,7 +17,7 @@ const WORDS = 34; // pixels for the two lines under a clock
 const PACE = 8; // positions a second to begin with
 
 /**
- * Draw clocks whose two hands stand at a position and at a later one; they can be turned.
+ * Draw clocks whose two hands show a position and a later one; they can be turned.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -96,9 +97,7 @@ function drawClock(context, x, y, radius, first, later, colors) {
   context.lineWidth = 1;
   context.strokeStyle = colors.text;
   context.globalAlpha = 0.35;
-  context.beginPath();
-  context.arc(x, y, radius, 0, 2 * Math.PI);
-  context.stroke();
+  ring(context, x, y, radius);
   context.globalAlpha = 0.2;
   context.fillStyle = colors.later;
   context.beginPath();
@@ -112,9 +111,6 @@ function drawClock(context, x, y, radius, first, later, colors) {
   ]) {
     context.strokeStyle = color;
     context.lineWidth = thickness;
-    context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x + radius * hand[0], y - radius * hand[1]);
-    context.stroke();
+    line(context, [x, y], [x + radius * hand[0], y - radius * hand[1]]);
   }
 }

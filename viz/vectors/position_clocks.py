@@ -1,4 +1,4 @@
-"""Pairs of dimensions as the hands of clocks, at two positions a fixed way apart."""
+"""Pairs of dimensions as the hands of clocks, at two positions a fixed offset apart."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def position_clocks(
 ) -> CanvasPicture:
     """A clock for each pair, with hands at a position and at the one `offset` later.
 
-    `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top.
-    `pairs` names the clocks, and `turns` says how far the later hand is ahead of the other, in
-    radians. A slider and a button move both hands through the positions, in the browser. Raises
-    ValueError if the sizes do not fit, or no two positions are so far apart.
+    `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top. `pairs`
+    names the clocks, and `turns` says how far the later hand is ahead of the other, in radians. A
+    slider and a button move both hands through the positions, in the browser. Raises ValueError if
+    the sizes do not fit, or no two positions are that far apart.
     """
     positions, clocks, _ = hands.shape
     if not clocks == len(pairs) == len(turns):

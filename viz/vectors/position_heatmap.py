@@ -53,7 +53,7 @@ def position_heatmap(
 def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
     """Vectors (dimensions,) as strips on one scale of colours, the first on top.
 
-    The scale runs from minus the largest number there is to plus it. Raises ValueError if the
+    The scale runs from minus the largest absolute number to plus it. Raises ValueError if the
     vectors differ in length.
     """
     if len(lengths := {len(vector) for vector in vectors.values()}) > 1:

@@ -1,6 +1,7 @@
-import { begin, drawTokens, element, fitCanvas, onWidth } from "../canvas.js";
+import { begin, element, fitCanvas, onWidth } from "../canvas.js";
 import { channels, colorTable, inkOn, scaleOn, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { drawTokens } from "../strokes.js";
 
 /**
  * @typedef {object} Row
@@ -15,7 +16,7 @@ import { written } from "../numbers.js";
  * @typedef {object} Header
  * @property {Row[]} rows
  * @property {string[] | null} columns names of the cells; without them they are dimensions
- * @property {number[]} marked places that are framed
+ * @property {number[]} marked indices of framed cells
  * @property {boolean} own_scales whether each row has a limit of its own, which its note says
  * @property {boolean} clipped whether there are numbers beyond the limit
  * @property {import("../colors.js").Scale} diverging
@@ -23,9 +24,9 @@ import { written } from "../numbers.js";
  */
 
 const HEIGHT = 22; // pixels of a row
-const UPRIGHT = 36; // the same, if its numbers stand upright
-const SLIMMEST = 12; // pixels that a cell needs for a number that stands upright
-const BESIDE = 4; // pixels that a number needs beside it
+const UPRIGHT = 36; // the same, if its numbers are upright
+const SLIMMEST = 12; // pixels that a cell needs for an upright number
+const BESIDE = 4; // pixels that a number needs next to it
 const SIZES = [12, 10]; // pixels of a number that has room across
 const EXACT = 5; // decimals of a number that is pointed at
 const NAMED = 15; // pixels that a cell needs for its slanted name
@@ -42,7 +43,7 @@ export function draw(mount) {
   const values = new Float32Array(array.buffer);
   const count = values.length / rows.length;
   const tables = { diverging: null, sequential: colorTable(header.sequential) };
-  const runs = []; // of marked places that stand side by side, each framed as one
+  const runs = []; // of neighbouring marked cells, each framed as one
   for (const place of [...marked].sort((a, b) => a - b)) {
     if (runs.at(-1)?.[1] === place - 1) runs.at(-1)[1] = place;
     else runs.push([place, place]);
@@ -70,8 +71,7 @@ export function draw(mount) {
     return canvas;
   });
   const legend = element("div", "legend");
-  root.replaceChildren(element("div", "sheet"), legend, reading);
-  root.firstChild.append(...parts);
+  root.replaceChildren(element("div", "sheet", parts), legend, reading);
 
   function name(place) {
     return columns ? `“${columns[place]}”` : `dimension ${place + 1}`;
@@ -133,7 +133,7 @@ export function draw(mount) {
   });
 }
 
-/** How wide the widest number of some rows is. */
+/** The width of the widest number in some rows. */
 function widest(rows, font) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = font;
@@ -141,16 +141,16 @@ function widest(rows, font) {
   return context.measureText(longest).width;
 }
 
-/** What the colours of the rows mean, and where they end. */
+/** The legend of the rows' colours, and where they end. */
 function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   const scales = [];
   const signed = rows.find((row) => !row.probabilities);
   const add = (from, colors, to, words) => {
-    const scale = element("span", "scale");
-    const ramp = element("span", "ramp");
-    ramp.style.background = `linear-gradient(to right, ${colors.join(",")})`;
-    scale.append(element("span", "", from), ramp, element("span", "", to), element("span", "", words));
-    scales.push(scale);
+    const ramp = element("span", "ramp", "", {
+      style: `background: linear-gradient(to right, ${colors.join(",")})`,
+    });
+    const [low, high] = [from, to].map((end) => element("span", "", end));
+    scales.push(element("span", "scale", [low, ramp, high, element("span", "", words)]));
   };
   if (signed) {
     const ends = own_scales ? ["−", "+"] : [written(-signed.limit), written(signed.limit, true)];
@@ -162,7 +162,7 @@ function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   return scales;
 }
 
-/** The width left between the labels and the notes, or all of it if they stand above and below. */
+/** The width left between the labels and the notes, or all of it if they are above and below. */
 function spaceFor(root) {
   const sheet = root.querySelector(".sheet");
   const style = getComputedStyle(sheet);

@@ -16,10 +16,10 @@ PART = Part.beside(__file__)
 
 @dataclass(frozen=True)
 class Row:
-    """One vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
+    """A vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
 
     Probabilities have a scale from 0 to 1; other numbers one from minus a limit to plus it, which
-    is the largest of them, or less if a few of many dimensions lie far beyond the others.
+    is the largest of them, or less if a few of many dimensions are far beyond the others.
     """
 
     label: str
@@ -40,7 +40,7 @@ def vector_rows(
 
     `columns` names the cells, such as tokens; without it they are dimensions, counted from 1. A
     legend says what the colours mean and where they end, or the notes do for scales of their own.
-    Cells at the `marked` places are framed. Raises ValueError if lengths differ.
+    Cells at the `marked` indices are framed. Raises ValueError if lengths differ.
     """
     lengths = sorted({len(row.values) for row in rows})
     if len(lengths) != 1 or (columns is not None and len(columns) != lengths[0]):
@@ -86,7 +86,7 @@ def vector_rows(
 def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray:
     """Numbers rounded so that they sum to the rounded total exactly, each off by one step at most.
 
-    The steps that plain rounding leaves over go to the numbers it moved most the other way.
+    The steps that plain rounding leaves over go to the numbers that it moved most the other way.
     """
     scaled = np.asarray(values, np.float64) * 10**decimals
     steps = np.rint(scaled)
@@ -97,7 +97,7 @@ def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray
 
 
 def _limit(values: np.ndarray, columns: Sequence[str] | None) -> tuple[float, bool]:
-    """Where the colours end; of named cells, such as tokens, the largest is never clipped."""
+    """Where the colours end; the largest of named cells, such as tokens, is never clipped."""
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
     return limit_of(values) if columns is None else (largest, False)
 

@@ -1,8 +1,9 @@
-import { drawTokens, element, fitCanvas, pointerIn, scrollable } from "../canvas.js";
+import { element, fitCanvas, pointerIn, scrollable } from "../canvas.js";
 import { channels, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { drawTokens } from "../strokes.js";
 
-const LABEL = 130; // pixels for the tokens beside it
+const LABEL = 130; // pixels for the tokens next to it
 const TOP = 84; // pixels for the tokens above it
 const LARGEST = 24; // pixels of a cell's side
 const SMALLEST = 9;
@@ -13,12 +14,12 @@ const SMALLEST = 9;
  * @property {string[]} wrote the token that each step wrote
  * @property {string[]} source
  * @property {Float32Array} weights of each step over the source, from 0 to 1
- * @property {Uint32Array} colors of those
+ * @property {Uint32Array} colors colours of the weights
  * @property {(step: number) => void} choose is called with the step that was clicked
  */
 
 /**
- * Make a map of what each step looks at in the source, which is drawn as far as a step.
+ * Make a map of the weights of each step over the source, drawn up to a step.
  * @param {any} root
  * @param {Steps} steps
  */
@@ -26,15 +27,9 @@ export function makeAlignment(root, { read, wrote, source, weights, colors, choo
   const count = read.length;
   const canvas = element("canvas", "", "", { role: "img" });
   const reading = element("p", "reading");
-  const sheet = element("div", "sheet");
-  sheet.append(canvas);
-  scrollable(sheet, "Alignment");
-  const figure = element("div", "alignment");
-  figure.append(
-    element("p", "heading", "The alignment so far: a row for each step, over the source"),
-    sheet,
-    reading,
-  );
+  const sheet = scrollable(element("div", "sheet", [canvas]), "Alignment");
+  const heading = element("p", "heading", "The alignment so far: a row for each step, over the source");
+  const figure = element("div", "alignment", [heading, sheet, reading]);
   let side = LARGEST;
   let last = 0; // the step that it is drawn up to
 

@@ -1,4 +1,4 @@
-import { begin, element, fitCanvas, isStaged, onWidth, roomOf, scrollable } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isStaged, onWidth, roomOf, scrollable } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
@@ -17,20 +17,20 @@ import { written } from "../numbers.js";
 /**
  * @typedef {object} Header
  * @property {Leaf[][]} steps the texts of each step, best first
- * @property {[number, number] | null} selected a step and a place in it, from 0
+ * @property {[number, number] | null} selected a step and an index in it, from 0
  */
 
 // Pixels: the width and the height of a text's button, and from one step and text to the next.
 const ROW = { wide: 106, high: 20, across: 130, down: 25 };
-const STACKED = { wide: 64, high: 32, across: 78, down: 36 }; // with the number under its token
+const STACKED = { wide: 60, high: 32, across: 71, down: 36 }; // with the number under its token
 const TALLEST = 1.5; // times that height, if there is room
 const NOTE = 36; // pixels for the words under the tree
-const STAGE = 2.4; // the width of what a slide leaves for pictures, of its height
+const STAGE = 2.4; // the room for pictures on a slide: its width as a multiple of its height
 const PACE = 1; // steps a second of a film
 const TOP = 22; // pixels for the numbers of the steps
 
 /**
- * Draw the texts of each step as buttons in a column, and lines to what they go on from.
+ * Draw the texts of each step as buttons in a column, and lines to the texts they continue.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -45,32 +45,26 @@ export function draw(mount) {
   const width = across * (steps.length - 1) + wide;
 
   const reading = element("p", "reading", "", { "aria-live": "polite" });
-  const sheet = element("div", "sheet");
-  const plane = element("div", "plane", "", {
+  const canvas = element("canvas", "", "", { "aria-hidden": "true" });
+  const plane = element("div", isStacked ? "plane stacked" : "plane", [canvas], {
     style: `width: ${width}px; --wide: ${wide}px`,
   });
-  plane.classList.toggle("stacked", isStacked);
-  const canvas = element("canvas", "", "", { "aria-hidden": "true" });
-  plane.append(canvas);
-  sheet.append(plane);
-  scrollable(sheet, "Texts of the beam");
+  const sheet = scrollable(element("div", "sheet", [plane]), "Texts of the beam");
 
   steps.forEach((leaves, step) => {
     const x = across * step;
     plane.append(element("span", "step", `step ${step + 1}`, { style: `left: ${x}px`, "data-step": step }));
     leaves.forEach((leaf, place) => {
       const chosen = selected?.[0] === step && selected[1] === place;
-      const state = [leaf.kept && "kept", leaf.best && "best", leaf.ended && "ended"];
-      const button = element("button", ["leaf", ...state].filter(Boolean).join(" "), "", {
-        type: "button",
+      const state = ["leaf", leaf.kept && "kept", leaf.best && "best", leaf.ended && "ended"];
+      const number = element("span", "number", written(leaf.log_probability, false, 2));
+      const content = [element("span", "name", leaf.token), number];
+      const button = buttonOf(state.filter(Boolean).join(" "), content, () => answer([step, place]), {
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),
         "data-step": step,
         style: `left: ${x}px; top: calc(${TOP}px + ${place} * var(--down))`,
       });
-      const number = element("span", "number", written(leaf.log_probability, false, 2));
-      button.append(element("span", "name", leaf.token), number);
-      button.onclick = () => answer([step, place]);
       button.onpointerenter = button.onfocus = () => (reading.textContent = describe(leaf, step));
       plane.append(button);
     });
@@ -86,7 +80,7 @@ export function draw(mount) {
   function go(to) {
     last = to;
     const ended = last === steps.length - 1;
-    plane.classList.toggle("growing", !ended); // what is best is known at the end
+    plane.classList.toggle("growing", !ended); // the best text is known at the end
     plane.querySelectorAll("[data-step]").forEach((part) => {
       part.style.visibility = Number(part.dataset.step) > last ? "hidden" : "";
     });

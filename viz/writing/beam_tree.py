@@ -17,11 +17,11 @@ PART = Part.beside(__file__)
 class Leaf:
     """A text that was considered at a step: the token it ends with and what became of it."""
 
-    parent: int | None  # its place among the leaves of the step before
+    parent: int | None  # its index among the leaves of the step before
     token: str
     text: str
     log_probability: float  # of the whole text, in nats
-    score: float  # that finished texts are ranked by
+    score: float  # used to rank finished texts
     kept: bool
     ended: bool
     best: bool  # whether it led to the text that was returned
@@ -30,10 +30,10 @@ class Leaf:
 def beam_tree(
     steps: Sequence[Sequence[Leaf]], *, selected: tuple[int, int] | None = None
 ) -> CanvasPicture:
-    """The texts of each step, best first, joined to those they go on from.
+    """The texts of each step, best first, joined to those they continue.
 
-    `selected` is a step and a place in it, from 0; a click answers with the same. Raises ValueError
-    for a parent that is not there.
+    `selected` is a step and an index in it, from 0; a click answers with the same. Raises
+    ValueError for a parent that is missing.
     """
     for step, (leaves, before) in enumerate(zip(steps, [(), *steps], strict=False)):
         for leaf in leaves:

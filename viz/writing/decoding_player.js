@@ -1,4 +1,4 @@
-import { begin, element, onWidth, scrollable } from "../canvas.js";
+import { begin, buttonOf, element, onWidth, scrollable } from "../canvas.js";
 import { colorTable } from "../colors.js";
 import { written } from "../numbers.js";
 import { transport } from "../transport.js";
@@ -16,13 +16,13 @@ import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tok
 
 /**
  * @typedef {object} Header
- * @property {string[]} read all tokens: each step has read one more; those before, a prompt
+ * @property {string[]} read all tokens: each step has read one more; the ones before are a prompt
  * @property {string[] | null} source null if there is no cross-attention
- * @property {string[]} texts what stood there before the first step, and after each
+ * @property {string[]} texts the text before the first step, and after each
  * @property {Bar[][]} bars the candidates of each step
  * @property {number} start the step that it opens at, from 0
  * @property {string} ending why there are no more steps
- * @property {boolean} tells whether it answers with the step that it rests at
+ * @property {boolean} tells whether it answers with the step at which it rests
  * @property {string[]} colors
  */
 
@@ -36,7 +36,7 @@ export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
   const { read, source, texts, bars, ending } = header;
   const steps = bars.length;
-  const before = read.length - steps; // tokens of the prompt, but for its last one
+  const before = read.length - steps; // tokens of the prompt, without its last one
   const values = new Float32Array(array.buffer);
   const selfAttention = values.subarray(0, steps * read.length);
   const crossAttention = values.subarray(steps * read.length, -steps * read.length);
@@ -77,10 +77,7 @@ export function draw(mount) {
   if (!source) scrollable(text, "Text"); // which may be long before the first step
   const seen = element("div", "seen");
   const candidates = element("div", "");
-  const next = element("div", "next");
-  next.append(candidates, typed);
-  const panes = element("div", "panes");
-  panes.append(seen, next);
+  const panes = element("div", "panes", [seen, element("div", "next", [candidates, typed])]);
   const wrote = bars.map((candidates) => candidates.find((bar) => bar.chosen)?.text ?? "");
   const alignment =
     source &&
@@ -135,19 +132,17 @@ export function draw(mount) {
     own.scrollTop = newest.offsetTop + newest.offsetHeight - own.offsetTop - own.clientHeight;
     if (source) seen.append(...sourceWeights());
     const drawn = bars[step].some((bar) => bar.drawn !== null);
-    const heading = element("p", "heading", "The likeliest next tokens");
-    heading.append(element("span", "hint", "; click one to force it here"), ":");
-    const list = element("div", "bars");
-    list.append(...bars[step].map((bar, place) => barButton(bar, () => answer([step, place]))));
+    const hint = element("span", "hint", "; click one to force it here");
+    const buttons = bars[step].map((bar, place) => barButton(bar, () => answer([step, place])));
     candidates.replaceChildren(
-      heading,
-      list,
+      element("p", "heading", ["The likeliest next tokens", hint, ":"]),
+      element("div", "bars", buttons),
       ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: what it was drawn with.")] : []),
     );
     alignment?.draw(step);
   }
 
-  /** All that was read, each token over its weight; after a source, room for what comes too. */
+  /** All tokens that were read, each over its weight; after a source, with room for later ones. */
   function ownWeights() {
     const { step } = root;
     const newest = before + step;
@@ -188,23 +183,21 @@ export function draw(mount) {
   };
 }
 
-/** A candidate as a button: its probability as a bar, and a tick for what it was drawn with. */
+/** A candidate as a button: its probability as a bar, and a tick for its sampling probability. */
 function barButton(bar, pick) {
-  const button = element("button", bar.chosen ? "control bar chosen" : "control bar", "", {
-    type: "button",
+  const track = [element("span", "fill", "", { style: `width: ${100 * bar.probability}%` })];
+  if (bar.drawn !== null) {
+    track.push(element("span", "tick", "", { style: `left: calc(${100 * bar.drawn}% - 1px)` }));
+  }
+  const content = [
+    element("span", "name", [element("span", "before", bar.before), element("span", "", bar.text)]),
+    element("span", "track", track),
+    element("span", "value", percent(bar.probability)),
+  ];
+  return buttonOf(bar.chosen ? "control bar chosen" : "control bar", content, pick, {
     "aria-label": `Force “${bar.text}”, probability ${written(bar.probability)}`,
     "aria-pressed": String(bar.chosen),
   });
-  const name = element("span", "name");
-  name.append(element("span", "before", bar.before), element("span", "", bar.text));
-  const track = element("span", "track");
-  track.append(element("span", "fill", "", { style: `width: ${100 * bar.probability}%` }));
-  if (bar.drawn !== null) {
-    track.append(element("span", "tick", "", { style: `left: calc(${100 * bar.drawn}% - 1px)` }));
-  }
-  button.append(name, track, element("span", "value", percent(bar.probability)));
-  button.onclick = pick;
-  return button;
 }
 
 /** A probability in three digits at most, and never 100 % or 0 if it is neither. */

@@ -1,4 +1,4 @@
-"""A decoding to step through and to play: what was read, seen, considered and written."""
+"""A decoding to step through and to play: the tokens read, seen, considered and written."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PART = Part.beside(__file__)
 
 @dataclass(frozen=True)
 class Bar:
-    """A token that could be written next, and how likely it is."""
+    """A token that could be written next, and its probability."""
 
     text: str
     probability: float
-    before: str = ""  # the part of its word that is written already
-    drawn: float | None = None  # the probability it was drawn with, if one was drawn
+    before: str = ""  # the part of its word that is already written
+    drawn: float | None = None  # the probability at which it was sampled, if it was
     chosen: bool = False
 
 
@@ -42,14 +42,14 @@ def decoding_player(
 
     The keys of `self_attention` are all tokens that were read, the last step's newest at the end;
     `visible` [step, read] is its mask. If more were read than there are steps, the first of them
-    are a prompt, whose last token the first step looks from. Without a source, `cross_attention`
+    are a prompt, and the first step looks from its last token. Without a source, `cross_attention`
     and `source_tokens` are None.
 
-    `texts` hold what stood there before the first step and after each, `bars` the candidates of
-    each step. It opens at step `start`, counted from 0; `ending` says why there are no more. A
-    click answers with its step and a bar's place, a typed text, or a weight's kind ("decoder" or
-    "cross") and key; at rest at another step it answers with that and None. Raises ValueError if
-    sizes do not fit.
+    `texts` hold the text before the first step and after each, `bars` the candidates of each step.
+    It opens at step `start`, counted from 0; `ending` says why there are no more steps. A click
+    answers with its step and a bar's index, a typed text, or a weight's kind ("decoder" or "cross")
+    and key; at rest at another step it answers with that and None. Raises ValueError if sizes do
+    not fit.
     """
     steps = len(self_attention)
     looking = list(read_tokens[-steps:])

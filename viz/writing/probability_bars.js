@@ -1,9 +1,9 @@
-import { begin, element } from "../canvas.js";
+import { begin, element, legendOf } from "../canvas.js";
 import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} tokens or names of what was measured
+ * @property {string[]} tokens tokens, or the names of measures
  * @property {string[]} runs
  * @property {string[]} colors of the runs
  * @property {number[]} limits where the bars of each token end
@@ -11,7 +11,7 @@ import { written } from "../numbers.js";
  */
 
 /**
- * Draw a bar from 0 for each token in each run, with its number behind it.
+ * Draw a bar from 0 for each token in each run, with its number after it.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -20,35 +20,24 @@ export function draw(mount) {
   const numbers = new Float32Array(array.buffer); // run by run
   const found = (run, place) => written(numbers[run * tokens.length + place]);
 
-  const legend = element("p", "legend");
-  legend.append(
-    ...runs.map((name, run) => {
-      const entry = element("span", "run", name);
-      const mark = element("span", "mark");
-      mark.style.background = colors[run];
-      entry.prepend(mark);
-      return entry;
-    }),
-  );
-  const rows = element("div", numbered ? "rows" : "rows named", "", { role: "list" });
-  tokens.forEach((token, place) => {
+  const bar = (run, place) => {
+    const width = (100 * numbers[run * tokens.length + place]) / limits[place];
+    const filled = element("span", "bar", "", { style: `width: ${width}%; background: ${colors[run]}` });
+    return element("div", "line", [
+      element("span", "track", [filled]),
+      element("span", "number", found(run, place)),
+    ]);
+  };
+  const hidden = { "aria-hidden": "true" };
+  const rows = tokens.map((token, place) => {
     const said = runs.map((name, run) => `${name} ${found(run, place)}`).join(", ");
-    const row = element("div", "row", "", { role: "listitem", "aria-label": `${token}: ${said}` });
-    const bars = element("div", "bars", "", { "aria-hidden": "true" });
-    runs.forEach((name, run) => {
-      const line = element("div", "line");
-      const track = element("span", "track");
-      const bar = element("span", "bar");
-      bar.style.width = `${(100 * numbers[run * tokens.length + place]) / limits[place]}%`;
-      bar.style.background = colors[run];
-      track.append(bar);
-      line.append(track, element("span", "number", found(run, place)));
-      bars.append(line);
-    });
-    const label = element("span", "token", token, { "aria-hidden": "true", title: token });
-    if (numbered) row.append(element("span", "place", String(place + 1), { "aria-hidden": "true" }));
-    row.append(label, bars);
-    rows.append(row);
+    const content = [
+      element("span", "token", token, { ...hidden, title: token }),
+      element("div", "bars", runs.map((_, run) => bar(run, place)), hidden),
+    ];
+    if (numbered) content.unshift(element("span", "place", String(place + 1), hidden));
+    return element("div", "row", content, { role: "listitem", "aria-label": `${token}: ${said}` });
   });
-  root.replaceChildren(legend, rows);
+  const list = element("div", numbered ? "rows" : "rows named", rows, { role: "list" });
+  root.replaceChildren(legendOf(runs, colors), list);
 }

@@ -1,4 +1,4 @@
-"""Numbers of several runs as bars beside each other, such as how likely each token is."""
+"""Numbers of several runs as bars side by side, such as how likely each token is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are c
 def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> CanvasPicture:
     """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
 
-    Bars stand in the order of the text, from top to bottom. Raises ValueError if a run's
+    Bars are in the order of the text, from top to bottom. Raises ValueError if a run's
     probabilities do not fit the tokens.
     """
     for name, probabilities in runs.items():
@@ -33,7 +33,7 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
 def measure_bars(
     runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 ) -> CanvasPicture:
-    """Measures from 0 up, each by its name in up to three runs, with where its bars end."""
+    """Measures from 0 up, each by its name in up to three runs, with the ends of their bars."""
     names = list(limits)
     values = np.array([[measured[name] for name in names] for measured in runs.values()])
     numbers = {"measure": Numbers(values, {"run": list(runs), "measure": names})}

@@ -22,52 +22,28 @@ export function draw(mount) {
   const probabilities = values.subarray(0, read.length);
   const highest = values.subarray(read.length);
 
-  const body = element("table", "");
-  const row = (name, className, cells) => {
-    const made = element("tr", className);
-    made.append(element("th", "", name, { scope: "row" }), ...cells);
-    body.append(made);
-  };
-  row("is to write", "wanted", wanted.map((token) => element("td", "", token)));
-  row(
-    "reads",
-    "read",
-    read.map((token, place) => {
-      const cell = element("td", "");
-      if (place > 0) {
-        const arrow = element("span", "arrow");
-        arrow.append(icon(ARROW));
-        cell.append(arrow);
-      }
-      cell.append(element("span", "", token));
-      return cell;
-    }),
-  );
-  row(
-    "probability",
-    "probability",
-    wanted.map((token, place) => {
-      const cell = element("td", "", "", { title: `“${token}”` });
-      const column = element("span", "column");
-      const fill = { style: `height: ${100 * probabilities[place]}%` };
-      column.append(element("span", "fill", "", fill));
-      cell.append(column, element("span", "", written(probabilities[place])));
-      return cell;
-    }),
-  );
-  row(
-    "finds likeliest",
-    "favourite",
-    favourites.map((token, place) => {
-      const other = !header.same[place];
-      const cell = element("td", other ? "other" : "same");
-      cell.append(
-        element("span", "token", other ? token : "the same"),
-        element("span", "", written(highest[place])),
-      );
-      return cell;
-    }),
-  );
-  root.replaceChildren(body);
+  const row = (name, className, cells) =>
+    element("tr", className, [element("th", "", name, { scope: "row" }), ...cells]);
+  const text = (words, className = "") => element("span", className, words);
+  const reads = read.map((token, place) => {
+    const arrow = place > 0 ? [element("span", "arrow", [icon(ARROW)])] : [];
+    return element("td", "", [...arrow, text(token)]);
+  });
+  const likely = wanted.map((token, place) => {
+    const fill = element("span", "fill", "", { style: `height: ${100 * probabilities[place]}%` });
+    const content = [element("span", "column", [fill]), text(written(probabilities[place]))];
+    return element("td", "", content, { title: `“${token}”` });
+  });
+  const likeliest = favourites.map((token, place) => {
+    const words = [text(header.same[place] ? "the same" : token, "token"), text(written(highest[place]))];
+    return element("td", header.same[place] ? "same" : "other", words);
+  });
+  const table = element("table", "", [
+    row("is to write", "wanted", wanted.map((token) => element("td", "", token))),
+    row("reads", "read", reads),
+    row("probability", "probability", likely),
+    row("finds likeliest", "favourite", likeliest),
+  ]);
+  root.replaceChildren(table);
   scrollable(root, "The target, and itself shifted right");
 }

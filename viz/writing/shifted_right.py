@@ -1,4 +1,4 @@
-"""Teacher forcing: what a decoder reads and what it is to write, one position apart."""
+"""Teacher forcing: the tokens a decoder reads and those it is to write, one position apart."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shifted_right(
         "read": list(read_tokens),
         "wanted": list(wanted_tokens),
         "favourites": list(favourite_tokens),
-        # Equal texts can be different tokens, which the probabilities tell apart.
+        # Equal texts can be different tokens, which the probabilities distinguish.
         "same": [
             bool(wanted == favourite and np.isclose(probability, highest, rtol=1e-4))
             for wanted, favourite, probability, highest in zip(

@@ -1,14 +1,14 @@
-import { begin, element, moveFocus, scrollable } from "../canvas.js";
+import { begin, element, legendOf, moveFocus, scrollable } from "../canvas.js";
 import { written } from "../numbers.js";
 
 /**
  * @typedef {object} Header
  * @property {string[]} names of the parts
- * @property {[string, string]} ends what is above 0, and what is below
- * @property {string} total what the sum is
+ * @property {[string, string]} ends the meaning of parts above 0, and below
+ * @property {string} total the name of the sum
  * @property {string} beside words after the sum
  * @property {string} unit of the parts and the sum
- * @property {number} sum or what all parts are together, if they do not add up
+ * @property {number} sum the sum, or the true total if the parts do not add up
  * @property {number} limit the largest size of a part
  * @property {boolean} weighed whether each part has a weight
  * @property {boolean} clickable
@@ -24,55 +24,43 @@ export function draw(mount) {
   const { names, limit, unit, weighed, colors } = header;
   const focused = root.querySelector(".part:focus")?.dataset.place;
   const numbers = new Float32Array(array.buffer); // the parts, then their weights
-  const parts = element("div", "parts");
-  const buttons = [];
-  names.forEach((name, place) => {
+  const list = names.map((name, place) => {
     const value = numbers[place];
-    const weight = weighed ? numbers[names.length + place] : null;
-    const said = weight === null ? "" : `, weight ${written(weight)}`;
-    const part = element(header.clickable ? "button" : "div", "part", "", {
-      "aria-label": `${name}: ${written(value, true)} ${unit}${said}`,
-      "data-place": place,
-      ...(header.clickable
-        ? { type: "button", tabindex: place ? "-1" : "0" }
-        : { role: "img" }),
-    });
-    const track = element("span", "track");
-    const bar = element("span", "bar");
+    const weight = weighed ? written(numbers[names.length + place]) : "";
     const width = (50 * Math.abs(value)) / limit;
-    bar.style.width = `${width}%`;
-    bar.style.left = `${value < 0 ? 50 - width : 50}%`;
-    bar.style.background = colors[value < 0 ? 1 : 0];
-    track.append(bar);
-    part.append(element("span", "name", name, { title: name }), track);
-    part.append(element("span", "number", written(value, true)));
-    if (weight !== null) part.append(element("span", "weight", written(weight)));
+    const bar = element("span", "bar", "", {
+      style: `width: ${width}%; left: ${value < 0 ? 50 - width : 50}%; background: ${colors[value < 0 ? 1 : 0]}`,
+    });
+    const content = [
+      element("span", "name", name, { title: name }),
+      element("span", "track", [bar]),
+      element("span", "number", written(value, true)),
+    ];
+    if (weighed) content.push(element("span", "weight", weight));
+    const part = element(header.clickable ? "button" : "div", "part", content, {
+      "aria-label": `${name}: ${written(value, true)} ${unit}${weight && `, weight ${weight}`}`,
+      "data-place": place,
+      ...(header.clickable ? { type: "button", tabindex: place ? "-1" : "0" } : { role: "img" }),
+    });
     if (header.clickable) {
       part.onclick = () => answer(place);
-      part.onkeydown = (event) => moveFocus(event, buttons, 1);
-      buttons.push(part);
+      part.onkeydown = (event) => moveFocus(event, list, 1);
     }
-    parts.append(part);
+    return part;
   });
-  const legend = element("p", "legend");
-  header.ends.forEach((end, which) => {
-    const entry = element("span", "end", end);
-    const mark = element("span", "mark");
-    mark.style.background = colors[which];
-    entry.prepend(mark);
-    legend.append(entry);
-  });
-  if (weighed) legend.append(element("span", "end", "last column: its weight"));
-  const sum = element("p", "sum", `${header.total}: `);
-  sum.append(element("strong", "", `${written(header.sum, true)} ${unit}`));
-  if (header.beside) sum.append(` (${header.beside})`);
+  const parts = element("div", "parts", list);
+  const legend = legendOf(header.ends, colors);
+  if (weighed) legend.append(element("span", "entry", "last column: its weight"));
+  const number = element("strong", "", `${written(header.sum, true)} ${unit}`);
+  const beside = header.beside && ` (${header.beside})`;
+  const sum = element("p", "sum", [`${header.total}: `, number, beside]);
   const scrolled = root.querySelector(".parts")?.scrollTop;
   root.replaceChildren(legend, scrollable(parts, "Parts"), sum);
   parts.scrollTop = scrolled ?? placeOfLargest(parts, numbers.subarray(0, names.length));
-  buttons[focused]?.focus({ preventScroll: true });
+  list[focused]?.focus({ preventScroll: true });
 }
 
-/** How far to scroll so that the largest part is in the middle. */
+/** The scroll position that puts the largest part in the middle. */
 function placeOfLargest(parts, numbers) {
   const sizes = numbers.map(Math.abs);
   const largest = parts.children[sizes.indexOf(Math.max(...sizes))];

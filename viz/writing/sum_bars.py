@@ -1,4 +1,4 @@
-"""A sum with its parts: what each adds, and takes away."""
+"""A sum with its parts: what each adds or takes away."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ def sum_bars(
 ) -> CanvasPicture:
     """Parts of a sum (N,), in a unit, as bars to both sides of 0, and the sum below them.
 
-    `ends` say what is above and what is below 0, and `total` what the sum is, with words `beside`
-    it; if the parts do not add up, `whole` stands in its place. Each part can have a weight (N,).
-    A click on a `clickable` part answers with its place.
-    Raises ValueError if names or weights do not fit.
+    `ends` name the sides above and below 0, and `total` the sum, with words `beside` it; if the
+    parts do not add up, `whole` replaces their sum. Each part can have a weight (N,). A click on a
+    `clickable` part answers with its index. Raises ValueError if names or weights do not fit.
     """
     if len(names) != len(parts) or (weights is not None and len(weights) != len(parts)):
         raise ValueError(f"There are {len(parts)} parts, and names or weights of others.")

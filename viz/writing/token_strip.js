@@ -17,14 +17,14 @@ import { written } from "../numbers.js";
  * @property {string} label
  * @property {Chip[]} chips
  * @property {boolean} clickable
- * @property {boolean} explained whether what the shades mean is said
+ * @property {boolean} explained whether the meaning of the shades is written
  */
 
 const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
 const HINT = "Point at one to read its probability.";
 
 /**
- * Write a text and its tokens; if they can be clicked, a click answers with a token's place.
+ * Write a text and its tokens; if they can be clicked, a click answers with a token's index.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -32,7 +32,7 @@ export function draw(mount) {
   const focused = root.querySelector("button:focus")?.dataset.place;
   const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
-  let word = null; // that the piece before is of
+  let word = null; // the word of the piece before
   const legend = element("p", "legend");
   const explain = (said = header.explained ? element("span", "hint", HINT) : "") =>
     legend.replaceChildren(header.explained ? `${LEGEND} ` : "", said);
@@ -56,21 +56,22 @@ export function draw(mount) {
     }
     word.append(chip);
   });
-  const parts = [element("div", "label", header.label)];
-  if (header.text) parts.push(element("p", "text", header.text));
-  parts.push(chips);
   if (measured.length) {
     measured[0].tabIndex = 0; // one stop for all: the arrow keys go on from there
     chips.onkeydown = (event) => moveFocus(event, measured, measured.length);
-    parts.push(legend);
   }
-  root.replaceChildren(...parts);
+  root.replaceChildren(
+    element("div", "label", header.label),
+    ...(header.text ? [element("p", "text", header.text)] : []),
+    chips,
+    ...(measured.length ? [legend] : []),
+  );
   chips.scrollTop = scrolled;
   scrollable(chips, "Tokens");
   if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 }
 
-/** Shade a chip by how unlikely it is, and have its probability said while it is read. */
+/** Shade a chip by how unlikely it is, and show its probability while it is pointed at. */
 function shade(chip, text, probability, explain) {
   const said = `${text}: probability ${written(probability)}`;
   chip.classList.add("measured");

@@ -13,9 +13,11 @@ PART = Part.beside(__file__)
 
 @dataclass(frozen=True)
 class Chip:
-    """One token: its text, whether it goes on the word before it, what kind it is, whether it
-    differs from an earlier version of the text, the number of its sentence if that counts, and how
-    likely the model found it when it wrote it.
+    """A token as drawn.
+
+    It has its text, whether it continues the word before it, its kind, whether it differs from an
+    earlier version of the text, the number of its sentence if that counts, and how likely the model
+    found it when it wrote it.
     """
 
     text: str
@@ -36,9 +38,9 @@ def token_strip(
 ) -> CanvasPicture:
     """A label, the text in large letters, and its tokens as a row of chips.
 
-    A click on a `clickable` chip, special ones aside, answers with its place in the row. Chips with
-    a probability are shaded, the stronger the less likely, and tell it when they are pointed at;
-    what the shades mean is said below if they are to be `explained`.
+    A click on a `clickable` chip, except special tokens, answers with its index in the row. Chips
+    with a probability are shaded, more strongly the less likely they are, and show it on hovering;
+    the meaning of the shades is written below if they are to be `explained`.
     """
     header = {
         "text": text,

@@ -1,17 +1,16 @@
-import { element, unpack } from "../../../viz/canvas.js";
+import { buttonOf, element, unpack } from "../../../viz/canvas.js";
 import { written } from "../../../viz/numbers.js";
+import { fitting } from "../fit.js";
 import { all } from "../keyboard.js";
-import { marked } from "../marked.js";
-import { turnButton } from "../slide.js";
-import { fitting, having } from "./live.js";
+import { pageOf, turnButton } from "../turning.js";
 
 /**
  * @typedef {object} PictureOfFile
  * @property {string} what it shows
  * @property {string} part that draws it; empty for a still picture
- * @property {number} data its place among the data
- * @property {Record<string, number>} answers what takes its place, by what a click in it answers, as JSON
- * @property {{ data: number, verdicts: string[] } | null} question asked before it is shown: the place of what asks, and what is said of no guess and of each one
+ * @property {number} data its index in the data
+ * @property {Record<string, number>} answers the pictures that replace it, by the answer of a click, as JSON
+ * @property {{ data: number, verdicts: string[] } | null} question asked before it is shown: the index of the part that asks, and the words on no guess and on each guess
  * @property {string} still the address of a still picture, which the file holds; empty otherwise
  */
 
@@ -19,22 +18,22 @@ import { fitting, having } from "./live.js";
  * @typedef {object} SlideOfFile
  * @property {string} title
  * @property {string} words **bold**, *italic* and line breaks are read
- * @property {string} notes for the speaker alone
+ * @property {string} notes only for the speaker
  * @property {number} size share of the largest size at which its pictures fit
  * @property {PictureOfFile[]} pictures
- * @property {string} footer what the pictures are of
- * @property {string} missing a sentence on what is not there; empty if all is
- * @property {number | null} map the place of a map without weights, for one head of a grid
- * @property {WithoutHeads | null} heads what each head's absence does
+ * @property {string} footer the subject of the pictures
+ * @property {string} missing a sentence on the missing parts; empty if there are none
+ * @property {number | null} map the index of a map without weights, for a head of a grid
+ * @property {WithoutHeads | null} heads the effect of removing each head
  */
 
 /**
  * @typedef {object} WithoutHeads
- * @property {number} board the place of a map of all heads
- * @property {number} trained the place of what is written with all of them
- * @property {Record<string, number>} off by a kind, a layer and a head, from 0: what is written without it
- * @property {string[]} untried heads, as they are named there, that nobody knows of
- * @property {{ words: string, written: number }[]} masks what is written with other masks
+ * @property {number} board the index of a map of all heads
+ * @property {number} trained the index of the text written with all heads
+ * @property {Record<string, number>} off by a kind, a layer and a head, from 0: the text written without it
+ * @property {string[]} untried heads, named in the same way, that were not tried
+ * @property {{ words: string, written: number }[]} masks the texts written with other masks
  */
 
 const NOT_HERE =
@@ -44,7 +43,7 @@ const SAME = "The model writes the same text.";
 const UNTRIED = "What is written without this head is not in the file: there was no time for it.";
 const OF_ALL_HEADS = ["switchboard", "head_scores"];
 const SELECTING = ["beam_tree", "head_effects"]; // parts that mark what was clicked
-const SILENT = ["attention_lines"]; // parts that keep what is clicked to themselves
+const SILENT = ["attention_lines"]; // parts whose clicks stay within them
 const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
 
 /**
@@ -55,39 +54,24 @@ const JOINED = "So many weights share a dot of this grid that a map of its own c
  */
 export function slideOf(slide, number, { mount, bytesOf, tell }) {
   const alone = !slide.pictures.length && !slide.missing;
-  const text = element("p", "words");
-  text.append(...marked(slide.words));
-  const page = element("div", alone ? "page alone" : "page");
-  page.append(element("h1", "", slide.title), text);
-  const section = element("section", "", "", { "aria-label": `Slide ${number}` });
-  section.append(page);
   const stage = element("div", "stage");
-  const middle = element("div", "middle");
-  middle.append(stage);
-  if (!alone) section.append(middle);
-  if (slide.missing) section.append(element("p", "missing", slide.missing));
+  const middle = element("div", "middle", [stage]);
   const footer = element("p", "footer", slide.footer);
-  if (slide.heads) footer.prepend(askButton());
-  if (!alone) section.append(footer);
-  const back = element("button", "control ask", "Back to what was written", { type: "button" });
+  if (slide.heads) footer.prepend(buttonOf("control ask", "Without a head …", () => showHeads()));
+  const back = buttonOf("control ask", "Back to what was written", null);
   const panel = element("aside", "panel", "", { hidden: "", "aria-label": "More of this slide" });
-  section.append(panel);
-  const choose = element("button", "choose", "", {
-    type: "button",
-    hidden: "",
-    "aria-label": `Slide ${number}: ${slide.title || "without a title"}`,
+  const missing = slide.missing ? [element("p", "missing", slide.missing)] : [];
+  const below = alone ? [] : [middle, ...missing, footer];
+  const section = element("section", "", [pageOf(slide, alone), ...below, panel], {
+    "aria-label": `Slide ${number}`,
   });
-  const frame = element("div", "frame waiting", "", { id: `slide-${number}` });
+  const name = `Slide ${number}: ${slide.title || "without a title"}`;
+  const choose = buttonOf("choose", "", null, { hidden: "", "aria-label": name });
+  const frame = element("div", "frame waiting", [section, choose], { id: `slide-${number}` });
   frame.inert = true;
-  frame.append(section, choose);
   let drawing = null;
   let fitted = null;
 
-  function askButton() {
-    const button = element("button", "control ask", "Without a head …", { type: "button" });
-    button.onclick = () => showHeads();
-    return button;
-  }
   async function drawAll() {
     for (const picture of slide.pictures) {
       const holder = element("div", "on", "", { "aria-label": picture.what, role: "group" });
@@ -96,8 +80,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
         holder.append(element("img", "", "", { src: picture.still, alt: picture.what }));
         continue;
       }
-      const host = element("div");
-      holder.append(host);
+      const host = hostIn(holder);
       put(host, picture.part, picture.data, picture);
       if (picture.question) askFirst(host, picture.question);
     }
@@ -110,7 +93,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     const asking = element("div", "asking");
     const say = (guess) => {
       const isOpen = guess === null;
-      const place = isOpen ? host : middle; // the answer stands above all pictures
+      const place = isOpen ? host : middle; // the answer is above all pictures
       if (asking.nextSibling !== place) place.before(asking);
       host.hidden = isOpen;
       mount(asking, "guess", having(bytesOf(data), { said: isOpen ? "" : verdicts[guess + 1] }), (next) => {
@@ -128,7 +111,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     else if (part === "decoding_player") back.remove();
     back.onclick = () => put(host, part, picture.data, picture);
   }
-  /** What a click in a picture does, as far as the file can. */
+  /** Do what a click in a picture asks for, as far as a file can. */
   function answer(host, picture, value, bytes) {
     const { part } = picture;
     const other = picture.answers[JSON.stringify(value)];
@@ -143,18 +126,17 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     else if (part !== "decoding_player" || value[1] !== null) tell(NOT_HERE);
   }
 
-  /** Whether a map of all heads shows what each one's removal does, as that of the file. */
+  /** Whether a map of all heads shows the effect of removing each, like that of the file. */
   function isOfRemovals(bytes) {
     const measure = (from) => unpack(from).header.measure;
     return slide.heads !== null && measure(bytes) === measure(bytesOf(slide.heads.board));
   }
-  /** Open the panel with a heading; returns where it is filled. */
+  /** Open the panel with a heading; returns the element to fill. */
   function open(heading, kind) {
     const body = element("div", "body");
     panel.className = `panel ${kind}`;
-    const bar = element("div", "bar");
-    bar.append(element("h2", "", heading), turnButton("×", "Close", close));
-    panel.replaceChildren(bar, body);
+    const bar = [element("h2", "", heading), turnButton("×", "Close", close)];
+    panel.replaceChildren(element("div", "bar", bar), body);
     panel.hidden = false;
     return body;
   }
@@ -165,17 +147,17 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
   function hostIn(body) {
     return body.appendChild(element("div"));
   }
-  /** One map of a grid in large. */
+  /** A map of a grid, enlarged. */
   function showMap([row, column], bytes) {
     const { header, array } = unpack(bytes);
     const { rows, columns, cells, strongest, queries, keys } = header;
     if (slide.map === null || cells[0] !== queries.length || cells[1] !== keys.length) return tell(JOINED);
     const index = row * columns.length + column;
     const levels = array.subarray(index * cells[0] * cells[1], (index + 1) * cells[0] * cells[1]);
-    const largest = Math.max(1, ...levels); // levels may be of this map alone
+    const largest = Math.max(1, ...levels); // levels may be relative to this map
     const weights = Float32Array.from(levels, (level) => (level / largest) * strongest[index][2]);
     const words = `${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase());
-    // Beside the map that was clicked, so that its neighbours can be.
+    // Next to the map that was clicked, so that its neighbours can be clicked.
     const body = open(words, column < columns.length / 2 ? "of-map" : "of-map left");
     mount(hostIn(body), "heatmap", having(bytesOf(slide.map), {}, weights));
   }
@@ -184,26 +166,22 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     if (place?.includes(null)) return tell(ONE_ALONE);
     const { board, trained, off, untried, masks } = slide.heads;
     const body = open("Without a head", "of-heads");
-    const [left, right] = [element("div"), element("div")];
-    body.append(left, right);
-    const boardHost = hostIn(left);
+    const boardHost = hostIn(hostIn(body));
+    const right = hostIn(body);
     const drawBoard = (selected) =>
       mount(boardHost, "head_effects", having(bytesOf(board), { selected }), select);
     right.append(element("h3", "", "As trained"));
     mount(hostIn(right), "token_strip", trained);
     const heading = right.appendChild(element("h3", "", "Choose a head, or a mask"));
-    const others = element("div", "masks");
-    for (const mask of masks) {
-      const button = element("button", "control", mask.words, { type: "button" });
-      button.onclick = () => {
+    const others = masks.map((mask) =>
+      buttonOf("control", mask.words, () => {
         drawBoard(null);
         write(`Changed: ${mask.words}`, mask.written);
-      };
-      others.append(button);
-    }
+      }),
+    );
     const result = hostIn(right);
     const note = right.appendChild(element("p", "note"));
-    right.append(element("h3", "", "Other masks"), others);
+    right.append(element("h3", "", "Other masks"), element("div", "masks", others));
     function write(words, from, more = "") {
       heading.textContent = words;
       mount(result, "token_strip", from);
@@ -233,7 +211,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     draw: () => void (drawing ??= drawAll()),
     /** Stop what plays on it. */
     rest: () => all(".transport .play[aria-label=Pause]", frame).forEach((button) => button.click()),
-    /** Open what it has on heads; returns whether there is any. */
+    /** Open its panel on heads; returns whether it has one. */
     ask() {
       if (!slide.heads) return false;
       if (panel.hidden) showHeads();
@@ -241,4 +219,16 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
       return true;
     },
   };
+}
+
+/** A picture's bytes with other values in its header, and with another array if there is one. */
+function having(bytes, changes, numbers = undefined) {
+  const { header, array } = unpack(bytes);
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, ...changes }));
+  const body = numbers ? new Uint8Array(numbers.buffer) : array;
+  const made = new Uint8Array(4 + text.length + body.length);
+  new DataView(made.buffer).setUint32(0, text.length, true);
+  made.set(text, 4);
+  made.set(body, 4 + text.length);
+  return made;
 }

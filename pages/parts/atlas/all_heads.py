@@ -1,4 +1,4 @@
-"""All heads by one statistic as a map, by all of them as a table, and removed one by one."""
+"""All heads by a statistic: as a map, as a table, and removed in turn."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.opening import Atlas
+from model.edits import HeadAddress
 from pages.parts.atlas.figures import (
     EFFECTS,
-    Head,
     Shown,
     about_corpus,
     all_figures,
     capital,
     choose_statistic,
     define,
-    heads_of,
     selected,
     selected_head,
     short,
     statistic,
 )
 from pages.parts.atlas.tables import show_heads
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
@@ -51,7 +51,7 @@ CURVE = (
 
 
 def draw(run: ModelRun, atlas: Atlas) -> None:
-    """Draw the map of a statistic, the table of all, and the pruning curves."""
+    """Draw the map of a statistic, the table of all heads, and the pruning curves."""
     figures = all_figures(atlas)
     of = about_corpus(run)
     one = choose_statistic(STATISTIC, figures)
@@ -68,8 +68,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         pruning(atlas.effects, of)
 
 
-def map_of(one: Shown, place: Head) -> CanvasPicture:
-    """Return the map of one statistic: in two colours where the sign matters."""
+def map_of(one: Shown, place: HeadAddress) -> CanvasPicture:
+    """Return the map of a statistic, in two colours where the sign matters."""
     if one.name == "removal":
         return head_effects(
             one.values,
@@ -98,7 +98,7 @@ def open_head() -> None:
 
 
 def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
-    """Draw the table of all heads with all figures; a row that is chosen selects its head."""
+    """Draw the table of all heads with all figures; choosing a row selects its head."""
     sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
     heads = heads_of(sizes)
     patterns = [atlas.kinds[kind].clearest[layer][head] for kind, layer, head in heads]
@@ -116,14 +116,14 @@ def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> Non
     show_heads(heads, columns, TABLE, {"figures": numbers}, of=of, what=what, column_config=config)
 
 
-def value_of(values: Mapping[str, np.ndarray], head: Head) -> float:
+def value_of(values: Mapping[str, np.ndarray], head: HeadAddress) -> float:
     """Return the figure of a head; NaN if its kind has none."""
     kind, layer, number = head
     return float(values[kind][layer, number]) if kind in values else np.nan
 
 
 def pruning(effects: dict, of: About) -> None:
-    """Draw loss and BLEU as heads are removed in either order."""
+    """Draw loss and BLEU as more and more heads are removed, in either order."""
     defined = {one["name"]: one for one in effects["definitions"]}
     loss, bleu = defined["loss"], defined["BLEU"]
     runs = {f"by {EFFECTS[name]}": panels_of(curve) for name, curve in effects["curves"].items()}
@@ -143,7 +143,7 @@ def pruning(effects: dict, of: About) -> None:
 
 
 def panels_of(curve: dict) -> dict[str, tuple[list[float], list[float]]]:
-    """Return what is drawn of a pruning curve: the loss, and BLEU where there is some."""
+    """Return the panels of a pruning curve: the loss, and BLEU if it was measured."""
     panels = {"Loss, in nats a token": (list(range(len(curve["loss"]))), curve["loss"])}
     if "BLEU" in curve:
         panels["BLEU"] = tuple(map(list, zip(*curve["BLEU"], strict=True)))

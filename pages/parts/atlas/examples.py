@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.atlas.examples import KEPT, MOST
 from model.atlas.opening import Atlas
-from pages.parts.atlas.figures import Head
+from model.edits import HeadAddress
 from pages.shared.controls.sentence import read_another
 from pages.shared.runs.atlas import shown_text
 from pages.shared.runs.run import ModelRun
@@ -18,7 +18,6 @@ from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import counted
 from pages.shared.state.choices import SECOND, put, select_head
-from pages.shared.state.slide import is_in_slides
 from pages.shared.widgets.choose import choose
 from viz import attention_heatmap
 from viz.numbers import number_text
@@ -41,8 +40,8 @@ REFERENCE = (
 )
 
 
-def draw(run: ModelRun, atlas: Atlas, place: Head) -> None:
-    """Draw examples of a head: one of the clearest sentences beside one of the least clear."""
+def draw(run: ModelRun, atlas: Atlas, place: HeadAddress) -> None:
+    """Draw examples of a head: one of the clearest sentences next to one of the least clear."""
     kind, layer, head = place
     found = {side: examples_of(atlas, place, side) for side in SIDES}
     st.subheader("Examples")
@@ -62,8 +61,10 @@ def draw(run: ModelRun, atlas: Atlas, place: Head) -> None:
     follow()
 
 
-def examples_of(atlas: Atlas, place: Head, side: str) -> list[tuple[dict, str, float, np.ndarray]]:
-    """Return the examples of a head on a side, the first being the clearest or the least clear.
+def examples_of(
+    atlas: Atlas, place: HeadAddress, side: str
+) -> list[tuple[dict, str, float, np.ndarray]]:
+    """Return the examples of a head on a side, from the clearest or from the least clear.
 
     Each has its sentence, the pattern, the score, and the weights in bytes (Q, K).
     """
@@ -77,9 +78,13 @@ def examples_of(atlas: Atlas, place: Head, side: str) -> list[tuple[dict, str, f
 
 
 def one_example(
-    run: ModelRun, found: tuple[dict, str, float, np.ndarray], place: Head, key: str, title: str
+    run: ModelRun,
+    found: tuple[dict, str, float, np.ndarray],
+    place: HeadAddress,
+    key: str,
+    title: str,
 ) -> None:
-    """Draw the weights of a head on one sentence, and the way to the page Attention with it."""
+    """Draw the weights of a head on a sentence, and the button to see it on the page Attention."""
     example, pattern, score, weights = found
     _, text, second = example["line"]
     words = site_words(*place)
@@ -88,13 +93,12 @@ def one_example(
     of = about(text, target=second or "", place=f"{words}, {pattern} {number_text(score, 2)}")
     picture = attention_heatmap(weights, *labels_of(example, place))
     show(picture, key, of=of, what=f"{title} sentence of a head")
-    if not is_in_slides():
-        args = [place, text, second if "read a pair" not in run.reader.missing else None]
-        st.button("Open in Attention", key=f"open-{key}", on_click=open_attention, args=args)
+    args = [place, text, second if "read a pair" not in run.reader.missing else None]
+    st.button("Open in Attention", key=f"open-{key}", on_click=open_attention, args=args)
 
 
-def labels_of(example: dict, place: Head) -> tuple[list[str], list[str]]:
-    """Return what the queries and keys are called: a decoder's query with what is read next."""
+def labels_of(example: dict, place: HeadAddress) -> tuple[list[str], list[str]]:
+    """Return the labels of queries and keys: a decoder's query also shows what is read next."""
     kind = place[0]
     source, target = example["source"], example["target"]
     queries, keys = source if kind == "encoder" else target, source
@@ -105,7 +109,7 @@ def labels_of(example: dict, place: Head) -> tuple[list[str], list[str]]:
     return queries, keys
 
 
-def open_attention(place: Head, text: str, second: str | None) -> None:
+def open_attention(place: HeadAddress, text: str, second: str | None) -> None:
     """Open a sentence with a head chosen on the page Attention; a callback."""
     read_another(text)
     put(SECOND, second or "")

@@ -1,4 +1,4 @@
-"""The figures of an atlas as its page shows them: by statistic, with what each means."""
+"""The figures of an atlas as its page shows them: by statistic, each with its meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import streamlit as st
 from model.atlas.opening import Atlas, KindOfHeads
 from model.atlas.plane import nearest
 from model.atlas.statistics import ALL
+from model.edits import HeadAddress
 from model.trace import Kind
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.atlas import shown_text
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
@@ -22,8 +24,6 @@ from pages.shared.state.choice import Choice, one_of
 from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put
 from pages.shared.widgets.choose import choose
 from viz.numbers import number_text
-
-Head = tuple[Kind, int, int]  # with layer and head, from 0
 
 EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
 TITLES = {one.name: one.name for one in ALL} | EFFECTS
@@ -41,7 +41,7 @@ TAB = one_of(
 
 
 class Shown(NamedTuple):
-    """One figure of all heads (layers, heads) by kind, with its definition, unit and source."""
+    """A figure of all heads, (layers, heads) by kind, with its definition, unit and source."""
 
     name: str
     words: str
@@ -52,12 +52,11 @@ class Shown(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is called on screen."""
         return TITLES[self.name]
 
     @property
     def beside(self) -> str:
-        """What stands beside a number of it: its unit, but nothing for shares."""
+        """The unit that follows its numbers; shares have none."""
         return "" if self.unit == "share" else self.unit
 
 
@@ -74,30 +73,28 @@ def all_figures(atlas: Atlas) -> dict[str, Shown]:
 
 
 def figure_of(known: KindOfHeads, name: str) -> np.ndarray | None:
-    """Return one figure of all heads of a kind, None if there is none."""
+    """Return a figure of all heads of a kind, None if the kind has no such figure."""
     if name in EFFECTS:
         return getattr(known, name)
     return known.figures[name].mean if name in known.figures else None
 
 
 def statistic(key: str, default: str, label: str) -> Choice:
-    """Return the choice of a statistic."""
     options = {name: capital(title) for name, title in TITLES.items()}
     return one_of(key, options, default, label=label)
 
 
 def choose_statistic(choice: Choice, figures: Mapping[str, Shown]) -> Shown:
-    """Draw the choice of one of the statistics that there are, and return it."""
+    """Draw the choice among the statistics that exist, and return the chosen one."""
     return figures[choose(choice, figures, widget=st.selectbox, width=260)]
 
 
 def capital(words: str) -> str:
-    """Return words that begin with a capital letter."""
     return words[0].upper() + words[1:]
 
 
 def define(one: Shown) -> None:
-    """Draw what a statistic is, its unit, its source, and which kinds of attention lack it."""
+    """Draw the definition of a statistic, its unit and source, and the kinds that lack it."""
     names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in one.lacking]
     without = f" Not for {' and '.join(names)} heads." if names else ""
     caption(
@@ -105,21 +102,14 @@ def define(one: Shown) -> None:
     )
 
 
-def heads_of(values: Mapping[Kind, np.ndarray]) -> list[Head]:
-    """Return all heads, in the order of the figures."""
-    return [
-        (kind, *map(int, at)) for kind, found in values.items() for at in np.ndindex(found.shape)
-    ]
-
-
-def short(head: Head) -> str:
-    """Return the name of a head in short, such as encoder 2.5: layer 2, head 5."""
+def short(head: HeadAddress) -> str:
+    """Return the short name of a head, such as encoder 2.5: layer 2, head 5."""
     kind, layer, number = head
     return f"{kind} {layer + 1}.{number + 1}"
 
 
-def neighbours(known: KindOfHeads, head: Head, count: int) -> list[str]:
-    """Return the heads of the same kind that are nearest to a head, with how far away, in nats."""
+def neighbours(known: KindOfHeads, head: HeadAddress, count: int) -> list[str]:
+    """Return the `count` nearest heads of the same kind, each with its distance in nats."""
     heads = heads_of({head[0]: known.figures["entropy"].mean})
     at = heads.index(head)
     return [
@@ -128,19 +118,19 @@ def neighbours(known: KindOfHeads, head: Head, count: int) -> list[str]:
     ]
 
 
-def selected() -> Head:
-    """Return the head that is shown: the one chosen last, on this page or on another."""
+def selected() -> HeadAddress:
+    """Return the selected head: the one chosen last, on this page or on another."""
     layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
     return chosen(KIND), layer, head
 
 
 def about_corpus(run: ModelRun, place: str = "") -> About:
-    """Return what pictures of a whole corpus are of; for `place` see `about`."""
+    """Return the caption's subject for pictures of a whole corpus; for `place` see `about`."""
     return replace(about(place=place), told=f"Over {shown_text(run.model)}")
 
 
 def selected_head(atlas: Atlas) -> None:
-    """Draw which head is selected, and the way to its card."""
+    """Draw the name of the selected head, and the button that opens its card."""
     kind, layer, head = place = selected()
     pattern = atlas.kinds[kind].clearest[layer][head]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -1,4 +1,4 @@
-"""Heads by likeness: a plane in which those stand close that look at the same places."""
+"""Heads by likeness: a plane in which heads are close that look at the same positions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from model.atlas.opening import Atlas
 from model.atlas.plane import plane_of
 from pages.parts.atlas.figures import (
     about_corpus,
-    heads_of,
     neighbours,
     selected,
     selected_head,
     short,
 )
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
@@ -26,7 +26,7 @@ from viz.numbers import number_text
 CHOICES = ()
 PICTURES = {"atlas-plane": "heads by likeness"}
 NEIGHBOURS = 5
-TOLD = 3  # neighbours, by pointing
+TOLD = 3  # neighbours, shown on hovering
 MOST_NAMED = 48  # points
 WORDS = (
     "How far two heads are apart is measured by the Jensen-Shannon divergence of their rows: 0 "
@@ -39,7 +39,7 @@ WORDS = (
 
 
 def draw(run: ModelRun, atlas: Atlas) -> None:
-    """Draw the heads of a kind of attention in a plane, and which are nearest to the chosen one."""
+    """Draw the heads of a kind of attention in a plane, and the nearest ones to the chosen head."""
     kind = choose_kind()
     known = atlas.kinds[kind]
     entropy = known.figures["entropy"].mean
@@ -67,7 +67,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     )
 
     def open_point() -> None:
-        if (clicked := picked("atlas-plane")) < len(heads):  # else of a model that is gone
+        if (clicked := picked("atlas-plane")) < len(heads):  # the model may be gone
             select_head(*heads[clicked])
 
     left, right = st.columns([3, 1], gap="medium")

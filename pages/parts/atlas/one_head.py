@@ -1,4 +1,4 @@
-"""The card of a head: what it does over the corpus, and this sentence against that."""
+"""The card of a head: what it does over the corpus, and how this sentence compares."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import streamlit as st
 from model.atlas.opening import Atlas, KindOfHeads
 from model.atlas.sentence import BY_NAME, Standing, standing
 from model.atlas.statistics import POSITIONAL, Statistic
+from model.edits import HeadAddress
 from pages.parts.atlas import examples
 from pages.parts.atlas.figures import (
     EFFECTS,
-    Head,
     Shown,
     about_corpus,
     all_figures,
     capital,
     neighbours,
 )
-from pages.shared.runs.atlas import shown_text
-from pages.shared.runs.looking import sentence_figures
+from pages.shared.runs.atlas import sentence_figures, shown_text
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
@@ -54,7 +53,7 @@ OFFSETS = (
 
 
 def draw(run: ModelRun, atlas: Atlas) -> None:
-    """Draw the choice of a head, its figures, and the sentences that are examples of it."""
+    """Draw the choice of a head, its figures, and its example sentences."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind, summaries=False)
@@ -82,8 +81,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     examples.draw(run, atlas, place)
 
 
-def in_words(place: Head, known: KindOfHeads, figures: dict[str, Shown]) -> list[str]:
-    """Return in sentences what a head is known by, how it is missed, and which are like it."""
+def in_words(place: HeadAddress, known: KindOfHeads, figures: dict[str, Shown]) -> list[str]:
+    """Return sentences on a head: its figures, the effect of removing it, and similar heads."""
     kind, layer, head = place
     pattern = known.clearest[layer][head]
     mean = known.figures[pattern].mean[layer, head]
@@ -103,13 +102,13 @@ def in_words(place: Head, known: KindOfHeads, figures: dict[str, Shown]) -> list
 
 
 def rank(one: Shown, value: float) -> str:
-    """Return which rank a value has among those of all heads, the largest first."""
+    """Return the rank of a value among those of all heads, the largest first."""
     known = np.concatenate([values.ravel() for values in one.values.values()])
     return f"rank {int((known > value).sum()) + 1} of {len(known)} heads"
 
 
-def spread_of(one: Shown, known: KindOfHeads, own: dict, place: Head) -> Spread | None:
-    """Return a figure of a head with its spread over sentences, and what it is on this one."""
+def spread_of(one: Shown, known: KindOfHeads, own: dict, place: HeadAddress) -> Spread | None:
+    """Return a figure of a head with its spread over sentences, and its value on this sentence."""
     at = place[1:]
     if one.name in EFFECTS:
         return None
@@ -137,9 +136,10 @@ def spread_of(one: Shown, known: KindOfHeads, own: dict, place: Head) -> Spread 
 def trimmed(
     bins: np.ndarray, statistic: Statistic, here: float | None = None
 ) -> tuple[np.ndarray | None, float, float]:
-    """Return the bins that hold sentences with where they begin and end; of shares all of them.
+    """Return the bins from the first to the last with sentences, and where they begin and end.
 
-    The bin that this sentence is in, or is beyond, is among them. A single one tells nothing.
+    For shares they are all bins. The bin of this sentence's value, `here`, is included. A single
+    bin shows nothing, and None replaces it.
     """
     low, high = statistic.low, statistic.high
     if statistic.unit == "share":
@@ -154,7 +154,7 @@ def trimmed(
 
 
 def how_far(found: Standing, above: bool) -> str:
-    """Return in words how far a sentence is from the others; empty if it is not."""
+    """Return in words how far a sentence is from the others; empty if it is not far."""
     said = []
     if found.is_far:
         said.append(f"{abs(found.deviations):.1f} deviations {'above' if above else 'below'}")
@@ -165,7 +165,7 @@ def how_far(found: Standing, above: bool) -> str:
     return f": {'; '.join(said)}" if said else ""
 
 
-def offsets(known: KindOfHeads, place: Head, run: ModelRun) -> None:
+def offsets(known: KindOfHeads, place: HeadAddress, run: ModelRun) -> None:
     """Draw how often the largest weight of a row is at each distance from the query."""
     kind, layer, head = place
     seen = {
@@ -182,7 +182,6 @@ def offsets(known: KindOfHeads, place: Head, run: ModelRun) -> None:
 
 
 def offset_words(distance: int) -> str:
-    """Return a distance from the query in words."""
     if distance == 0:
         return "on itself"
     return f"{abs(distance)} {'before' if distance < 0 else 'after'}"

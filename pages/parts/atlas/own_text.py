@@ -1,4 +1,4 @@
-"""A text of the visitor's own, counted in place of the shipped one."""
+"""The visitor's own text, counted in place of the shipped one."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ from pages.shared.runs.atlas import (
     start,
 )
 from pages.shared.show.glossary import caption
-from pages.shared.show.stage import NOTE, place
 from pages.shared.state.choice import like
 from pages.shared.state.choices import chosen, put
-from pages.shared.state.slide import is_in_slides
+from pages.shared.state.showing import NOTE, place, showing
 
-OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, so that a link knows it
+OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, for links to name
 CHOICES = (OWN_TEXT,)
 EVERY = 1.0  # seconds between two updates
 TYPED, FILE, REFUSED = "atlas_typed", "atlas_file", "atlas_refused"
@@ -49,9 +48,9 @@ OTHER_MODEL = "Your text was counted with another model. Count it with this one 
 
 
 def draw() -> None:
-    """Draw what counts a text of the visitor's own, and what stands for it once it is counted."""
+    """Draw the count of the visitor's own text, and a summary once it is counted."""
     own = own_atlas()
-    if not is_in_slides():
+    if showing().is_live():
         active, shown = is_active(), own.key if own else ""
         note_what_is_shown(shown)
         (growing if active else still)(active, shown)
@@ -61,7 +60,7 @@ def draw() -> None:
 
 
 def note_what_is_shown(key: str) -> None:
-    """Have links say which text is shown; say so where a link's own text is not here."""
+    """Note for links which text is shown; say so if the text of a link is not here."""
     newest, asked = own_text().newest, chosen(OWN_TEXT)
     if asked and asked != (newest.key if newest else ""):
         st.info(GONE)
@@ -70,15 +69,16 @@ def note_what_is_shown(key: str) -> None:
 
 
 def is_active() -> bool:
-    """Return whether a text is being counted, or waits for that."""
+    """Return whether a text is being counted or waits to be."""
     mine = own_text().next
     return mine is not None and mine.job.is_active
 
 
 def panel(active: bool, shown: str) -> None:
-    """Draw the count under way, the one shown, or the box for a text.
+    """Draw the count under way, the counted text, or the box for a text.
 
-    `active` and `shown` are as they were when the whole page was drawn; else it is drawn again.
+    `active` and `shown` are as they were when the whole page was drawn; if they have changed, the
+    whole page is drawn again.
     """
     own = own_atlas()
     if (is_active(), own.key if own else "") != (active, shown):
@@ -112,7 +112,7 @@ def progress(job: CountJob) -> None:
 
 
 def counted(own: OwnAtlas) -> None:
-    """Draw what was counted, its files, and what was not."""
+    """Draw a summary of what was counted, its files, and what was left out."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"The figures are of **{shown_text()}**.", width="content")
         st.button("Remove", on_click=forget, key="atlas_remove")
@@ -127,12 +127,11 @@ def counted(own: OwnAtlas) -> None:
 
 
 def as_table(count: Count) -> bytes:
-    """Return the figures of all heads as lines with tabs."""
+    """Return the figures of all heads as tab-separated lines in UTF-8."""
     return table(count).encode("utf-8")
 
 
 def as_json(count: Count) -> bytes:
-    """Return all figures as JSON."""
     return json.dumps(as_data(count), ensure_ascii=False).encode("utf-8")
 
 
@@ -168,7 +167,7 @@ def box() -> None:
 
 
 def begin() -> None:
-    """Start to count what was uploaded, or else typed; a callback."""
+    """Start to count the uploaded file, or else the typed text; a callback."""
     file = st.session_state.get(FILE)
     data = file.getvalue() if file else st.session_state.get(TYPED, "").encode("utf-8")
     try:

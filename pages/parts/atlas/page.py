@@ -1,4 +1,4 @@
-"""Atlas: what every head does over a corpus, and this sentence against it."""
+"""Atlas: what every head does over a corpus, and how this sentence compares."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ NO_ATLAS = (
 
 @section
 def everything(run: ModelRun, known: Atlas) -> None:
-    """Draw the tabs, and the chosen one."""
     sections = {key: lambda part=part: part.draw(run, known) for key, part in PARTS.items()}
     tabs(TAB, sections, {key: part.PICTURES for key, part in PARTS.items()})
 
@@ -49,7 +48,7 @@ def atlas() -> None:
             st.info(NO_ATLAS)
 
 
-ATLAS = Page(
+PAGE = Page(
     key="atlas",
     title="Atlas",
     group="Look",

@@ -10,7 +10,7 @@ from model.atlas.opening import Atlas
 from pages.parts.atlas.examples import open_attention
 from pages.parts.atlas.figures import selected, selected_head, short
 from pages.parts.atlas.tables import show_heads
-from pages.shared.runs.looking import lines_kept, looked_from
+from pages.shared.runs.atlas import lines_kept, looked_from
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import follow
 from pages.shared.show.glossary import caption
@@ -58,7 +58,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def table_of(looked: list[Looked], word: str) -> None:
-    """Draw where heads look from a token, the surest first; a row chosen selects its head."""
+    """Draw where heads look from a token, the surest first; choosing a row selects its head."""
     heads = [(one.kind, one.layer, one.head) for one in looked]
     weights = [one.weight for one in looked]
     columns = {

@@ -1,4 +1,4 @@
-"""A table of heads, a row each, in which one can be chosen."""
+"""A table with a row for each head, in which a head can be chosen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts.atlas.figures import Head
+from model.edits import HeadAddress
 from pages.shared.show.pictures import show_table
 from pages.shared.show.saving import About
 from pages.shared.state.choices import select_head
@@ -14,7 +14,7 @@ from viz.numbers import Numbers
 
 
 def show_heads(
-    heads: Sequence[Head],
+    heads: Sequence[HeadAddress],
     columns: Mapping[str, Sequence],
     key: str,
     numbers: Mapping[str, Numbers],
@@ -23,7 +23,7 @@ def show_heads(
     what: str,
     column_config: Mapping[str, object],
 ) -> None:
-    """Draw a table of heads with columns beside their names; a row chosen selects its head."""
+    """Draw a table of heads with columns next to their names; choosing a row selects its head."""
     import pandas as pd  # takes long
 
     named = {
@@ -34,7 +34,7 @@ def show_heads(
 
     def select_row() -> None:
         rows = st.session_state[key]["selection"]["rows"]
-        if rows and rows[0] < len(heads):  # else of a model that is gone meanwhile
+        if rows and rows[0] < len(heads):  # the model may be gone
             select_head(*heads[rows[0]])
 
     show_table(
@@ -45,7 +45,7 @@ def show_heads(
         what=what,
         column_config=column_config,
         hide_index=True,
-        placeholder="",  # of a figure that there is not
+        placeholder="",  # for a figure that is missing
         on_select=select_row,
         selection_mode="single-row",
     )

@@ -1,4 +1,4 @@
-"""Any two statistics of all heads against each other, a point a head."""
+"""Any two statistics of all heads against each other, one point for each head."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.opening import Atlas
+from model.edits import HeadAddress
 from model.insight.knockout import rank_correlation
 from pages.parts.atlas.figures import (
-    Head,
     Shown,
     about_corpus,
     all_figures,
     capital,
     choose_statistic,
     define,
-    heads_of,
     selected,
     selected_head,
     short,
     statistic,
 )
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
@@ -77,7 +77,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     )
 
     def open_point() -> None:
-        if (at := picked("atlas-points")) < len(heads):  # else of a model that is gone meanwhile
+        if (at := picked("atlas-points")) < len(heads):  # the model may be gone
             select_head(*heads[at])
 
     what = f"{capital(across.title)} and {up.title} of every head"
@@ -90,12 +90,11 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         define(figures[one])
 
 
-def pair(across: Shown, up: Shown, head: Head) -> tuple[float, float]:
-    """Return both figures of a head."""
+def pair(across: Shown, up: Shown, head: HeadAddress) -> tuple[float, float]:
     kind, *at = head
     return across.values[kind][*at], up.values[kind][*at]
 
 
 def at_the_edges(numbers: np.ndarray) -> list[int]:
-    """Return the places of the least and the largest of both numbers (N, 2)."""
+    """Return the indices of the smallest and the largest of both numbers (N, 2)."""
     return list(dict.fromkeys([*numbers.argmax(axis=0).tolist(), *numbers.argmin(axis=0).tolist()]))

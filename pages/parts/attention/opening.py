@@ -1,4 +1,4 @@
-"""What the page opens on while nothing is chosen: an example and a head that show something."""
+"""The example and the head that the page opens on while the visitor has chosen nothing."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from pages.shared.state.choices import (
     put,
 )
 from pages.shared.state.page import PAGES
-from pages.shared.state.slide import slide
+from pages.shared.state.showing import showing
 from viz.arrays import as_floats
 
-LEAST = 0.3  # of a token's attention: less does not speak for itself
-LETTERS = 4  # of a word that stands for something, as a rule
-APART = 2  # tokens: heads that look at a neighbour are many, whatever the words are
+LEAST = 0.3  # share of a token's attention; less is not clear enough to open on
+LETTERS = 4  # the length of a word that carries meaning, as a rule
+APART = 2  # tokens: many heads look at a neighbour, whatever the words are
 
 
 class Opening(NamedTuple):
-    """A weight that speaks for itself; everything counts from 0."""
+    """A weight that is clear without an explanation; all indices count from 0."""
 
     kind: Kind
     layer: int
@@ -44,11 +44,11 @@ class Opening(NamedTuple):
 
 
 def open_on_a_telling_head() -> None:
-    """Choose an example with an opening, once, for a visitor who has chosen nothing.
+    """Choose an example and a head that show a clear weight, once, if nothing is chosen.
 
-    A link is a choice, too. The examples that are known to tell something are tried first.
+    A link counts as a choice. The examples with a known pair of related words are tried first.
     """
-    if slide() or st.session_state.get("opened"):
+    if showing().scene() is not None or st.session_state.get("opened"):
         return
     st.session_state.opened = True
     asked = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
@@ -62,16 +62,16 @@ def open_on_a_telling_head() -> None:
 
 
 def opening(trace: Trace) -> Opening | None:
-    """Return the largest weight between two words of a text that stand for something.
+    """Return the largest weight between two meaningful words of a text.
 
-    The tokens of an example may be known to tell something, and then it is theirs. None if no head
-    gives the word `LEAST` of its attention, more than any other word.
+    If the text has pairs of words that are known to be related, only these count. None if no head
+    gives the key at least `LEAST` of its attention, and more than to any other token.
     """
     kind: Kind = "encoder" if trace.source_tokens else "decoder"
     tokens = as_pieces(trace.source_tokens or trace.target_tokens)
     words = [piece.word for piece in tokens]
     texts = [piece.text if words.count(piece.word) == 1 else "" for piece in tokens]
-    weights = [as_floats(layer) for layer in weights_of(trace, kind)]  # of (H, Q, K)
+    weights = [as_floats(layer) for layer in weights_of(trace, kind)]  # (H, Q, K) each
     found = {
         Opening(kind, layer, head, query, key): float(heads[head, query, key])
         for query, key in telling_pairs(texts)
@@ -83,14 +83,14 @@ def opening(trace: Trace) -> Opening | None:
 
 
 def telling_rank(sentence: str) -> int:
-    """Return the place of the first pair that may tell something of a sentence among all such."""
+    """Return the rank of a sentence by its known pair of words; sentences without one come last."""
     words = sentence.rstrip(".").split()
     ranks = (rank for rank, pair in enumerate(TELLING) if {*pair} <= {*words})
     return next(ranks, len(TELLING))
 
 
 def telling_pairs(texts: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the queries and the keys that may tell something; parts of words are empty."""
+    """Yield the queries and keys of meaningful pairs; pieces of words are empty in `texts`."""
     for query, key in TELLING:
         if {query, key} <= {*texts}:
             yield texts.index(query), texts.index(key)
@@ -101,5 +101,5 @@ def telling_pairs(texts: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def stands_for_something(text: str) -> bool:
-    """Return whether a token is a word of its own, long enough for one that carries meaning."""
+    """Return whether a token is a whole word, long enough to carry meaning."""
     return text.isalpha() and len(text) >= LETTERS

@@ -9,10 +9,17 @@ import numpy as np
 import streamlit as st
 
 from model.edits import Edits
-from pages.parts.attention.choices import CHOICES, READS
 from pages.parts.attention.opening import open_on_a_telling_head
-from pages.parts.attention.view import View, choose_view, view_notes
-from pages.parts.attention.words import EMPTY, LAYER_SUMMARIES, NUMBERS_ALONE
+from pages.parts.attention.view import (
+    CHOICES,
+    EMPTY,
+    LAYER_SUMMARIES,
+    NUMBERS_ALONE,
+    READS,
+    View,
+    choose_view,
+    view_notes,
+)
 from pages.shared.controls.opening import take_up
 from pages.shared.controls.sentence import ask, show_translation, tokens_read
 from pages.shared.link.address import section
@@ -20,7 +27,6 @@ from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
 from pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
-from pages.shared.show.guess import HIDDEN, Riddle, choose_guess, may_show, most_looked_at
 from pages.shared.show.overview import (
     all_heads,
     large_heatmap,
@@ -29,13 +35,13 @@ from pages.shared.show.overview import (
     selection,
     with_summaries,
 )
+from pages.shared.show.riddle import CHOICES as RIDDLE
+from pages.shared.show.riddle import Riddle, most_looked_at
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import formula, reading_of
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import (
-    GUESS,
-    GUESS_ROW,
     HEAD,
     KIND,
     KINDS,
@@ -44,8 +50,7 @@ from pages.shared.state.choices import (
     OWN_SCALE,
     PICTURE,
     SUMMARIES,
-    Head,
-    chosen,
+    HeadChoice,
     put,
 )
 from pages.shared.state.page import Page
@@ -61,7 +66,7 @@ from viz.numbers import number_text
 
 @section
 def detail(run: ModelRun, view: View, of: About) -> None:
-    """Draw the choice of a head and the head in large: apart, so that a choice draws it alone."""
+    """Draw the choice of a head and the head enlarged, as a section that is redrawn by itself."""
     kind, options = view.kind, place_options(run.reader.shape.heads(view.kind))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         layer, head = choose_layer(kind, summaries=True), choose_head(kind)
@@ -75,7 +80,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         same = {"target": run.target}
         if behind:
             same["summed_up"] = what
-        open_inside(kind, *view.strongest(layer, head, row, place), **same)
+        open_inside(*view.strongest(layer, head, row, place), **same)
 
     selection(None if layer in SUMMARIES else (layer, options.index(head)), open_map)
     drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
@@ -84,18 +89,16 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     def ask() -> Riddle:
         return most_looked_at(what, *drawn, blocked=view.blocked(layer))
 
-    if not may_show(picture, ask, of=of, what=what):
-        pass
-    elif picture == "lines":
+    if picture == "lines":
+        above = st.container()
         said = "" if view.selection.scaled else said_of_lit(*drawn, what)
-        if said:
-            st.text(said)
-        large_lines(*drawn, of=of, what=what)
+        if large_lines(*drawn, of=of, what=what, riddle=ask) and said:
+            above.text(said)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if behind:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
-        large_heatmap(*drawn, of=of, what=what, **cells)
+        large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
@@ -106,14 +109,13 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         st.latex(formula(kind, width, entry.source, entry.target))
 
 
-def summary_name(layer: Head, head: Head) -> str:
-    """Return what the numbers of a mean or maximum are called."""
+def summary_name(layer: HeadChoice, head: HeadChoice) -> str:
     summed_up = [place for place in (layer, head) if place in SUMMARIES]
     return " of ".join(dict.fromkeys(summed_up))
 
 
 def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where: str) -> str:
-    """Return where the token whose lines are kept looks at most; empty if no query is."""
+    """Return where the pinned token looks at most; empty if it is not among the queries."""
     side, place = lit_among(queries, keys) or ("", 0)
     if side != "query":
         return ""
@@ -123,7 +125,7 @@ def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where:
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
-    """Draw the choice of attention, what is read, all heads, and beside them one in large."""
+    """Draw the choice of attention, what is read, all heads, and next to them a head enlarged."""
     left, right = st.columns([6, 7], gap="medium")
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
@@ -131,26 +133,21 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
             where_in_the_model(KIND, linked=True)
         draw_tokens()
         place = st.container()
-        with st.container(horizontal=True, vertical_alignment="center"):
-            view = choose_view(run, kind)
-            choose_guess()
+        view = choose_view(run, kind)
         if notes := view_notes(view.selection):
             st.caption(notes)
         if view.selection.is_empty:
             st.info(EMPTY)
             return
         with place:
-            if chosen(GUESS):
-                st.caption(HIDDEN)
-            else:
-                maps = with_summaries(view.layers)
-                all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
+            maps = with_summaries(view.layers)
+            all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
     with right:
         detail(run, view, of)
 
 
 def tokens_and_choices(run: ModelRun, of: About) -> None:
-    """Draw what is read, and beside it what the model chooses, if it chooses anything."""
+    """Draw what is read, and next to it what the model predicts, if it predicts anything."""
     place = st.container()
     if run.reader.questions(run.trace):
         place, answers = st.columns([3, 2], gap="medium")
@@ -162,7 +159,7 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
 
 
 def with_changes(run: ModelRun) -> ModelRun:
-    """Return the run with the changes in force, under which a decoder reads what is written."""
+    """Return the run with the changes in force, which also change what a decoder writes."""
     edits = edit_history.in_force()
     if edits == Edits():
         return run
@@ -185,14 +182,14 @@ def attention() -> None:
     heads(run, of, lambda: draw(run, of))
 
 
-ATTENTION = Page(
+PAGE = Page(
     key="attention",
     title="Attention",
     group="Look",
     purpose="What every head looks at, on your text",
     body=attention,
     changes="in force",
-    choices=(PICTURE, OWN_SCALE, LIT, GUESS, GUESS_ROW, *CHOICES),
+    choices=(PICTURE, OWN_SCALE, LIT, *RIDDLE, *CHOICES),
     pictures={
         "source": "the source's tokens",
         "target-tokens": "the target's tokens",

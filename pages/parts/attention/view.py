@@ -1,4 +1,4 @@
-"""What of a run's heads is drawn: which tokens, as pieces or as words."""
+"""Which part of a run's heads is drawn: which tokens, as pieces or as words."""
 
 from __future__ import annotations
 
@@ -9,23 +9,58 @@ import numpy as np
 import streamlit as st
 
 from model.library.pieces import as_pieces
-from model.library.selection import Selection, select
+from model.library.selection import Between, Selection, select
 from model.trace import Kind, Site
-from pages.parts.attention.choices import BETWEEN, READS, ROWS, SPECIAL, UNITS
-from pages.parts.attention.words import SCALED, SELECTED, WORDS_RULE
 from pages.shared.runs.arrays import as_array, blocked_cells, heads_meant, one_head, weights_of
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.labels import labels_of
-from pages.shared.state.choices import SUMMARIES, Head, chosen
+from pages.shared.show.captions import labels_of
+from pages.shared.show.cells import CellAddress
+from pages.shared.state.choice import one_of, text
+from pages.shared.state.choices import LONGEST_SENTENCE, SUMMARIES, HeadChoice, chosen
 from pages.shared.widgets.choose import choose
 from viz import Behind
+from viz.arrays import as_floats
 
-Cell = tuple[int, int, int, int]  # layer, head, query and key of one weight, from 0
+BETWEEN_WORDS: dict[Between, str] = {
+    "all": "both",
+    "first": "within 1",
+    "second": "within 2",
+    "first to second": "1 looks at 2",
+    "second to first": "2 looks at 1",
+}
+BETWEEN = one_of("between", BETWEEN_WORDS, label="Sentences")
+SPECIAL = one_of("special", {"shown": "shown", "hidden": "hidden"}, label="Special tokens")
+UNITS = one_of("units", {"pieces": "pieces", "words": "words"}, label="Tokens as")
+ROWS = one_of("rows", {"run": "as in the run", "scaled": "scaled to 1"}, label="Rows")
+# For a decoder that reads an encoder; empty for what the model writes.
+READS = text("decoder_text", "", LONGEST_SENTENCE)
+CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, READS)
+SELECTED = (
+    "Some tokens are not drawn; the model read them all the same. What is missing from 1 in a row "
+    "went to tokens that are not drawn."
+)
+SCALED = (
+    "Every row is divided by the sum of what is drawn, so that it sums to 1: these are no longer "
+    "the run's own weights."
+)
+WORDS_RULE = (
+    "Pieces are merged to words: the weight on a word is the sum over its pieces, and a word "
+    "looks where its pieces look on average."
+)
+LAYER_SUMMARIES = {
+    "mean": "Shown: the mean over all layers of what is chosen as head.",
+    "max": "Shown: the maximum over all layers of what is chosen as head, cell by cell.",
+}
+NUMBERS_ALONE = (
+    "Heads with the same number in two layers have nothing to do with each other; their mean or "
+    "maximum over layers says where the model as a whole looks at most."
+)
+EMPTY = "Nothing is left to draw: show the special tokens, or choose other sentences."
 
 
 @dataclass(frozen=True)
 class View:
-    """All heads of a kind of attention in a run, as they are drawn."""
+    """All heads of a kind of attention in a run, in the form in which they are drawn."""
 
     run: ModelRun
     kind: Kind
@@ -37,16 +72,16 @@ class View:
         return [self.drawn(layer) for layer in weights_of(self.run.trace, self.kind)]
 
     def drawn(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights (..., Q, K) as they are drawn; bytes stay bytes unless they are summed."""
+        """Return weights (..., Q, K) in the form drawn; bytes stay bytes unless they are summed."""
         if weights.dtype == np.uint8 and (self.selection.words or self.selection.scaled):
-            weights = as_shares(weights)
+            weights = as_floats(weights)
         return self.selection.of(weights)
 
-    def large(self, layer: Head, head: Head) -> np.ndarray:
-        """Return one head, or a mean or maximum of heads or layers, to be drawn large: (Q, K)."""
+    def large(self, layer: HeadChoice, head: HeadChoice) -> np.ndarray:
+        """Return the enlarged map (Q, K) of a head, or of a mean or maximum of heads or layers."""
         if layer in SUMMARIES:
             layers = weights_of(self.run.trace, self.kind)
-            heads = [one_head(self.selection.of(as_shares(one)), head) for one in layers]
+            heads = [one_head(self.selection.of(as_floats(one)), head) for one in layers]
             return one_head(np.stack(heads), layer)
         weights = self.run.record(Site(self.kind, layer)).weights[0]
         return one_head(self.selection.of(as_array(weights)), head)
@@ -63,20 +98,20 @@ class View:
 
     @property
     def row_words(self) -> str:
-        """What the label of a decoder's row says, as `reading_of` takes it."""
+        """What the label of a decoder's row says, in the form that `reading_of` takes."""
         if self.selection.words or "cross" not in self.run.reader.shape.kinds:
             return "read"
         given = self.run.target and self.run.target == chosen(READS)
         return "made to write" if given else "writes"
 
-    def blocked(self, layer: Head) -> np.ndarray | None:
-        """Return the cells that a layer's mask closes; None if cells stand for several."""
+    def blocked(self, layer: HeadChoice) -> np.ndarray | None:
+        """Return the cells that a layer's mask closes; None if a drawn cell combines several."""
         if self.selection.words or layer in SUMMARIES:
             return None
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
 
-    def behind(self, layer: Head, head: Head) -> Behind | None:
-        """Return the largest weights behind a mean or maximum, and whose they are; else None."""
+    def behind(self, layer: HeadChoice, head: HeadChoice) -> Behind | None:
+        """Return the largest weights behind a mean or maximum, and their heads; otherwise None."""
         if not {layer, head} & {*SUMMARIES}:
             return None
         weights = weights_of(self.run.trace, self.kind)
@@ -94,26 +129,21 @@ class View:
             f"layer {one + 1}, head {other + 1}" if several else f"head {other + 1}"
             for one, other in places
         ]
-        return Behind(as_shares(largest), which, names)
+        return Behind(as_floats(largest), which, names)
 
-    def strongest(self, layer: Head, head: Head, row: int, column: int) -> Cell:
-        """Return the largest weight behind a drawn cell, of all layers and heads that are shown."""
+    def strongest(self, layer: HeadChoice, head: HeadChoice, row: int, column: int) -> CellAddress:
+        """Return the largest weight behind a drawn cell, in all layers and heads that are shown."""
         weights = weights_of(self.run.trace, self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.places(row, column)
         block = np.stack([weights[one][np.ix_(heads, queries, keys)] for one in layers])
         found = np.unravel_index(block.argmax(), block.shape)
         places = zip((layers, heads, queries, keys), found, strict=True)
-        return tuple(int(options[place]) for options, place in places)
-
-
-def as_shares(weights: np.ndarray) -> np.ndarray:
-    """Return weights from 0 to 1, be they bytes or not."""
-    return weights / np.float32(255) if weights.dtype == np.uint8 else weights
+        return self.kind, *(int(options[place]) for options, place in places)
 
 
 def choose_view(run: ModelRun, kind: Kind) -> View:
-    """Draw the choice of the tokens that are drawn, and return what comes of it."""
+    """Draw the choice of the tokens that are drawn, and return the view of them."""
     site = Site(kind, 0)
     queries, keys = (
         as_pieces(tokens) for tokens in (run.trace.query_tokens(site), run.trace.key_tokens(site))
@@ -127,6 +157,5 @@ def choose_view(run: ModelRun, kind: Kind) -> View:
 
 
 def view_notes(selection: Selection) -> str:
-    """Return what is to be known of the tokens that are drawn."""
     notes = {SELECTED: selection.hides, SCALED: selection.scaled, WORDS_RULE: selection.words}
     return " ".join(note for note, applies in notes.items() if applies)

@@ -1,4 +1,4 @@
-"""What one backward pass makes of every head and cell, against what doing without them does."""
+"""The effect of every head and cell, estimated by one backward pass and measured without it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
+from model.edits import HeadAddress
 from model.insight.ablation import NOTHING_TO_MEASURE
 from model.insight.knockout import rank_correlation
 from model.trace import Kind, Site
-from pages.shared.controls.measured import MEASURED, choose_measured
+from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.estimate import (
     Closings,
-    Head,
     closed_cells,
     estimated_effects,
     gaps_of,
     measured_by,
 )
-from pages.shared.runs.head_effects import Effects, removal_effects
+from pages.shared.runs.heads import Effects, cost_of_removals, removal_effects
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
+from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import asked_of, choose_guess, least_without, may_show
-from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.riddle import least_without
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
-from pages.shared.show.stage import NOTE, is_staged, place
 from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
-from pages.shared.state.slide import is_in_slides
+from pages.shared.state.showing import NOTE, place
 from viz import effect_points, head_effects
 from viz.numbers import number_text
 
@@ -45,13 +44,13 @@ WHAT = {
     "estimate-cells": "Estimated and true effect of cells",
 }
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
-DETAIL = "estimate-detail"  # the key of what shows the selected head
+DETAIL = "estimate-detail"  # the key of the part that shows the selected head
 SHORT: dict[Kind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
-MOST_UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
-MOST_CELLS = 120  # of a head, that are measured
+UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
+MOST_CELLS = 120  # cells of a head that are measured
 MOST_NAMED = 5  # points, those furthest from the line
-LEAST_NAMED = 0.02  # of the largest effect: how far from the line a point is that has a name
-NOTHING = 1e-3  # nats: less is not seen on screen
+LEAST_NAMED = 0.02  # of the largest effect: points further than this from the line are named
+NOTHING = 1e-3  # nats: smaller effects are invisible on screen
 
 INTRO = (
     "To remove every head takes a run for each. One backward pass estimates them all: the gradient "
@@ -80,69 +79,52 @@ SOME = (
 )
 EVERY = "All {open} open cells are measured."
 TO_CELL = " Click a point to take its weight apart."
-ASK = "It takes {runs} runs over {tokens} tokens each."
-
-
-def names_of(effects: Mapping[Kind, np.ndarray]) -> list[Head]:
-    """Return the heads in the order in which their effects are drawn."""
-    return [
-        (kind, *map(int, at)) for kind, found in effects.items() for at in np.ndindex(found.shape)
-    ]
+TRUTH = Measurement(
+    removal_effects, (*WHAT,), "Measure every head", "Removing one head after the other", UNASKED
+)
+CLOSINGS = Measurement(
+    closed_cells, ("estimate-cells",), "Measure its cells", "Closing cell after cell", UNASKED
+)
 
 
 def flat(effects: Mapping[Kind, np.ndarray]) -> np.ndarray:
-    """Return effects in the same order (N,)."""
+    """Return effects in the order of `heads_of`: (N,)."""
     return np.concatenate([found.ravel() for found in effects.values()])
 
 
 def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
-    """Return the places of the effects that are furthest from their estimates, if that is far."""
+    """Return the indices of the effects furthest from their estimates, if that is far enough."""
     apart = np.abs(true - estimated)
     far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
     places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()
     return [place for place in places if apart[place] > far]
 
 
-def tokens_of_a_run(run: ModelRun) -> int:
-    """Return how many tokens a run reads."""
-    return len(run.tokens.source_tokens) + len(run.tokens.target_tokens)
-
-
 def truth(run: ModelRun, on: int | None) -> Effects | None:
-    """Return the true effects of all heads: known, few enough to be measured, or asked for."""
-    if (known := removal_effects.kept(run, on)) is not None:
-        return known
-    runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
-    tokens = tokens_of_a_run(run)
-    wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
-    help = ASK.format(runs=runs, tokens=tokens)
-    if not wanted and not st.button("Measure every head", help=help):
-        return None
-    bar = st.progress(0.0, "Removing one head after the other")
-    found = removal_effects(run, on, lambda effects, share: bar.progress(share))
-    bar.empty()
-    return found
+    """Return the true effects of all heads if they are known, cheap to measure, or asked for."""
+    is_asked = TRUTH.is_asked(run, on, **cost_of_removals(run))
+    return TRUTH.measure(run, on) if is_asked else None
 
 
-def selected(heads: list[Head], furthest: int) -> Head:
-    """Return the head that is shown: the one chosen last, or else the furthest from the line."""
+def selected(heads: list[HeadAddress], furthest: int) -> HeadAddress:
+    """Return the selected head: the one chosen last, or else the one furthest from the line."""
     layer, head = chosen(LAYER), chosen(HEAD)
     place = chosen(KIND), layer, head
     return place if head not in SUMMARIES and place in heads else heads[furthest]
 
 
 def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
-    """Draw how far the order of estimates is that of the truth."""
+    """Draw how well the order of the estimates matches that of the true effects."""
     found = rank_correlation(estimated, true)
     value = "–" if isnan(found) else number_text(found, 2, signed=True)
     st.metric("Rank correlation", value, help="Spearman’s: 1 if the order is the same.")
 
 
 def all_heads(
-    estimated: Mapping[Kind, np.ndarray], true: Effects, place: Head, of: About
+    estimated: Mapping[Kind, np.ndarray], true: Effects, place: HeadAddress, of: About
 ) -> list[int]:
-    """Draw a point for every head; return those that are named."""
-    heads, one, other = names_of(estimated), flat(true), flat(estimated)
+    """Draw a point for every head; return the indices of those that have a name."""
+    heads, one, other = heads_of(estimated), flat(true), flat(estimated)
     named = outliers(one, other)
     picture = effect_points(
         one,
@@ -155,7 +137,7 @@ def all_heads(
     )
 
     def open_point() -> None:
-        if (at := picked("estimate-heads")) < len(heads):  # else of a model that is gone meanwhile
+        if (at := picked("estimate-heads")) < len(heads):  # the model may be gone
             select_head(*heads[at])
             seek(DETAIL)
 
@@ -163,22 +145,22 @@ def all_heads(
     return named
 
 
-def short(head: Head) -> str:
-    """Return a head in the few letters that stand beside a point."""
+def short(head: HeadAddress) -> str:
+    """Return a head in the few letters next to a point."""
     kind, layer, number = head
     return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
 
 
 def open_head() -> None:
-    """Select the head that was clicked in the map, and bring it into sight; a callback."""
+    """Select the head that was clicked in the map, and scroll to its details; a callback."""
     select_head(*picked("estimate-map"))
     seek(DETAIL)
 
 
-def why(run: ModelRun, on: int | None, heads: list[Head], numbers: np.ndarray) -> None:
-    """Draw the table of the heads furthest from the line, and where each gap comes from.
+def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray) -> None:
+    """Draw the table of the heads furthest from the line, with the cause of each gap.
 
-    `numbers` are their true and their estimated effects (2, N).
+    `numbers` are the true and the estimated effects of all heads (2, N).
     """
     if not heads:
         return
@@ -197,20 +179,17 @@ def why(run: ModelRun, on: int | None, heads: list[Head], numbers: np.ndarray) -
     caption(WHY)
 
 
-def cells_of_head(run: ModelRun, on: int | None, head: Head, of: About) -> None:
-    """Draw a point for every cell of a head that is measured, and the furthest from the line."""
+def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -> None:
+    """Draw a point for every measured cell of a head, and list those furthest from the line."""
     kind, layer, _ = head
     words = site_words(*head)
     reveal_if_sought(DETAIL)
     st.subheader(words)
     site = Site(kind, layer)
     cells = len(run.tokens.query_tokens(site)) * len(run.tokens.key_tokens(site))
-    runs, tokens = min(cells, MOST_CELLS), tokens_of_a_run(run)
-    wanted = runs * tokens <= MOST_UNASKED or is_staged("estimate-cells")
-    if not wanted and closed_cells.kept(run, on, head, MOST_CELLS) is None:
-        wanted = st.button("Measure its cells", help=ASK.format(runs=runs, tokens=tokens))
-        if not wanted:
-            return
+    cost = cost_of_removals(run) | {"runs": min(cells, MOST_CELLS)}
+    if not CLOSINGS.is_asked(run, on, head, MOST_CELLS, **cost):
+        return
     found = closed_cells(run, on, head, MOST_CELLS)
     if not found.cells:
         st.info("Every cell of this head is closed.")
@@ -220,10 +199,10 @@ def cells_of_head(run: ModelRun, on: int | None, head: Head, of: About) -> None:
     named = outliers(found.true, found.estimated)
 
     def open_point() -> None:
-        if (at := picked("estimate-cells")) < len(found.cells):  # else of a text that is gone
+        if (at := picked("estimate-cells")) < len(found.cells):  # the text may be gone
             open_inside(*head, *found.cells[at], target=run.target)
 
-    opens = None if is_in_slides() else if_taken_apart(run, lambda query, key: None)
+    opens = if_taken_apart(run, lambda query, key: None)
     picture = effect_points(
         found.true,
         found.estimated,
@@ -260,18 +239,8 @@ def furthest_cells(found: Closings, names: list[str], named: list[int]) -> None:
     st.text("\n\n".join(lines) or "None is far from it.")
 
 
-def may_show_effects(
-    run: ModelRun, on: int | None, estimated: Effects, true: Effects | None, of: About
-) -> bool:
-    """Return whether effects may be drawn: not as long as a question of them is open."""
-    key = asked_of("estimate-map", "estimate-heads", "estimate-cells")
-    effects, unit = (estimated, "nats by the estimate") if true is None else (true, "nats in truth")
-    ask = partial(least_without, effects, measured_by(run, on).description, unit)
-    return may_show(key, ask, of=of, what=WHAT[key])
-
-
 def draw(run: ModelRun) -> None:
-    """Draw the estimates of all heads against the truth, and those of one head's cells."""
+    """Draw the estimates of all heads against the true effects, and those of a head's cells."""
     if run.objective is None:
         with place(NOTE):
             st.info(NOTHING_TO_MEASURE)
@@ -288,18 +257,21 @@ def draw(run: ModelRun) -> None:
         return
     with options:
         true = truth(run, on)
-        choose_guess()
     of = about_run(run)
-    if not may_show_effects(run, on, estimated, true, of):
-        return
-    heads, guesses = names_of(estimated), flat(estimated)
+    heads, guesses = heads_of(estimated), flat(estimated)
     apart = guesses if true is None else flat(true) - guesses
     head = selected(heads, int(np.abs(apart).argmax()))
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")
         picture = head_effects(estimated, labels=KINDS, selected=head)
-        show(picture, "estimate-map", open_head, of=of, what=WHAT["estimate-map"])
+        effects, unit = (estimated, "by the estimate") if true is None else (true, "in truth")
+        measure = measured_by(run, on).description
+        ask = partial(least_without, effects, measure, f"nats {unit}")
+        options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
+        what = WHAT["estimate-map"]
+        if not show(picture, "estimate-map", open_head, of=of, what=what, **options):
+            return
     if true is not None:
         with left:
             st.markdown(f"**{WHAT['estimate-heads']}**")

@@ -1,4 +1,4 @@
-"""Texts that differ from a given one in a word, for a model to read beside it."""
+"""Texts that differ from a given one in one word, to compare with it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from model.reader import Reader
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTER = re.compile(r"[^\W_]")
-MOST = 8  # texts that are offered
+MOST = 8  # texts offered
 MOST_TRIED = 40
-# Words that can stand for each other in most sentences, the most telling ones first; each is
-# exchanged for the next.
+# Words that can replace each other in most sentences, the most interesting ones first; each is
+# replaced by the next.
 ALIKE = (
     "cat dog horse",
     "tired wide",
@@ -54,7 +54,7 @@ ALIKE = (
 
 
 def next_words() -> dict[str, str]:
-    """Return what words are exchanged for, in the order in which that is offered."""
+    """Return the replacement of each word, in the order in which replacements are offered."""
     found: dict[str, str] = {}
     for line in ALIKE:
         words = line.lower().split()
@@ -68,9 +68,9 @@ PLACE = {word: place for place, word in enumerate(NEXT)}
 
 
 def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts with a word exchanged for one like it, each after what that is called.
+    """Yield the name of each replacement of a word by a similar one, and the new text.
 
-    A name, such as cat → dog, has letters alone beside the arrow.
+    In a name, such as cat → dog, only letters are next to the arrow.
     """
     known = [word for word in WORD.finditer(text) if word[0].lower() in NEXT]
     for word in sorted(known, key=lambda word: PLACE[word[0].lower()]):
@@ -78,31 +78,31 @@ def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
 
 
 def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts with a word exchanged for the one before it, the last first; see above."""
+    """Yield names and texts with a word replaced by the one before it, the last word first."""
     for other, word in reversed(list(pairwise(WORD.finditer(text)))):
         yield in_place(text, word, other[0])
 
 
 def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts with a letter or digit exchanged for the one before it, the last first."""
+    """Yield names and texts with a letter or digit replaced by the one before it, last first."""
     for other, letter in reversed(list(pairwise(LETTER.finditer(text)))):
         yield in_place(text, letter, other[0])
 
 
 def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
-    """Return what an exchange is called, and the text with another word in place of one."""
+    """Return the name of a replacement, and the text with `word` replaced by `other`."""
     other = other[0].upper() + other[1:] if word[0][0].isupper() else other
     return f"{word[0]} → {other}", text[: word.start()] + other + text[word.end() :]
 
 
 def texts_beside(reader: Reader, text: str) -> dict[str, str]:
-    """Return some texts with one word of a text exchanged, by what they are called.
+    """Return texts with one word of a text replaced, by the name of the replacement.
 
-    They have as many tokens, as far as is known before the model has read them. A word's neighbour
-    is put in its place only if there are no words alike to exchange, and a letter's if every token
-    is a letter.
+    They have as many tokens as the text, as far as is known before the model has read them. A word
+    is replaced by its neighbour only if the text has no words with a similar one, and a letter only
+    if every token is a letter.
     """
-    with suppress(ValueError):  # what the model has no tokens for
+    with suppress(ValueError):  # the model may have no tokens for a text
         tokens = reader.begin(text)
         length = len(tokens)
         in_letters = all(token.is_special or len(token.text) == 1 for token in tokens)

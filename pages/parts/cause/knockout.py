@@ -1,4 +1,4 @@
-"""What a written word loses without each word it could look at, beside where the heads look."""
+"""What a written word loses without each word it could look at, next to where the heads look."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ from functools import partial
 from math import isnan
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.insight.knockout import (
-    Cell,
+    TokenPair,
     agreements,
     disagreements,
     rank_correlation,
     shares_of_losses,
 )
-from model.shape import Shape
-from model.trace import Site
+from model.trace import Shape, Site
+from pages.shared.controls.measure import Measurement
 from pages.shared.controls.sentence import can
 from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import attention_map
 from pages.shared.show.closing import close_edge
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, choose_guess, may_show, places_of_most, told_apart
 from pages.shared.show.pictures import show
+from pages.shared.show.riddle import Riddle, places_of_most, told_apart
 from pages.shared.show.saving import about_run
-from pages.shared.show.stage import is_staged
 from pages.shared.state.choice import Choice
-from pages.shared.state.choices import GUESS, GUESS_ROW, chosen
+from pages.shared.state.choices import GUESS_ROW
 from pages.shared.widgets.choose import choose, choose_token
 from viz import CanvasPicture, attention_heatmap, knockout_map
 from viz.numbers import number_text
@@ -39,11 +37,18 @@ TITLE = "Knockout map"
 WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 ALL = "all"
-MOST_UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
-MOST_TOLD = 4  # edges of either kind
+UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
+MOST_TOLD = 4  # edges named of either kind
 
 Window = tuple[int, int]  # the first and the last layer, from 0
 
+KNOCKOUT = Measurement(
+    knocked_out,
+    (*WHAT,),
+    "Measure every edge",
+    "Closing the edges to one word after the other",
+    UNASKED,
+)
 WORDS = (
     "An edge leads from a token that is written to a word that it may look at. Each is closed "
     "alone, in all heads of {layers}, and the log-probability of the token measured again. Blue: "
@@ -66,11 +71,10 @@ DISAGREEMENTS = {
     "does not say how much it counts.",
 }
 BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
-ASK = "It takes {runs} runs over {tokens} tokens each."
 
 
 def read_layers(text: str, shape: Shape) -> Window | str:
-    """Read in which layers edges are closed; in links layers count from 1."""
+    """Read the layers in which edges are closed; in links layers count from 1."""
     if text == ALL:
         return ALL
     if not (found := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
@@ -83,7 +87,7 @@ def read_layers(text: str, shape: Shape) -> Window | str:
 
 
 def write_layers(layers: Window | str) -> str:
-    """Write in which layers edges are closed, as links hold it."""
+    """Write the layers in which edges are closed in the form that links hold."""
     if layers == ALL:
         return ALL
     first, last = (layer + 1 for layer in layers)
@@ -102,13 +106,13 @@ CHOICES = (LAYERS,)
 
 
 def windows(layers: int) -> list[Window | str]:
-    """Return all layers, each of them, and every window of several, the narrow ones first."""
+    """Return all layers, each single one, and every window of several, the narrow ones first."""
     sizes = range(1, layers)
     return [ALL, *((at, at + size - 1) for size in sizes for at in range(layers - size + 1))]
 
 
 def in_words(layers: Window | str) -> str:
-    """Return in which layers edges are closed, as it is shown."""
+    """Return the layers in which edges are closed, in the words shown on screen."""
     if layers == ALL:
         return LAYERS.options[ALL]
     first, last = (layer + 1 for layer in layers)
@@ -116,12 +120,12 @@ def in_words(layers: Window | str) -> str:
 
 
 def draw(run: ModelRun) -> None:
-    """Draw the map, the weights beside it, and where the two disagree."""
+    """Draw the map, the weights next to it, and where the two disagree."""
     if not (can(run, "write") and can(run, "take apart")):
         return
     try:
         runs, tokens = size_of(run)
-    except ValueError as error:  # a prompt that leaves no room to write
+    except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
         return
     choice, words = st.columns([1, 4], gap="medium")
@@ -129,34 +133,32 @@ def draw(run: ModelRun) -> None:
         offered = windows(run.reader.shape.layers(looks_at(run)))
         layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words)
         window = None if layers == ALL else layers
-        wanted = runs * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
-        if not wanted and knocked_out.kept(run, window) is None:
-            wanted = st.button("Measure every edge", help=ASK.format(runs=runs, tokens=tokens))
-        choose_guess()
+        is_asked = KNOCKOUT.is_asked(run, window, runs=runs, tokens=tokens)
     with words:
         caption(WORDS.format(layers=in_words(layers)))
+    if not is_asked:
+        return
     left, right = st.columns(2, gap="medium")
-    found = measured(run, window, left) if wanted else knocked_out.kept(run, window)
-    if found:
-        of = about_run(run, place=f"Edges closed in {in_words(layers)}")
-        with left:
-            st.markdown(f"**{WHAT['knockout']}**")
-            ask = partial(least_likely_without, found)
-            close = partial(close_cell, run, found, layers)
-            if may := may_show("knockout", ask, of=of, what=WHAT["knockout"]):
-                picture = map_of(found, opens="see the model without this edge")
-                attention_map(picture, "knockout", close, of=of, what=WHAT["knockout"])
-        with right:
-            st.markdown(f"**{WHAT['looked-at']}**")
-            weights = attention_heatmap(found.weights, rows_of(found), found.words)
-            show(weights, "looked-at", of=of, what=WHAT["looked-at"])
-            caption(WEIGHTS)
-        if may:
-            compare(found)
+    found = KNOCKOUT.measure(run, window, draw=map_of, room=left)
+    of = about_run(run, place=f"Edges closed in {in_words(layers)}")
+    with left:
+        st.markdown(f"**{WHAT['knockout']}**")
+        picture = map_of(found, opens="see the model without this edge")
+        close = partial(close_cell, run, found, layers)
+        options = {"of": of, "what": WHAT["knockout"]}
+        options |= {"riddle": partial(least_likely_without, found)}
+        is_drawn = attention_map(picture, "knockout", close, **options)
+    with right:
+        st.markdown(f"**{WHAT['looked-at']}**")
+        weights = attention_heatmap(found.weights, rows_of(found), found.words)
+        show(weights, "looked-at", of=of, what=WHAT["looked-at"])
+        caption(WEIGHTS)
+    if is_drawn:
+        compare(found)
 
 
 def least_likely_without(found: Knockout) -> Riddle:
-    """Draw the choice of a written token; ask which word it loses most without."""
+    """Draw the choice of a written token; ask without which word it loses most."""
     row = choose_token(GUESS_ROW, rows_of(found))
     written, changes = told_apart(found.written)[row], found.changes[row]
     return Riddle(
@@ -169,31 +171,13 @@ def least_likely_without(found: Knockout) -> Riddle:
     )
 
 
-def measured(run: ModelRun, layers: Window | None, column: DeltaGenerator) -> Knockout:
-    """Measure every edge, while the map in a column fills and a bar says how far it is."""
-    with column:
-        bar, place = st.empty(), st.empty()
-
-    def report(found: Knockout, share: float) -> None:
-        if share < 1:
-            bar.progress(share, "Closing the edges to one word after the other")
-        if share < 1 and not chosen(GUESS):
-            with place:
-                show(map_of(found), f"knockout-{share}")
-
-    found = knocked_out(run, layers, report)
-    bar.empty()
-    place.empty()
-    return found
-
-
 def rows_of(found: Knockout) -> list[str]:
-    """Return what the rows are called: the token read and the one written after it."""
+    """Return the labels of the rows: the token read and the token written after it."""
     return and_written(found.read, found.written)
 
 
 def map_of(found: Knockout, opens: str = "") -> CanvasPicture:
-    """Return the picture of what each word loses."""
+    """Return the map of what each written token loses without each word."""
     return knockout_map(found.changes, rows_of(found), found.words, opens=opens)
 
 
@@ -211,7 +195,7 @@ def close_cell(run: ModelRun, found: Knockout, layers: Window | str, row: int, w
 
 
 def compare(found: Knockout) -> None:
-    """Draw how far losses follow the weights, and the edges where they do so least."""
+    """Draw how closely losses follow the weights, and the edges where they differ most."""
     correlation = rank_correlation(found.weights, -found.changes)
     numbers, *columns = st.columns([2, 3, 3], gap="medium")
     with numbers:
@@ -231,8 +215,8 @@ def compare(found: Knockout) -> None:
             caption(why)
 
 
-def in_one_line(found: Knockout, cell: Cell, share: float) -> str:
-    """Return how much an edge is looked at and missed, in words."""
+def in_one_line(found: Knockout, cell: TokenPair, share: float) -> str:
+    """Return in words how much an edge is looked at, and what its closing costs."""
     row, word = cell
     change = f"{number_text(found.changes[cell], signed=True)} nats"
     numbers = (

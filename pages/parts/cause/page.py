@@ -1,4 +1,4 @@
-"""Cause: what written words depend on, measured beside where the heads look."""
+"""Cause: what written words depend on, measured next to where the heads look."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.doubt import warn
+from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.sight import tabs
 from pages.shared.show.words import notes
 from pages.shared.state import edit_history
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import GUESS, GUESS_ROW, TARGET
+from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 
 # Each has a title, a body, its choices and its pictures.
@@ -25,7 +26,6 @@ TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="
 
 @section
 def everything(run: ModelRun) -> None:
-    """Draw the tabs, and the chosen one."""
     sections = {key: lambda tab=tab: tab.draw(run) for key, tab in TABS.items()}
     tabs(TAB, sections, {key: tab.PICTURES for key, tab in TABS.items()})
 
@@ -41,7 +41,7 @@ def cause() -> None:
         everything(replace(asked, edits=edit_history.in_force()))
 
 
-CAUSE = Page(
+PAGE = Page(
     key="cause",
     title="Cause",
     group="Change",
@@ -51,8 +51,7 @@ CAUSE = Page(
     choices=(
         TARGET,
         TAB,
-        GUESS,
-        GUESS_ROW,
+        *RIDDLE,
         *(choice for tab in TABS.values() for choice in tab.CHOICES),
     ),
     pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},

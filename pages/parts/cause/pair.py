@@ -1,4 +1,4 @@
-"""Two words between which a model chose: one that it wrote, and another."""
+"""Two words between which a model chose: the one that it wrote, and another."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pages.shared.state.choice import counted, text
 from pages.shared.state.choices import MOST_TOKENS, chosen, put
 from pages.shared.widgets.choose import choose
 
-LIKELIEST = 12  # tokens that are offered as the other word
+LIKELIEST = 12  # tokens offered as the other word
 LONGEST_WORD = 60  # characters
-MOST_PIECES = 8  # of a word, that are named
+MOST_PIECES = 8  # pieces of a word that are named
 WRITTEN = counted("wrote_word", 0, MOST_TOKENS, label="Written word")
 AGAINST = text("wrote_against", "", LONGEST_WORD, label="Against (or type another)")
 
 
 class Step(NamedTuple):
-    """A token that was written, or would be next, after a row of the decoder."""
+    """A token that was written, or is predicted next, after a row of the decoder."""
 
     row: int
     token: int
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A written token, and another that it is held against."""
+    """A written token, and another token that it is compared with."""
 
     step: Step
     other: int
@@ -37,19 +37,19 @@ class Pair(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """What a part above 0 speaks for, and one below."""
+        """The ends of the scale in words: for the written token above 0, for the other below."""
         return f"for “{self.step.text}”", f"for “{self.text}”"
 
 
 def steps_of(run: ModelRun) -> list[Step]:
-    """Return what the decoder writes as trained, token by token.
+    """Return the steps of what the decoder writes as trained, token by token.
 
-    For a decoder alone the likeliest next token comes first, and then those of its text.
+    For a decoder-only model the likeliest next token comes first, then those of its text.
     """
     reader, trace = run.reader, run.tokens
     objective, found, first = run.objective, [], 1
     if "cross" not in reader.shape.kinds:
-        first = 2  # the first token of its text is read, and not written
+        first = 2  # the first token of its text is read, not written
         (question,) = reader.questions(trace)
         token = trace.logits[0, question.row].argmax().item()
         words = reader.label(trace, question, token)
@@ -62,7 +62,7 @@ def steps_of(run: ModelRun) -> list[Step]:
 
 
 def choose_pair(run: ModelRun) -> Pair:
-    """Draw the choice of a written word and of the one that it is held against."""
+    """Draw the choice of a written word and of the word that it is compared with."""
     steps, reader = steps_of(run), run.reader
     with st.container(horizontal=True, vertical_alignment="bottom"):
         place = choose(
@@ -100,9 +100,9 @@ def choose_pair(run: ModelRun) -> Pair:
 
 
 def other_token(reader: Reader, word: str, step: Step) -> int:
-    """Return the token that a word is, with a space before it or none.
+    """Return the id of a word's token, with or without a space before it.
 
-    Raises ValueError if it is not one token, or the very one that is written.
+    Raises ValueError if the word is not a single token, or is the token that was written.
     """
     texts = [word] if "cross" in reader.shape.kinds else [f" {word}", word]
     tried = [reader.begin(text) for text in texts]

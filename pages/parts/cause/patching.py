@@ -1,4 +1,4 @@
-"""What each head brings of the difference between two texts, put from one run into the other."""
+"""How much of the difference between two texts each head brings from one run to the other."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from model.insight.patching import Answers
 from model.trace import Part, Site
 from pages.parts.cause import two_texts
 from pages.parts.cause.two_texts import choose_compared
+from pages.shared.controls.measure import Measurement
 from pages.shared.controls.sentence import can
 from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, asked_of, choose_guess, may_show, which_head
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.riddle import Riddle, which_head
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
-from pages.shared.show.stage import is_staged
 from pages.shared.state.choice import one_of
 from pages.shared.state.choices import (
-    GUESS,
     HEAD,
     KIND,
     KINDS,
@@ -40,9 +39,10 @@ from viz.tokens import and_written
 TITLE = "Patching between two texts"
 WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
-DETAIL = "patch-detail"  # the key of what shows the selected head
-MOST_UNASKED = (
-    4_000  # tokens, in the runs of all heads together, that are measured without a button
+DETAIL = "patch-detail"  # the key of the part that shows the selected head
+UNASKED = 4_000  # tokens, in the runs of all heads together, that are measured without a button
+PATCHED = Measurement(
+    patched, (*WHAT,), "Patch every head", "Patching one layer after the other", UNASKED
 )
 UNIT = "% of the gap"
 ENDS = ("away from it", "towards the run it comes from")
@@ -64,7 +64,7 @@ WAY = one_of(
 CHOICES = (*two_texts.CHOICES, PART, WAY)
 PARTS = {"heads": "outputs", "weights": "weights", "value": "values"}
 
-Asked = tuple[ModelRun, str, Answers, Part, bool]  # what `patched` takes
+Asked = tuple[ModelRun, str, Answers, Part, bool]  # the arguments of `patched`
 
 INTRO = (
     "Where does the model keep it? Two texts are read that differ in a word, and the decoder reads "
@@ -87,18 +87,16 @@ CHECKS = (
     "of all heads bring the whole gap, as the feed-forwards follow them; only where the token read "
     "last differs itself, its embedding, which is no head’s, may leave a rest."
 )
-ASK = "It takes {heads} runs over {tokens} tokens each."
 
 
 def draw(run: ModelRun) -> None:
-    """Draw the choice of two texts and two answers, and what each head brings."""
+    """Draw the choice of two texts and two answers, and how much each head brings."""
     if not (can(run, "write") and can(run, "take apart")):
         return
     caption(INTRO)
     compared = choose_compared(run)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         part, backwards = choose(PART), choose(WAY) == "away"
-        choose_guess()
     if not compared:
         return
     giving, into = ("changed", "clean") if backwards else ("clean", "changed")
@@ -122,40 +120,25 @@ def draw(run: ModelRun) -> None:
         checks(found, part, backwards)
     what = WHAT["patch-heads"]
     with right:
-        asked_at = asked_of("patch-heads", "patch-tokens")
-        if not may_show(asked_at, partial(brings_most, found.shares), of=of, what=what):
+        options = {"riddle": partial(brings_most, found.shares), "riddle_of": ("patch-tokens",)}
+        picture = map_of(found.shares, (*site, head))
+        if not show(picture, "patch-heads", open_head, of=of, what=what, **options):
             return
-        show(map_of(found.shares, (*site, head)), "patch-heads", open_head, of=of, what=what)
     with st.container(key=DETAIL):
         tokens_of_head(asked, compared.texts, found, site, head, of)
 
 
 def measured(asked: Asked, texts: TwoTexts) -> Patched | None:
-    """Return what each head brings, while the map fills; None until what takes long is asked for.
+    """Return how much each head brings; None until a long measurement is asked for.
 
     Raises ValueError if the runs do not differ.
     """
     run, _, answers, *_ = asked
     heads = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
     tokens = len(texts.clean.source_tokens) + answers.row + 1
-    wanted = heads * tokens <= MOST_UNASKED or any(map(is_staged, PICTURES))
-    if not wanted and patched.kept(*asked, None) is None:
-        wanted = st.button("Patch every head", help=ASK.format(heads=heads, tokens=tokens))
-    if not wanted:
-        return patched.kept(*asked, None)
-    bar, place = st.empty(), st.empty()
-
-    def report(shares: Shares, done: float) -> None:
-        if done < 1:
-            bar.progress(done, "Patching one layer after the other")
-        if done < 1 and not chosen(GUESS):
-            with place:
-                show(map_of(shares), f"patch-heads-{done}")
-
-    found = patched(*asked, report)
-    bar.empty()
-    place.empty()
-    return found
+    if not PATCHED.is_asked(*asked, runs=heads, tokens=tokens):
+        return None
+    return PATCHED.measure(*asked, draw=map_of)
 
 
 def brings_most(shares: Shares) -> Riddle:
@@ -167,12 +150,12 @@ def brings_most(shares: Shares) -> Riddle:
 
 
 def in_percent(shares: np.ndarray) -> np.ndarray:
-    """Return shares as pictures show them; noise of the last digits is none."""
+    """Return shares in percent, rounded so that noise in the last digits is gone."""
     return np.round(100 * shares, DECIMALS)
 
 
 def map_of(shares: Shares, place: tuple[str, int, int] | None = None) -> CanvasPicture:
-    """Return the map of what each head brings; the one at a place is marked."""
+    """Return the map of how much each head brings; the head at `place` is marked."""
     return head_effects(
         {kind: in_percent(those) for kind, those in shares.items()},
         labels=KINDS,
@@ -184,7 +167,7 @@ def map_of(shares: Shares, place: tuple[str, int, int] | None = None) -> CanvasP
 
 
 def selected(shares: Shares) -> tuple[Site, int]:
-    """Return the head that is shown: the one chosen last, or else the one that brings most."""
+    """Return the selected head: the one chosen last, or else the one that brings most."""
     kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
     if kind in shares and layer not in SUMMARIES and head not in SUMMARIES:
         layers, heads = shares[kind].shape
@@ -196,18 +179,18 @@ def selected(shares: Shares) -> tuple[Site, int]:
 
 
 def open_head() -> None:
-    """Select the head that was clicked, and bring it into sight; a callback."""
+    """Select the head that was clicked, and scroll to its details; a callback."""
     select_head(*picked("patch-heads"))
     seek(DETAIL)
 
 
 def in_nats(number: float) -> str:
-    """Return a difference of logits as it is shown."""
+    """Return a difference of logits as shown on screen."""
     return f"{number_text(number, signed=True)} nats"
 
 
 def checks(found: Patched, part: Part, backwards: bool) -> None:
-    """Draw how far apart the two runs are, and what is known of it beforehand."""
+    """Draw how far apart the two runs are, and the shares that are known in advance."""
     into, giving = ("clean", "changed") if backwards else ("changed", "clean")
     differences = {into: found.before, giving: found.aim}
     first, second = st.columns(2)
@@ -225,7 +208,7 @@ def checks(found: Patched, part: Part, backwards: bool) -> None:
 def tokens_of_head(
     asked: Asked, texts: TwoTexts, found: Patched, site: Site, head: int, of: About
 ) -> None:
-    """Draw what a head brings at each of its tokens alone."""
+    """Draw how much a head brings at each single one of its tokens."""
     shares, part = patched_tokens(*asked, site, head), asked[3]
     whole = found.shares[site.kind][site.layer, head]
     reveal_if_sought(DETAIL)
@@ -244,9 +227,9 @@ def tokens_of_head(
 
 
 def names_of(texts: TwoTexts, site: Site, part: Part) -> list[str]:
-    """Return what the tokens are called at which a part of a head is put in: those of both texts.
+    """Return the labels of the tokens at which a part of a head is put in, from both texts.
 
-    Beside a query of the decoder stands what was written after it.
+    The label of a decoder's query includes what was written after it.
     """
     clean, changed = (
         trace.key_tokens(site) if part == "value" else trace.query_tokens(site)

@@ -1,4 +1,4 @@
-"""Two texts that are compared, the written token at which they are, and an answer to each."""
+"""Two texts that are compared, the written token at which they are, and an answer for each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import streamlit as st
 
 from model.insight.patching import Answers
 from model.reader import Question, Reader
-from model.shape import Shape
-from model.trace import Trace
+from model.trace import Shape, Trace
 from pages.parts.cause.exchange import texts_beside
 from pages.parts.cause.pair import LONGEST_WORD, Step, other_token
 from pages.shared.runs.patching import TwoTexts, two_texts
@@ -27,7 +26,7 @@ GIVES_WAY = "The token of the model itself stands in place of the answer that wa
 
 
 def read_step(written: str, shape: Shape) -> int | str:
-    """Read at which written token the answers are compared: from 1 in links, or the first apart."""
+    """Read the written token at which answers are compared: from 1 in links, or "first"."""
     if written == FIRST:
         return FIRST
     if not (written.isascii() and written.isdecimal() and 1 <= int(written) <= MOST_TOKENS):
@@ -36,7 +35,7 @@ def read_step(written: str, shape: Shape) -> int | str:
 
 
 def write_step(place: int | str) -> str:
-    """Write at which written token the answers are compared, as links hold it."""
+    """Write the written token at which answers are compared, in the form that links hold."""
     return FIRST if place == FIRST else str(place + 1)
 
 
@@ -48,7 +47,7 @@ CHOICES = (CHANGED, STEP, CLEAN_ANSWER, CHANGED_ANSWER)
 
 
 class Compared(NamedTuple):
-    """Two texts, their answers and what those are called."""
+    """Two texts, their answers, and the names of both."""
 
     changed: str
     texts: TwoTexts
@@ -57,7 +56,7 @@ class Compared(NamedTuple):
 
 
 def choose_compared(run: ModelRun) -> Compared | None:
-    """Draw the choice of a changed text and of two answers; None after saying what is wrong."""
+    """Draw the choice of a changed text and of two answers; None, with a message, if one fails."""
     changed = choose_changed(run)
     if not changed:
         st.info(NOTHING_OFFERED)
@@ -79,7 +78,7 @@ def choose_compared(run: ModelRun) -> Compared | None:
 
 
 def choose_changed(run: ModelRun) -> str:
-    """Draw the choice of the changed text, and return it; empty if there is none."""
+    """Draw the choice of the changed text and return it; empty if there is none."""
     offered = texts_beside(run.reader, run.sentence)
     default = next(iter(offered.values()), "")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -90,12 +89,12 @@ def choose_changed(run: ModelRun) -> str:
 
 
 def exchange(offered: dict[str, str], name: str) -> None:
-    """Take an offered text for the changed one; a callback."""
+    """Use an offered text as the changed one; a callback."""
     put(CHANGED, offered[name])
 
 
 def choose_step(texts: TwoTexts) -> int:
-    """Draw the choice of the written token at which answers are compared; return its place."""
+    """Draw the choice of the written token at which answers are compared; return its index."""
     names = [f"{place + 1}: {word}" for place, word in enumerate(texts.written.texts)]
     place = choose(
         STEP,
@@ -117,9 +116,9 @@ def choose_answer(
     best: list[int],
     not_this: int | None = None,
 ) -> tuple[int, str]:
-    """Draw the choice of an answer after a row, the first of the `best` tokens by default.
+    """Draw the choice of an answer after a row, by default the first of the `best` tokens.
 
-    Return the token, which is not `not_this`, and what it is called.
+    Return the token, which is not `not_this`, and its name.
     """
     question = Question("", row)
     likely = {reader.label(trace, question, token): token for token in reversed(best)}

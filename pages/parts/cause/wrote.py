@@ -1,4 +1,4 @@
-"""What each part of the decoder added to the logit of a written word, beside another word's."""
+"""What each part of the decoder added to the logit of a written word, against another word."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from model.trace import Kind, Site
 from pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
 from pages.shared.controls.sentence import can
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.attribution import attributed
+from pages.shared.runs.estimate import attributed
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, asked_of, choose_guess, may_show, which_head
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.riddle import Riddle, which_head
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
 from pages.shared.state.choices import (
@@ -31,7 +31,6 @@ from pages.shared.state.choices import (
     chosen,
     select_head,
 )
-from pages.shared.state.slide import is_in_slides
 from viz import head_effects, sum_bars
 from viz.numbers import number_text
 
@@ -42,7 +41,7 @@ PICTURES = {
     "wrote-heads": "what each head wrote",
     "wrote-keys": "what a head wrote from each word",
 }
-DETAIL = "wrote-detail"  # the key of what shows the selected head
+DETAIL = "wrote-detail"  # the key of the part that shows the selected head
 
 INTRO = (
     "Why this word, and not the other? Their logits are plain sums: each part adds what it puts "
@@ -61,7 +60,7 @@ TO_WEIGHT = " Click a row to take its weight apart."
 
 
 def parts_in_order(found: Attribution) -> dict[str, float]:
-    """Return what each part adds, the heads of a site together, in the order computed."""
+    """Return what each part adds, the heads of a site together, in the order of computation."""
     parts = {"embedding": found.embedding}
     for layer, feed_forward in enumerate(found.feed_forwards.tolist()):
         for kind, name in (("decoder", "self"), ("cross", "cross")):
@@ -73,7 +72,7 @@ def parts_in_order(found: Attribution) -> dict[str, float]:
 
 
 def selected(found: Attribution) -> tuple[Site, int]:
-    """Return the head that is shown: the one chosen last, or else the one that adds most."""
+    """Return the selected head: the one chosen last, or else the one that adds most."""
     kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
     if layer not in SUMMARIES and head not in SUMMARIES:
         site = Site(kind, layer)
@@ -85,7 +84,7 @@ def selected(found: Attribution) -> tuple[Site, int]:
 
 
 def all_parts(found: Attribution, pair: Pair, of: About) -> None:
-    """Draw the bars of all parts with their sum, and that sum beside the model's own."""
+    """Draw the bars of all parts with their sum, and the model's own difference to check it."""
     parts = parts_in_order(found)
     own = number_text(found.difference, signed=True)
     picture = sum_bars(
@@ -118,8 +117,8 @@ def speaks_most(run: ModelRun, found: Attribution, pair: Pair) -> Riddle:
 
 def all_heads(
     run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
-) -> None:
-    """Draw the map of all heads."""
+) -> bool:
+    """Draw the map of all heads; for the return value see `show`."""
     site, head = place
     picture = head_effects(
         by_kind(run, found),
@@ -130,11 +129,12 @@ def all_heads(
         blue="above",
     )
     caption(HEADS)
-    show(picture, "wrote-heads", open_head, of=of, what="What each head wrote")
+    options = {"riddle": partial(speaks_most, run, found, pair), "riddle_of": ("wrote-keys",)}
+    return show(picture, "wrote-heads", open_head, of=of, what="What each head wrote", **options)
 
 
 def open_head() -> None:
-    """Select the head that was clicked, and bring it into sight; a callback."""
+    """Select the head that was clicked, and scroll to its details; a callback."""
     select_head(*picked("wrote-heads"))
     seek(DETAIL)
 
@@ -142,7 +142,7 @@ def open_head() -> None:
 def keys_of_head(
     run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
 ) -> None:
-    """Draw what a head took from each token; a click takes that weight apart."""
+    """Draw what a head took from each key; a click takes that weight apart."""
     site, head = place
     tokens = [token.text for token in run.tokens.key_tokens(site)]
     seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)
@@ -153,7 +153,7 @@ def keys_of_head(
     def open_key(key: int) -> None:
         open_inside(*site, head, pair.step.row, key, target=run.target)
 
-    opens = None if is_in_slides() else if_taken_apart(run, lambda _, key: open_key(key))
+    opens = if_taken_apart(run, lambda _, key: open_key(key))
     picture = sum_bars(
         keys,
         names,
@@ -169,7 +169,7 @@ def keys_of_head(
     caption(KEYS.format(what=what) + (TO_WEIGHT if opens else ""))
 
     def pick() -> None:
-        if (key := picked("wrote-keys")) is not None:  # else the page was left by an earlier click
+        if (key := picked("wrote-keys")) is not None:  # an earlier click may have left the page
             open_key(key)
 
     show(
@@ -183,11 +183,10 @@ def keys_of_head(
 
 
 def draw(run: ModelRun) -> None:
-    """Draw the choice of two words, and what each part of the decoder adds between them."""
+    """Draw the choice of two words, and what each part of the decoder adds to their difference."""
     if not can(run, "add up logits"):
         return
     caption(INTRO)
-    choose_guess()
     pair = choose_pair(run)
     found = attributed(run, pair.step.row, pair.step.token, pair.other)
     place = selected(found)
@@ -196,11 +195,8 @@ def draw(run: ModelRun) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         all_parts(found, pair, of)
-    ask = partial(speaks_most, run, found, pair)
     with right:
-        asked_at = asked_of("wrote-heads", "wrote-keys")
-        if not may_show(asked_at, ask, of=of, what="What each head wrote"):
+        if not all_heads(run, found, pair, place, of):
             return
-        all_heads(run, found, pair, place, of)
     with st.container(key=DETAIL):
         keys_of_head(run, found, pair, place, of)

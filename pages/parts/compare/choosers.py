@@ -1,4 +1,4 @@
-"""The widgets that choose one side of the page Compare, and what they change on it."""
+"""The widgets that choose a side of the page Compare, and the changes they make to it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ from pages.parts.compare.words import (
 from pages.shared.controls.sentence import text_label
 from pages.shared.link import link
 from pages.shared.state import edit_history, models
-from pages.shared.widgets.choose import Widget, editor, place_options, words
+from pages.shared.widgets.choose import place_options, words
+from pages.streamlit_fixes.late_values import Widget, editor
 
-RECORDED = "snapshots of "  # what the keys of trainings begin with
+RECORDED = "snapshots of "  # prefix of the keys of trainings
 Change = Callable[[Any], None]
 
 
 def draw(
     widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: object
 ) -> None:
-    """Draw a widget for a value of a side, which `change` is called with."""
-    # With more or fewer options it is another widget.
+    """Draw a widget for a value of a side; a new value is passed to `change`."""
+    # A widget with more or fewer options gets another key.
     options = f"_{len(more['options'])}" if "options" in more else ""
     editor(widget, label, value, change, f"side_{name}_{what}{options}", **more)
 
@@ -62,7 +63,7 @@ def field(widget: Widget, name: str, side: Side, field: str, label: str = "", **
 
 
 def change_field(name: str, field: str, value: object) -> None:
-    """Put a field into a side; a text with nothing to read is left out, and that is said."""
+    """Put a value into a field of a side; an empty text is rejected with a note."""
     if field == "text" and not value.strip():
         st.session_state.compare_told = NO_SENTENCE
         return
@@ -75,7 +76,7 @@ def change_field(name: str, field: str, value: object) -> None:
 def choose_side(name: str, side: Side) -> None:
     """Draw everything that can be chosen of one side, as it is now."""
     st.subheader(f"Side {name.upper()}")
-    with suppress(ValueError):  # it is gone, which is said in place of the maps
+    with suppress(ValueError):  # the model may be gone, which is said in place of the maps
         choose_text(name, side)
     choose_model(name, side)
     with st.container(horizontal=True, gap="xsmall"), suppress(ValueError):
@@ -86,7 +87,7 @@ def choose_side(name: str, side: Side) -> None:
 
 
 def choose_scene(name: str) -> None:
-    """Draw what puts a whole scene on a side: a box for its link, and what other pages show."""
+    """Draw the ways to show a whole scene: a box for its link, and the other pages' scene."""
     key = f"side_{name}_link"
     st.text_input(
         "Paste a Headlight link", key=key, on_change=paste, args=[name, key],
@@ -131,7 +132,7 @@ def choose_run(name: str, side: Side) -> None:
     choose_changes(name, side)
     if hidden := hidden_words(side):
         st.text(hidden)
-    with suppress(ValueError):  # the model is not in memory
+    with suppress(ValueError):  # the model may not be in memory
         if "cross" in side.kinds:
             label = "Text that the decoder reads"
             written = "what it writes itself" if side.writer else ""
@@ -139,7 +140,7 @@ def choose_run(name: str, side: Side) -> None:
 
 
 def choose_changes(name: str, side: ModelSide) -> None:
-    """Draw the switch for a visitor's changes as they are now, and those of the side in words."""
+    """Draw the switch for a visitor's present changes, and those of the side in words."""
     mine = write_edits(edit_history.edits(side.model))
     draw(
         st.toggle, name, "changed", "With my changes", bool(side.edits),
@@ -166,7 +167,7 @@ def choose_model(name: str, side: Side) -> None:
 
 
 def change_model(name: str, key: str) -> None:
-    """Show another model or training; the text stays but for the numbers of a visitor's own."""
+    """Show another model or training; the text stays unless it is the numbers of an own model."""
     side, source = current(name), key.removeprefix(RECORDED)
     new = models.named(key)
     if new.key == key:
@@ -175,12 +176,12 @@ def change_model(name: str, key: str) -> None:
         show_on(name, ModelSide(*places, text, second=side.second, model=key))
     elif source in recordings():
         show_on(name, at_step(side, source, recordings()[source][1].steps[-1]))
-    else:  # another tab of the visitor's made room for a newer one
+    else:  # another tab of the visitor made room for a newer model
         st.session_state.compare_told = NO_MODEL if source == key else NO_TRAINING
 
 
 def reads_numbers(side: Side) -> bool:
-    """Return whether a side is of a visitor's own model or training, whose texts no other reads."""
+    """Return whether a side is of a visitor's own model, whose texts no other model reads."""
     if isinstance(side, SnapshotSide):
         return side.source == OWN_TRAINING
     return models.named(side.model).is_own

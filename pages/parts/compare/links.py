@@ -1,4 +1,4 @@
-"""The two sides of the page Compare as a session and a link hold them."""
+"""The two sides of the page Compare as held by a session and by a link."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
-from model.shape import Shape
+from model.trace import Shape
 from pages.parts.compare.sides import OWN_TRAINING, SNAPSHOT, ModelSide, Side, SnapshotSide
 from pages.parts.compare.words import NO_LINK, OWN_TARGETS
 from pages.shared.link import address, link
-from pages.shared.link.old import renamed
 from pages.shared.state.choice import Choice, switch, text
 from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES
@@ -22,9 +21,9 @@ NAMES = ("a", "b")
 PAIR = "The animal didn't cross the street because it was too {}."
 TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)
 WIDE = replace(TIRED, text=PAIR.format("wide"))
-LONGEST_LINK = 16_000  # characters, of which a letter of another script takes up to nine
+LONGEST_LINK = 16_000  # characters; a letter of another script takes up to nine
 LONGEST_EDITS = 300
-STREAMLITS = {"embed", "embed_options"}  # its own parameters
+STREAMLITS = {"embed", "embed_options"}  # parameters of Streamlit's own
 HELD = {
     choice.key: choice
     for kind in (ModelSide, SnapshotSide)
@@ -33,16 +32,17 @@ HELD = {
 
 
 def read_side(parameters: Mapping[str, str]) -> Side:
-    """Return the side of a link's parameters, which may have any others of any page."""
-    asked = renamed(parameters)
-    trained_here = asked.get(SNAPSHOT.key, "").startswith(OWN_TRAINING)  # in a shape of any size
-    shape = address.ANY if trained_here else address.shape_for(asked)
+    """Return the side that a link's parameters describe, among parameters of any page."""
+    trained_here = parameters.get(SNAPSHOT.key, "").startswith(
+        OWN_TRAINING
+    )  # in a shape of any size
+    shape = address.ANY if trained_here else address.shape_for(parameters)
     known = {choice.key for page in PAGES.values() for choice in page.linked}
     ignored = known - HELD.keys() | STREAMLITS | {*link.ELSEWHERE}
-    named = {key: value for key, value in asked.items() if key not in ignored}
+    named = {key: value for key, value in parameters.items() if key not in ignored}
     values, refused = link.read(named, HELD.values(), shape)
     for key, choice in HELD.items():
-        if choice.instead and values[key] == choice.instead:  # what the link had no room for
+        if choice.instead and values[key] == choice.instead:  # the link had no room for the value
             values[key], refused = choice.default, (*refused, key)
     kind = SnapshotSide if values[SNAPSHOT.key] else ModelSide
     fields = {name: values[choice.key] for name, choice in kind.held_choices().items()}
@@ -50,13 +50,13 @@ def read_side(parameters: Mapping[str, str]) -> Side:
 
 
 def read_text(written: str, shape: Shape | None = None) -> Side:
-    """Return the side that `write_text` wrote, or as much of it as makes sense."""
+    """Return the side that `write_text` wrote, as far as it makes sense."""
     return read_side(dict(parse_qsl(written, keep_blank_values=True)))
 
 
 def write_text(side: Side) -> str:
-    """Return what of a side differs from the defaults, as a link within the link."""
-    # Texts last: if a link is cut, it is at its end.
+    """Return the differences of a side from the defaults, as a link within the link."""
+    # Texts come last: a link that is cut loses its end.
     choices = dict(sorted(side.held_choices().items(), key=lambda item: item[1].cuts))
     values = {choice.key: getattr(side, name) for name, choice in choices.items()}
     return urlencode(link.write(choices.values(), values, whole=True))
@@ -74,7 +74,7 @@ OWN = switch("compare_own", label="Each its own text", help=OWN_TARGETS)
 
 
 def current(name: str) -> Side:
-    """Return a side of this session; what of it makes no sense is noted and put right."""
+    """Return a side of this session; values that make no sense are noted and corrected."""
     kept = chosen(SIDES[name])
     side = replace(kept, edits=kept.edits or chosen(SIDES_EDITS[name])).fitted()
     if side.refused:
@@ -88,7 +88,7 @@ def current(name: str) -> Side:
 def show_on(name: str, side: Side) -> None:
     """Show something on a side, as far as it can be shown."""
     side = side.fitted()
-    put(SIDES[name], replace(side, edits=""))  # which have a place of their own in links
+    put(SIDES[name], replace(side, edits=""))  # edits have their own parameter in links
     put(SIDES_EDITS[name], side.edits)
 
 
@@ -104,7 +104,7 @@ def paste(name: str, key: str) -> None:
         parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not parameters:
         st.session_state.compare_told = NO_LINK
-    elif parts.path.endswith("/compare"):  # the same side of it
+    elif parts.path.endswith("/compare"):  # the link may be of this page: then the same side
         choice = SIDES[name]
         side = read_text(parameters[choice.key]) if choice.key in parameters else choice.default
         edits = side.edits or parameters.get(SIDES_EDITS[name].key, "")

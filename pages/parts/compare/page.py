@@ -1,4 +1,4 @@
-"""Compare: two scenes side by side: sentences, heads, models, changes or moments of a training."""
+"""Compare: two scenes side by side: sentences, heads, models, changes or steps of a training."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
+from pages.parts.compare import words
 from pages.parts.compare.choosers import choose_side
 from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
 from pages.parts.compare.presets import presets
 from pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
-from pages.parts.compare.words import (
-    CLASSIC,
-    DIFFERENT_TARGETS,
-    EQUAL,
-    EQUAL_GATES,
-    NO_TRANSLATION,
-    NOTHING_ALIKE,
-    NOTHING_SHARED,
-    OTHER_SUMMARY,
-    PICTURE,
-)
 from pages.shared.controls import loading
 from pages.shared.link import address
 from pages.shared.link.address import section
@@ -31,11 +21,11 @@ from pages.shared.show.comparison import compare_outputs, compare_texts
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About, about
-from pages.shared.show.stage import NOTE, place
 from pages.shared.show.words import notes
 from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, chosen
 from pages.shared.state.page import Page
+from pages.shared.state.showing import NOTE, place
 from pages.shared.widgets.choose import choose
 from viz import Change, compared_maps, largest_changes
 from viz.numbers import number_text
@@ -47,7 +37,7 @@ LABELS = ("of A", "of B")
 def own_targets(both: Pair) -> bool | None:
     """Return whether each decoder reads what it writes itself; None if there is no choice.
 
-    On different sentences it always does, and snapshots read what they were recorded with.
+    On different sentences it always does; snapshots read what they were recorded with.
     """
     write = all(isinstance(one, ModelSide) and one.writer for one in both)
     return chosen(OWN) if write and both[0].text == both[1].text else None
@@ -68,7 +58,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
         return both
     shared = first.target or second.target
     if not shared and first.writer != second.writer:
-        # As a text for both, so that both models cut it into tokens alike.
+        # As a text for both, so that both models split it into tokens alike.
         shared = written(ModelRun(first.text, model=first.writer)).text
     return tuple(replace(one, target=one.target or shared) for one in both)
 
@@ -78,22 +68,22 @@ def picture(both: Pair, of: About) -> None:
     data = *(one.weights for one in both), *(one.shown.tokens for one in both)
     titles = tuple(f"{name}: {one.title}" for name, one in zip("AB", both, strict=True))
     show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
-    caption(PICTURE)
+    caption(words.PICTURE)
     st.subheader("Largest differences")
     axes = zip(*data[2:], strict=True)
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
     changes = largest_changes(*data)
     if not queries * keys:
-        st.text(NOTHING_SHARED)
+        st.text(words.NOTHING_SHARED)
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
         sizes = f"{data[0].size} of A and {data[1].size} of B"
         shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
         st.caption(f"{shared} in both maps, of {sizes}.")
     else:
-        st.text(EQUAL)
+        st.text(words.EQUAL)
         if both[0].changes.gates != both[1].changes.gates:
-            caption(EQUAL_GATES)
+            caption(words.EQUAL_GATES)
 
 
 def in_one_line(change: Change) -> str:
@@ -108,7 +98,7 @@ def in_one_line(change: Change) -> str:
 def what_was_read(both: Pair, choosable: bool) -> None:
     """Draw what each decoder read, token by token, and the choice of it, if there is one.
 
-    Of decoders alone there is nothing to say: they read what their maps show.
+    Decoder-only models need no such line: they read what their maps show.
     """
     if not any("cross" in one.kinds for one in both):
         return
@@ -122,24 +112,24 @@ def what_was_read(both: Pair, choosable: bool) -> None:
     for name, tokens in (("A", first), ("B", second)):
         st.text(f"{name}'s decoder reads: {' '.join(tokens)}" if tokens else f"{name} has none.")
     if first and second:
-        caption(DIFFERENT_TARGETS)
+        caption(words.DIFFERENT_TARGETS)
 
 
 def output(both: Pair, of: About) -> None:
-    """Draw what both sides write, and what they find how likely, as far as it can be compared."""
+    """Draw what both sides write, and their probabilities, as far as they can be compared."""
     st.subheader("What comes out")
     snapshots = [one for one in both if isinstance(one, SnapshotSide)]
     if snapshots:
         shipped = all(one.writer for one in snapshots)
         read = "the finished model's translation" if shipped else "the right answer"
-        caption(NO_TRANSLATION.format(read=read))
+        caption(words.NO_TRANSLATION.format(read=read))
         return
     runs = [one.run for one in both]
     write = all("write" not in run.reader.missing for run in runs)
     texts = st.container()
     if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
-        caption(NOTHING_ALIKE)
-    with texts:  # last, for decoding takes longer than all else
+        caption(words.NOTHING_ALIKE)
+    with texts:  # last, because decoding takes longer than everything else
         found = [written(run) for run in runs] if write else []
         ended = [one.finished or not one.source_tokens for one in found] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
@@ -151,31 +141,30 @@ def output(both: Pair, of: About) -> None:
 
 
 def in_words(name: str, side: Side) -> str:
-    """Return a side in words, for the captions of pictures."""
     text = " / ".join(filter(None, (side.text, side.second)))
     parts = f"{name}: {side.title}", edit_words(side.changes), hidden_words(side), f"“{text}”"
     return ", ".join(filter(None, parts))
 
 
 def is_classic(both: Pair) -> bool:
-    """Return whether these are the two sentences of the example, in the model it speaks of."""
+    """Return whether both sides show the two example sentences in the model that they are about."""
     head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
     return [replace(one, **head) for one in both] == [TIRED, WIDE]
 
 
 def summaries(side: Side) -> list[str]:
-    """Return the summaries of layers and heads that a side shows, and nothing for single ones."""
+    """Return "mean" or "max" for the layer and the head of a side, and nothing for single ones."""
     return [one if one in SUMMARIES else "" for one in (side.layer, side.head)]
 
 
 def consequences(both: Pair, own: bool | None) -> None:
-    """Draw the maps and what comes of them; raise ValueError, before that, if one has no run."""
+    """Draw the maps and what follows; raise ValueError, before that, if a side has no run."""
     read = with_targets(both, bool(own))
     of = about(model="", place="; ".join(map(in_words, "AB", read)))
     if is_classic(both):
-        caption(CLASSIC)
+        caption(words.CLASSIC)
     if summaries(both[0]) != summaries(both[1]):
-        caption(OTHER_SUMMARY)
+        caption(words.OTHER_SUMMARY)
     picture(read, of)
     what_was_read(read, own is not None)
     output(read, of)
@@ -183,7 +172,7 @@ def consequences(both: Pair, own: bool | None) -> None:
 
 @section
 def compare() -> None:
-    """Draw the page: what to compare, the maps, and what comes of them."""
+    """Draw the page: what to compare, the maps, and what follows."""
     loading.arrived()
     presets()
     both = tuple(map(current, NAMES))
@@ -201,7 +190,7 @@ def compare() -> None:
 
 
 def refuse(both: Pair, why: str) -> None:
-    """Say why a side cannot be shown, and offer to load a model that it is missing."""
+    """Say why a side cannot be shown, and offer to load a model that is missing."""
     wanted = [models.named(one.model) for one in both if isinstance(one, ModelSide)]
     names = [entry.name for entry in wanted if entry.is_library and not shelf().get(entry.name)]
     if names:
@@ -210,7 +199,7 @@ def refuse(both: Pair, why: str) -> None:
         st.text(why)
 
 
-COMPARE = Page(
+PAGE = Page(
     key="compare",
     title="Compare",
     group="Change",

@@ -1,4 +1,4 @@
-"""Pairs of sides that are chosen by one click."""
+"""Pairs of sides that one click chooses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
 from pages.shared.state.edit_history import BEFORE_AND_AFTER
 
-VISIBLE = 1e-3  # a difference of weights
+VISIBLE = 1e-3  # a visible difference of weights
 
 
 def presets() -> None:
@@ -53,7 +53,7 @@ def presets() -> None:
 
 
 def show_both(pair: Pair | Callable[[], Pair]) -> None:
-    """Show a pair, or what finds one, the decoders of one sentence on one text; a callback."""
+    """Show a pair, or what a function returns, its decoders reading the same text; a callback."""
     for name, side in zip(NAMES, pair() if callable(pair) else pair, strict=True):
         show_on(name, side)
     put(OWN, False)
@@ -70,17 +70,17 @@ def elsewhere() -> ModelSide:
 
 
 def two_sentences(now: ModelSide) -> Pair:
-    """Return the sentence of the other pages, and one to change."""
+    """Return the sentence of the other pages, and a second sentence to change."""
     examples = models.named(now.model).examples
     others = [WIDE.text] if now.text == TIRED.text else [one for one in examples if one != now.text]
     return now, replace(now, text=[*others, now.text][0], masked="")
 
 
 def two_heads(now: ModelSide) -> Pair | str:
-    """Return a head and the next one, or why there are none."""
+    """Return a head and the next one, or a sentence on why there is none."""
     try:
         _, heads = now.fitted().shape
-    except ValueError as error:  # the model is not in memory
+    except ValueError as error:  # the model may not be in memory
         return str(error)
     first = 0 if now.head in SUMMARIES else now.head
     return replace(now, head=first), replace(now, head=(first + 1) % heads)
@@ -89,10 +89,10 @@ def two_heads(now: ModelSide) -> Pair | str:
 def affected(before: ModelSide, after: ModelSide) -> Pair:
     """Return a model as trained and with changes, at a head whose weights they change.
 
-    That is the head of both sides, or the one that changes most if it does not change: a head that
-    is off looks where it did.
+    That is the head of both sides; if its weights stay the same, as those of a head that is off do,
+    it is the head whose weights change most.
     """
-    with suppress(ValueError):  # the model is not in memory, or cannot read the text
+    with suppress(ValueError):  # the model may not be in memory, or cannot read the text
         read = before.target or (written(before.run).text if before.writer else "")
         runs = [replace(one.fitted(), target=read) for one in (before, after)]
         if largest_change(*(one.weights for one in runs)) < VISIBLE:
@@ -109,12 +109,11 @@ def affected(before: ModelSide, after: ModelSide) -> Pair:
 
 
 def largest_change(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the largest difference of two maps."""
     return float(np.abs(first - second).max())
 
 
 def two_models(now: ModelSide) -> Pair | str:
-    """Return a model and another one for the same sentence, or that there is none."""
+    """Return a model and another one for the same sentence, or a sentence on why there is none."""
     entry = models.named(now.model)
     languages = entry.source, entry.target
     for other in models.choices().values():
@@ -124,7 +123,7 @@ def two_models(now: ModelSide) -> Pair | str:
 
 
 def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:
-    """Return the middle and the end of a training, or nothing if it has only one snapshot."""
+    """Return the middle and the end of a training, or an empty text if it has only one snapshot."""
     if len(steps) < 2:
         return ""
     middle = steps[(len(steps) - 1) // 2]

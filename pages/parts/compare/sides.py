@@ -15,62 +15,61 @@ from model.training.snapshots import Snapshots
 from pages.parts.compare.words import NO_TRAINING
 from pages.shared.runs.arrays import as_array, heads_meant, one_head
 from pages.shared.runs.readers import reader
-from pages.shared.runs.records import recorded_training
 from pages.shared.runs.run import ModelRun, hiding
-from pages.shared.show.captions import site_words
-from pages.shared.show.labels import labels_at_snapshots, labels_of
+from pages.shared.runs.training import recorded_training
+from pages.shared.show.captions import labels_at_snapshots, labels_of, site_words
 from pages.shared.state import catalog, choices, models
 from pages.shared.state.choice import Choice, like
-from pages.shared.state.choices import KINDS, SUMMARIES, Head, places_in
+from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
 from pages.shared.state.workshop import workshop
 from pages.shared.widgets.choose import place_options
 
-# Of whose training, and at which step: within the text of a side.
+# The training and its step are part of a side's text.
 SNAPSHOT = like("compare_snapshot", "", r"(en-fr|toy)\.\d{1,9}")
 OWN_TRAINING = "toy"
 
 
 def held(choice: Choice) -> Any:
-    """Return a field of a side, which links hold as a choice."""
+    """Return a field of a side that links hold as a choice."""
     return field(default=choice.default, metadata={"choice": choice})
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A model in words, the weights (H, Q, K) of the layers that are meant, and the tokens."""
+    """A model in words, the weights (H, Q, K) of the chosen layers, and the tokens."""
 
     of: str
     layers: Sequence[np.ndarray]
     tokens: tuple[list[str], list[str]]  # of the queries and of the keys
-    reads: list[str]  # by the decoder, if there is one
+    reads: list[str]  # by the decoder, if any
 
 
 @dataclass(frozen=True)
 class Side:
-    """A text and one head that reads it; `refused` names what in its link made no sense.
+    """A text and a head that reads it; `refused` names the values of a link that made no sense.
 
-    Whatever takes a model or a training that is gone raises ValueError.
+    Every access to a model or a training that is gone raises ValueError.
     """
 
     kind: Kind = held(choices.KIND)
-    layer: Head = held(choices.LAYER)
-    head: Head = held(choices.HEAD)
+    layer: HeadChoice = held(choices.LAYER)
+    head: HeadChoice = held(choices.HEAD)
     text: str = held(choices.SENTENCE)
-    target: str = held(choices.TARGET)  # empty for what the model itself writes
+    target: str = held(choices.TARGET)  # empty: what the model itself writes
     edits: str = held(choices.EDITS)
     refused: tuple[str, ...] = field(default=(), compare=False)
     second = masked = ""
-    kinds = tuple(KINDS)  # of attention, that there are
-    changes = Edits()  # the edits as the model takes them; raises ValueError if it cannot
+    kinds = tuple(KINDS)  # of attention
+    changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
 
     @property
     def shown(self) -> Shown:
-        """What there is to see of it."""
+        """The weights and tokens that are shown."""
         raise NotImplementedError
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many layers of its kind there are, and heads in each."""
+        """The numbers of layers of its kind and of heads in each."""
         raise NotImplementedError
 
     @property
@@ -80,7 +79,6 @@ class Side:
 
     @property
     def title(self) -> str:
-        """What is shown, in words."""
         return f"{self.shown.of}. {site_words(self.kind, self.layer, self.head)}"
 
     @property
@@ -91,7 +89,7 @@ class Side:
 
     @property
     def layers(self) -> list[int]:
-        """The layers that are meant: one, or all for a summary."""
+        """The chosen layers: one, or all for a summary."""
         return heads_meant(self.layer, self.shape[0])
 
     @classmethod
@@ -100,16 +98,16 @@ class Side:
         return {one.name: one.metadata["choice"] for one in fields(cls) if one.metadata}
 
     def without(self, name: str) -> Self:
-        """Return it with the default of a field that makes no sense."""
+        """Return it with the default of a field whose value makes no sense."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 
     def readable(self) -> Self:
-        """Return it with a model that there is, and texts that it reads."""
+        """Return it with a model that exists, and texts that it reads."""
         raise NotImplementedError
 
     def fitted(self) -> Self:
-        """Return it with everything that there is, as far as is known: model, text, head, edits."""
+        """Return it with a model, text, head and edits that exist, as far as is known."""
         side = self
         try:
             side = side.readable()
@@ -120,7 +118,7 @@ class Side:
             except ValueError:
                 side = side.without("edits")
             layers, heads = side.shape
-        except ValueError:  # what reads it is gone, or not in memory
+        except ValueError:  # its model is gone, or not in memory
             return side
         layer = side.layer if side.layer in SUMMARIES else min(side.layer, layers - 1)
         head = side.head if side.head in place_options(heads) else choices.HEAD.default
@@ -140,17 +138,15 @@ class ModelSide(Side):
 
     @property
     def reader(self) -> Reader:
-        """The model."""
         return reader(self.model)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that the model has."""
         return tuple(self.reader.shape.kinds)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many layers of its kind there are, and heads in each."""
+        """The numbers of layers of its kind and of heads in each."""
         return self.reader.shape.kinds[self.kind]
 
     @property
@@ -161,18 +157,17 @@ class ModelSide(Side):
 
     @property
     def changes(self) -> Edits:
-        """The edits as the model takes them."""
+        """The edits in the model's form."""
         return read_edits(self.edits, self.reader.shape)
 
     @property
     def run(self) -> ModelRun:
-        """The run of the model, with its changes."""
         run = ModelRun(self.text, self.target, self.changes, second=self.second, model=self.model)
         return hiding(run, places_in(self.masked))
 
     @property
     def shown(self) -> Shown:
-        """What there is to see of it; a single layer is exact in a large model too."""
+        """The weights and tokens that are shown; a single layer is exact in a large model too."""
         run, sites = self.run, [Site(self.kind, layer) for layer in self.layers]
         weights = (
             [run.trace.site_weights(site) for site in sites]
@@ -187,7 +182,7 @@ class ModelSide(Side):
         )
 
     def readable(self) -> Self:
-        """Return it with a model that there is, and texts that it reads."""
+        """Return it with a model that exists, and texts that it reads."""
         entry = models.named(self.model)
         side = self if entry.key == self.model else self.without("model")
         if not side.text.strip():
@@ -204,11 +199,11 @@ class ModelSide(Side):
 
 
 def recordings() -> dict[str, tuple[str, Snapshots]]:
-    """Return the trainings whose snapshots this visitor can see: title and snapshots of each."""
+    """Return the trainings whose snapshots this visitor can see: title and snapshots by key."""
     title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
     found = {catalog.DEFAULT: (title, recorded_training())}
-    if run := workshop().run:
-        found[OWN_TRAINING] = f"Your training: {run.name}", run.job.look().snapshots
+    if training := workshop().training:
+        found[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
     return found
 
 
@@ -220,24 +215,22 @@ class SnapshotSide(Side):
 
     @property
     def source(self) -> str:
-        """Whose training it is of."""
+        """The key of the training."""
         return self.snapshot.partition(".")[0]
 
     @property
     def writer(self) -> str | None:
-        """The trained model, but for a visitor's own, whose decoder reads the right answer."""
+        """The trained model; None for a visitor's own, whose decoder reads the right answer."""
         return None if self.source == OWN_TRAINING else self.source
 
     @property
     def recording(self) -> tuple[str, Snapshots]:
-        """The training's title and its snapshots."""
         if found := recordings().get(self.source):
             return found
         raise ValueError(NO_TRAINING)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that were recorded."""
         return tuple(self.recording[1].weights[0])
 
     @property
@@ -248,13 +241,13 @@ class SnapshotSide(Side):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many layers of its kind there are, and heads in each."""
+        """The numbers of layers of its kind and of heads in each."""
         _, layers, heads, *_ = self.recording[1].weights[0][self.kind].shape
         return layers, heads
 
     @property
     def shown(self) -> Shown:
-        """What there is to see of it."""
+        """The weights and tokens that are shown."""
         title, history = self.recording
         number = history.sentences.index(self.text)
         weights = history.weights[number][self.kind][history.steps.index(self.step)]
@@ -272,12 +265,12 @@ class SnapshotSide(Side):
 
 
 def hidden_words(side: Side) -> str:
-    """Return which words are hidden from a side's model, in words; empty if none are."""
+    """Return which tokens are hidden from a side's model, in words; empty if none are."""
     places = ", ".join(str(place + 1) for place in sorted(places_in(side.masked)))
     return places and f"Hidden: the tokens at {places}"
 
 
 def at_step(side: Side, source: str, step: int) -> SnapshotSide:
-    """Return what a side shows as it was at a step of a training."""
+    """Return a side with its model replaced by a step of a training."""
     snapshot = f"{source}.{step}"
     return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot)

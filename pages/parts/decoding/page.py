@@ -1,9 +1,8 @@
-"""Decoding: see a text come about, one token at a time, and steer it."""
+"""Decoding: see a text being written, one token at a time, and steer it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -12,9 +11,8 @@ from model.insight.scoring import most_likely_tokens
 from model.reader import Question
 from pages.parts.decoding.branches import CHOICES as OF_BRANCHES
 from pages.parts.decoding.branches import Branch, branches_of, show_branch
-from pages.parts.decoding.player import likeliest_next, node_of, player, tree
-from pages.parts.decoding.request import Request, choose_request
-from pages.parts.decoding.strategies import CHOICES
+from pages.parts.decoding.player import node_of, player, tree
+from pages.parts.decoding.request import CHOICES, Request, choose_request
 from pages.parts.decoding.words import DECODING_WORDS, stopped
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
@@ -22,10 +20,10 @@ from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, reading_its_own, written
 from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY, caption
-from pages.shared.show.guess import may_show
 from pages.shared.show.pictures import chips_written, show
+from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.saving import About, about_run
-from pages.shared.state.choices import GUESS, GUESS_ROW, TARGET
+from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
@@ -33,7 +31,7 @@ from viz.numbers import number_text
 
 
 def what_if(request: Request, of: About) -> None:
-    """Draw every branch beside the free run, with what differs marked."""
+    """Draw every branch next to the free run, with the differences marked."""
     st.subheader("What if")
     branches = branches_of(request.run)
     if len(branches.kept) == 1:
@@ -62,7 +60,7 @@ def what_if(request: Request, of: About) -> None:
 
 
 def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
-    """Draw a reference read in one pass, beside the score of what is `scored`, in words."""
+    """Draw a reference read in one pass, next to the score of another text, named by `scored`."""
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
     label = "Reference: type one, or leave the model's own"
@@ -104,15 +102,15 @@ def everything(run: ModelRun) -> None:
     made = decoding.writing
     of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
-    riddle = partial(likeliest_next, decoding, node)
-    if not may_show("player", riddle, of=replace(of, target=""), what=DECODING.title):
+    above = st.container()
+    if not player(request, node, of):
         return
-    st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
-    if request.branch.forced:
-        st.text(f"Forced: {made.text}\nFree run: {request.decode(Branch()).writing.text}")
-    warn(run)
-    player(request, node, of)
-    if request.strategy.strategy == "beam":
+    with above:
+        st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
+        if request.branch.forced:
+            st.text(f"Forced: {made.text}\nFree run: {request.decode(Branch()).writing.text}")
+        warn(run)
+    if "beam_size" in request.strategy.method.options:
         tree(decoding, node, of)
     what_if(request, of)
     scored = "Forced branch" if request.branch.forced else "Free run"
@@ -120,19 +118,18 @@ def everything(run: ModelRun) -> None:
 
 
 def decoding_page() -> None:
-    """Draw the page."""
     if run := ask("write"):
         everything(run)
 
 
-DECODING = Page(
+PAGE = Page(
     key="decoding",
     title="Decoding",
     group="Write",
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, GUESS, GUESS_ROW, *CHOICES, *OF_BRANCHES),
+    choices=(TARGET, *RIDDLE, *CHOICES, *OF_BRANCHES),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",

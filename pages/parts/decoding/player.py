@@ -19,38 +19,37 @@ from pages.parts.decoding.steps import (
     player_of,
     tree_of,
 )
-from pages.parts.decoding.strategies import WORDS
 from pages.parts.decoding.words import DECODING_WORDS
+from pages.shared.link import address
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, places_of_most, told_apart
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
 from pages.shared.show.saving import About
-from pages.shared.state.choices import GUESS, GUESS_ROW, HEAD, KINDS, LAYER, Head, chosen, put
-from pages.shared.state.slide import slide
+from pages.shared.state.choices import GUESS_ROW, HEAD, KINDS, LAYER, HeadChoice, chosen, put
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture
 from viz.numbers import number_text
 
-LIKELY = 2  # tokens that were not taken, of each step, whose branches a file has
+LIKELY = 2  # candidates of each step whose branches a file includes, besides the taken one
 MOST_BRANCHES = 24
-Node = tuple[int, int]  # of the tree: a step and a place
+Node = tuple[int, int]  # of the tree: a step and an index
 
 
 def node_of(request: Request) -> Node | None:
-    """Return the text of the tree that was clicked; None for the one that was returned.
+    """Return the node of the tree that was clicked; None for the text that was returned.
 
-    Whatever changes the decoding, and another slide, leads back to that one.
+    Any change of the decoding, and choices from a link or a slide, reset it to None.
     """
-    of = request, slide()
+    of = request, address.applied()
     if st.session_state.get("node", (None,))[0] != of:
         st.session_state.node = of, None
     return st.session_state.node[1]
 
 
 def choose_node(node: Node | None) -> None:
-    """Show the steps that led to a text of the tree, or without one to what was returned."""
+    """Show the steps that led to a node of the tree; None shows those of the returned text."""
     st.session_state.node = st.session_state.node[0], node
     put(STEP, node[0] if node else 0)
 
@@ -74,44 +73,50 @@ def likeliest_next(decoding: Decoding, node: Node | None) -> Riddle:
 
 
 def in_order(place: int) -> str:
-    """Return what a token is called that is still to be guessed."""
+    """Return the name of a token that is still to be guessed."""
     return f"token {place + 1}"
 
 
-def player(request: Request, node: Node | None, of: About) -> None:
-    """Draw the scrubber, over what was returned or over the text that was clicked in the tree."""
+def player(request: Request, node: Node | None, of: About) -> bool:
+    """Draw the scrubber, over the returned text or over the one that was clicked in the tree.
+
+    Return False if its riddle is open; see `show`.
+    """
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
     layer, head = chosen(LAYER), chosen(HEAD)
-    start = chosen(STEP) or (chosen(GUESS_ROW) if chosen(GUESS) else 0)
+    start = chosen(STEP) or row_asked_about()
     picture = player_of(decoding, path, layer=layer, head=head, start=start)
-    if slide():
-        picture = picture.having(tells=False)  # where it is stepped on a slide is no one's choice
     place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
-    show(
+    is_drawn = show(
         picture,
         "player",
         lambda: answer(request, path),
         of=of,
         what=f"Decoding, {place}",
         answers=lambda: branches(request, path, layer=layer, head=head),
+        riddle=lambda: likeliest_next(decoding, node),
     )
     follow()
-    caption(f"{WORDS[request.strategy.strategy]} {DECODING_WORDS['player']}")
+    if not is_drawn:
+        return False
+    caption(f"{request.strategy.method.words} {DECODING_WORDS['player']}")
     with st.expander("All steps at once"):
         what = "How likely each token was"
         show(certainty_of(decoding, path), "certainty", of=of, what=what)
         if decoding.writing.source_tokens:
             alignment = alignment_of(decoding, path, layer=layer, head=head)
             show(alignment, "alignment", of=of, what=f"Alignment, {place}")
+    return True
 
 
 def branches(
-    request: Request, path: Sequence[int], *, layer: int, head: Head
+    request: Request, path: Sequence[int], *, layer: int, head: HeadChoice
 ) -> dict[str, CanvasPicture]:
     """Return the steps of the decodings that begin with a likely token that was not taken.
 
-    They stand under what a click on the token answers; of the first steps, as far as MOST_BRANCHES.
+    Their keys are what a click on the token answers. There are at most MOST_BRANCHES, from the
+    first steps.
     """
     decoding, found = request.decode(), {}
     for step, one in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
@@ -121,7 +126,7 @@ def branches(
             forced = (*decoding.ids_of(path[:step]), candidate.token.id)
             try:
                 other = request.decode(Branch(forced, step))
-            except ValueError:  # a token that no text begins with
+            except ValueError:  # no text can begin with this token
                 continue
             picture = player_of(other, other.path, layer=layer, head=head, start=step)
             found[f"[{step},{place}]"] = picture
@@ -131,7 +136,7 @@ def branches(
 def answer(request: Request, path: Sequence[int]) -> None:
     """Note the step that is shown, force what was clicked or typed, or take a weight apart."""
     if (picked_last := picked("player")) is None:
-        return  # the page was left by an earlier click
+        return  # an earlier click has left the page
     place, choice = picked_last
     if choice is None:
         put(STEP, place)
@@ -142,7 +147,7 @@ def answer(request: Request, path: Sequence[int]) -> None:
 
 
 def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
-    """Open the clicked weight of a step; of a mean or maximum, that of the strongest head."""
+    """Open the clicked weight of a step; for a mean or maximum, that of the strongest head."""
     if why_not := request.run.reader.missing.get("take apart"):
         refuse(why_not)
         return
@@ -163,7 +168,7 @@ def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, ke
 
 
 def force(request: Request, path: Sequence[int], place: int, choice: str | int) -> None:
-    """Begin a branch with a candidate, by its place among them, or with a text."""
+    """Begin a branch with a candidate, given by its index, or with a text."""
     decoding = request.decode()
     try:
         if isinstance(choice, str):
@@ -182,7 +187,7 @@ def force(request: Request, path: Sequence[int], place: int, choice: str | int) 
 
 
 def tree(decoding: Decoding, node: Node | None, of: About) -> None:
-    """Draw the beam, whose texts show their steps when they are clicked."""
+    """Draw the beam; a click on a text shows its steps."""
     st.subheader("The beam")
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")

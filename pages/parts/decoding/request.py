@@ -1,33 +1,62 @@
-"""What is asked of a decoding, and the last one that could be made."""
+"""The settings of a decoding, and the last ones that could be decoded."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import streamlit as st
 
 from model import Decoding
-from model.decoding.strategies import Strategy
+from model.decoding.strategies import STRATEGIES, Strategy
 from pages.parts.decoding.branches import BRANCH, Branch, branches_of, text_at
-from pages.parts.decoding.strategies import (
-    LONGEST,
-    choose_strategy,
-    chosen_strategy,
-    strategy_words,
-)
 from pages.shared.controls.opening import set_aside
 from pages.shared.link import address
 from pages.shared.runs.run import ModelRun, decoded
-from pages.shared.show.guess import choose_guess
-from pages.shared.show.stage import NOTE, place
 from pages.shared.state import edit_history
+from pages.shared.state.choice import Choice, number, one_of
 from pages.shared.state.choices import chosen
-from pages.shared.widgets.choose import choose_head, choose_layer
+from pages.shared.state.showing import NOTE, place
+from pages.shared.widgets.choose import choose, choose_head, choose_layer
+
+OPTIONS = {
+    field.name: number(field.name, field.default, **field.metadata)
+    for field in fields(Strategy)
+    if field.metadata
+}
+STRATEGY = one_of("strategy", {name: name.title() for name in STRATEGIES}, label="Strategy")
+LONGEST_HELP = "The most tokens that are written; where they are used up, it stops."
+LONGEST = number("longest", 64, (1, 255), label="Most tokens", help=LONGEST_HELP)
+CHOICES = (STRATEGY, *OPTIONS.values(), LONGEST)
+
+
+def options_of(name: str) -> list[Choice]:
+    """Return the choices of the options that a strategy uses."""
+    return [OPTIONS[option] for option in STRATEGIES[name].options]
+
+
+def choose_strategy() -> None:
+    for choice in (*options_of(choose(STRATEGY)), LONGEST):
+        choose(choice, width=130)
+
+
+def chosen_strategy() -> tuple[Strategy, int]:
+    """Return the chosen strategy, and the largest number of tokens to write.
+
+    Raise ValueError for options that make no sense.
+    """
+    name = chosen(STRATEGY)
+    return Strategy(name, **{one.key: chosen(one) for one in options_of(name)}), chosen(LONGEST)
+
+
+def strategy_words(strategy: Strategy, longest: int) -> str:
+    options = options_of(strategy.strategy)
+    parts = [f"{option.label.lower()} {getattr(strategy, option.key)}" for option in options]
+    return ", ".join([strategy.strategy, *parts, f"at most {longest} tokens"])
 
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that decides a decoding."""
+    """Everything that determines a decoding."""
 
     run: ModelRun
     strategy: Strategy = Strategy()
@@ -35,12 +64,12 @@ class Request:
     branch: Branch = Branch()
 
     def decode(self, branch: Branch | None = None) -> Decoding:
-        """Decode it, or another branch of it; raise ValueError if that cannot be done."""
+        """Decode its branch, or another one; raise ValueError if that cannot be done."""
         return decoded(self.run, self.strategy, self.longest, (branch or self.branch).forced)
 
     @property
     def can_be_decoded(self) -> bool:
-        """Whether something is written."""
+        """Whether anything is written."""
         try:
             self.decode()
         except ValueError:
@@ -49,15 +78,14 @@ class Request:
 
     @property
     def words(self) -> str:
-        """The way of decoding in words."""
         forced = f", forced: {self.branch.name}" if self.branch.forced else ""
         return f"Decoded by {strategy_words(self.strategy, self.longest)}{forced}"
 
 
 def choose_request(run: ModelRun) -> Request | None:
-    """Draw the settings and return them; if they cannot be decoded, say why and return the last.
+    """Draw the settings and return them, or say why they fail and return the last ones.
 
-    In the same row is the choice of the head whose weights are shown. Return None for a text after
+    The choice of the head whose weights are shown is in the same row. Return None for a text after
     which nothing can be written.
     """
     plain = Request(replace(run, edits=edit_history.in_force()))
@@ -69,7 +97,6 @@ def choose_request(run: ModelRun) -> Request | None:
         set_aside()
         choose_layer("decoder")
         choose_head("decoder")
-        choose_guess()
     try:
         strategy, longest = chosen_strategy()
         request = replace(plain, strategy=strategy, longest=longest)
@@ -88,7 +115,7 @@ def choose_request(run: ModelRun) -> Request | None:
 
 
 def choose_branch(request: Request) -> Branch:
-    """Return the chosen branch of a decoding; one of an address only if it can be decoded here."""
+    """Return the chosen branch of a decoding; one from an address only if it can be decoded."""
     branches, branch = branches_of(request.run), chosen(BRANCH)
     if branch not in branches.kept:
         try:
@@ -104,11 +131,11 @@ def choose_branch(request: Request) -> Branch:
 
 
 def refuse(why: str) -> None:
-    """Have the page say why something was not done; call it in a callback."""
+    """Store why something was not done, for the page to say; call it in a callback."""
     st.session_state.refused = why
 
 
 def explain(why: str) -> None:
-    """Say why something was not done; the reason may have what a visitor typed in it."""
+    """Say why something was not done; the reason may contain what a visitor typed."""
     st.error("That did not work, so the previous result is still shown.")
     st.text(why)

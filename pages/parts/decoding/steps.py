@@ -11,7 +11,7 @@ from model.decoding.steps import DecodingStep, Node, stack_rows
 from model.trace import Kind
 from pages.parts.decoding.words import ending
 from pages.shared.runs.arrays import as_array, one_head
-from pages.shared.state.choices import Head
+from pages.shared.state.choices import HeadChoice
 from viz import (
     Bar,
     CanvasPicture,
@@ -26,7 +26,7 @@ CANDIDATES = 10  # shown at each step
 
 
 def player_of(
-    decoding: Decoding, path: Sequence[int], *, layer: int, head: Head, start: int
+    decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice, start: int
 ) -> CanvasPicture:
     """Return the scrubber over the steps of a path of nodes."""
     steps = decoding.steps_to(path)
@@ -47,7 +47,7 @@ def player_of(
 
 
 def alignment_of(
-    decoding: Decoding, path: Sequence[int], *, layer: int, head: Head
+    decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice
 ) -> CanvasPicture:
     """Return the weights of every step over the source, a row for what it read and wrote."""
     steps = decoding.steps_to(path)
@@ -64,13 +64,13 @@ def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
     return probability_bars({"when it was written": found}, [step.token.text for step in steps])
 
 
-def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: Head) -> np.ndarray:
-    """Return weights or visible keys at each step (T, K), of one head or summed up over all."""
-    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # of (H, T, K)
+def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> np.ndarray:
+    """Return the weights or visible keys at each step (T, K), of a head or a summary of all."""
+    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # (H, T, K) before
 
 
 def bars_of(step: DecodingStep) -> list[Bar]:
-    """Return the candidates of a step, each after the part of its word that is written already."""
+    """Return the candidates of a step, each after the part of its word that is already written."""
     word, bars = step.text.rpartition(" ")[2], []
     for one in step.candidates(CANDIDATES):
         goes_on = one.token.start == len(step.text) and not one.token.is_special
@@ -90,6 +90,6 @@ def tree_of(decoding: Decoding, selected: tuple[int, int] | None) -> CanvasPictu
 
 
 def leaf_of(node: Node, best: bool) -> Leaf:
-    """Return a text of the tree as it is drawn."""
+    """Return a node of the tree in the form in which it is drawn."""
     numbers = node.log_probability, node.score
     return Leaf(node.parent, node.token.text, node.text, *numbers, node.kept, node.ended, best)

@@ -13,10 +13,11 @@ DECODING_WORDS = {
         "to see how it comes about."
     ),
     "tree": (
-        "Each column is a step, best text first. Solid texts were kept, dashed ones are the best "
-        "of those dropped (as many as were kept; all others scored lower still). The thick path "
-        "led to the text that was returned. Point at a text to read it with its log-probability; "
-        "click it to see its steps above."
+        "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, "
+        "and dashed ones are the best of those dropped. The beam stays as wide until no text that "
+        "goes on can score better than one that has ended. The thick path led to the text that was "
+        "returned. Point at a text to read it with its log-probability; click it to see its steps "
+        "above."
     ),
     "other tokens": (
         "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
@@ -36,13 +37,13 @@ DECODING_WORDS = {
 
 
 def stopped(writing: Writing) -> str:
-    """Return how long a text is and why it stopped, in words."""
+    """Return the length of a text and why it stopped, in words."""
     at = "the end token" if writing.finished else "the limit"
     return f"{len(writing.target_tokens)} tokens, stopped at {at}"
 
 
 def ending(last: Node, steps: int) -> str:
-    """Return why a text has no more steps than those to its last node, in words."""
+    """Return why a text has no steps after its last node, in words."""
     if last.ended:
         return "The end token: it stops here."
     return f"Stopped at the limit of {steps} tokens." if last.kept else "Dropped here."

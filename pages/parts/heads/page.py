@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from model.insight.head_patterns import DEFINITIONS
+from model.edits import HeadAddress
+from model.insight.head_patterns import DEFINITIONS, badges
 from model.trace import Site
-from pages.parts.heads.badges import badges_of
 from pages.parts.heads.roles import CHOICES, roles
-from pages.shared.controls.head_switches import Place, head_switches
-from pages.shared.controls.measured import MEASURED, choose_measured
+from pages.shared.controls.head_switches import head_switches
+from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.head_effects import Effects, removal_effects
+from pages.shared.runs.atlas import shown_text, usual
+from pages.shared.runs.heads import cost_of_removals, removal_effects
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
+from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import attention_map, if_taken_apart, open_inside
 from pages.shared.show.comparison import (
     compare_answers,
@@ -28,17 +31,14 @@ from pages.shared.show.comparison import (
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import Riddle, choose_guess, least_without, may_show, most_looked_at
-from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.riddle import CHOICES as RIDDLE
+from pages.shared.show.riddle import Riddle, least_without, most_looked_at
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought, seek
-from pages.shared.show.stage import is_staged
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history
 from pages.shared.state.choices import (
-    GUESS,
-    GUESS_ROW,
     HEAD,
     KIND,
     KINDS,
@@ -50,17 +50,20 @@ from pages.shared.state.choices import (
 from pages.shared.state.page import Page
 from viz import attention_heatmap, head_effects
 
-DETAIL = "head-in-detail"  # the key of what shows the selected head
+DETAIL = "head-in-detail"  # the key of the part that shows the selected head
+EFFECTS = Measurement(
+    removal_effects, ("effects",), "Measure every head", "Removing one head after the other"
+)
 
 
-def selected() -> Place:
-    """Return the head that is shown: the one chosen last, on this page or on another."""
+def selected() -> HeadAddress:
+    """Return the selected head: the one chosen last, on this page or on another."""
     layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
     return chosen(KIND), layer, head
 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
-    """Draw the weights of the selected head, and what they look like on this text."""
+    """Draw the weights of the selected head, and the patterns they show on this text."""
     kind, layer, head = place = selected()
     record, words = run.record(Site(kind, layer)), site_words(*place)
     weights = as_array(record.weights[0, head])  # (query, key)
@@ -71,65 +74,50 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     def ask() -> Riddle:
         return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
 
-    if not may_show("map", ask, of=of, what=words):
-        return
-    said = badges_of(run, place, weights, visible)
+    above, (badges, said) = st.container(), badges_of(run, place, weights, visible)
     open_cell = if_taken_apart(run, partial(open_inside, *place))
     clickable = open_cell is not None
     options = {"blocked": ~visible, "clickable": clickable}
     picture = attention_heatmap(weights, *labels_of(run, kind), **options)
-    attention_map(picture, "map", open_cell, of=replace(of, told=said), what=words)
+    of = replace(of, told=said)
+    if attention_map(picture, "map", open_cell, of=of, what=words, riddle=ask):
+        with above:
+            badges()
 
 
 def open_head(key: str) -> None:
-    """Select the head that was clicked in a picture, and bring it into sight; a callback."""
+    """Select the head that was clicked in a picture, and scroll to its details; a callback."""
     select_head(*picked(key))
     seek(DETAIL)
 
 
 def which_matter(run: ModelRun, of: About) -> None:
-    """Draw the effect of removing each head alone, measured when asked for."""
+    """Draw the effect of removing each single head, measured when asked for."""
     if run.objective is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         on = choose_measured(run)
-        asked = st.button("Measure every head")
+        is_asked = EFFECTS.is_asked(run, on, **cost_of_removals(run))
     objective = run.objective if on is None else run.objective.alone(on)
     words = HEAD_WORDS["effects"].format(measure=objective.description)
     caption(f"**Which heads matter?** {words}")
-    place = st.empty()
-    if asked:
-        bar = st.progress(0.0, "Removing one head after the other")
-
-        def report(effects: Effects, share: float) -> None:
-            bar.progress(share)
-            if not chosen(GUESS):
-                with place:
-                    show(head_effects(effects, labels=KINDS), f"effects-{share}")
-
-        removal_effects(run, on, report)
-        bar.empty()
-    elif is_staged("effects"):
-        removal_effects(run, on, lambda effects, share: None)
-    effects = removal_effects.kept(run, on)
-    if effects is not None:
-        with place.container():
-            what = "Effect of removing each head"
-            ask = partial(least_without, effects, objective.description)
-            if may_show("effects", ask, of=of, what=what):
-                picture = head_effects(effects, labels=KINDS, selected=selected())
-                show(picture, "effects", partial(open_head, "effects"), of=of, what=what)
+    if not is_asked:
+        return
+    effects = EFFECTS.measure(run, on, draw=partial(head_effects, labels=KINDS))
+    picture = head_effects(effects, labels=KINDS, selected=selected())
+    ask = partial(least_without, effects, objective.description)
+    options = {"of": of, "what": "Effect of removing each head", "riddle": ask}
+    show(picture, "effects", partial(open_head, "effects"), **options)
 
 
 @section
 def switched(before: ModelRun) -> None:
     """Draw the switches of all heads, and all that follows from them."""
-    changes.say(HEADS)
+    changes.say(PAGE)
     edits = edit_history.edits()
     after = replace(before, edits=edits)
     of = about_run(after)
     head_switches(before.reader.shape.kinds, selected(), of=of)
-    choose_guess()
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
@@ -141,12 +129,12 @@ def switched(before: ModelRun) -> None:
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
     roles(after, selected(), partial(open_head, "role-scores"))
-    with texts:  # last, for decoding takes longer than all else
+    with texts:  # last, because decoding takes longer than everything else
         compare_writing(before, after, of=of)
 
 
 def reading_help() -> None:
-    """Draw what stays as it is whatever is switched."""
+    """Draw a note on what the switches never change."""
     with st.expander("What the badges mean"):
         caption(HEAD_WORDS["badges"])
         st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
@@ -163,13 +151,38 @@ def heads() -> None:
         reading_help()
 
 
-HEADS = Page(
+def badges_of(
+    run: ModelRun, place: HeadAddress, weights: np.ndarray, visible: np.ndarray
+) -> tuple[Callable[[], None], str]:
+    """Return what draws the badges of a head's weights (Q, K), and their words, if any.
+
+    If the model has an atlas, the usual value over its corpus is next to the value here.
+    """
+    found, known = [], False
+    for name, value in badges(weights, place[0], visible):
+        said = f"{name} {value:.2f}"
+        if over := usual(run.model, name, *place):
+            said += f" here; usually {over.mean:.2f} ± {over.deviation:.2f}"
+            known = True
+        found.append(said)
+    words = HEAD_WORDS["usually"].format(text=shown_text(run.model)) if known else ""
+
+    def draw() -> None:
+        st.markdown(" ".join(f":blue-badge[{said}]" for said in found) or HEAD_WORDS["no badge"])
+        if words:
+            caption(f"{words}.")
+
+    told = f"Its badges: {', '.join(found)}" if found else ""
+    return draw, ". ".join(filter(None, (told, words)))
+
+
+PAGE = Page(
     key="heads",
     title="Heads",
     group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
-    choices=(MEASURED, GUESS, GUESS_ROW, *CHOICES),
+    choices=(MEASURED, *RIDDLE, *CHOICES),
     changes="all",
     pictures={
         "source": "the tokens it reads",

@@ -7,15 +7,14 @@ from functools import partial
 
 import streamlit as st
 
-from model.edits import Edits
+from model.edits import Edits, HeadAddress
 from model.insight.roles import ROLES, SEQUENCES, why_not
-from pages.shared.controls.head_switches import Place
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.roles import head_roles
+from pages.shared.runs.heads import head_roles
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.guess import may_show, which_head
 from pages.shared.show.pictures import show
+from pages.shared.show.riddle import which_head
 from pages.shared.show.saving import about
 from pages.shared.state.choice import number, one_of, switch
 from pages.shared.state.choices import KINDS
@@ -35,8 +34,8 @@ INTRO = (
 SWITCHED = "Heads that are switched off or faded above are so in the tests too; masks are not."
 
 
-def roles(run: ModelRun, selected: Place, open_head: Callable[[], None]) -> None:
-    """Draw the scores of all heads in the test of a role, beside its definition and source."""
+def roles(run: ModelRun, selected: HeadAddress, open_head: Callable[[], None]) -> None:
+    """Draw the scores of all heads in the test of a role, next to its definition and source."""
     st.subheader("Roles, by test")
     caption(INTRO)
     if not choose(TESTED):
@@ -62,9 +61,8 @@ def roles(run: ModelRun, selected: Place, open_head: Callable[[], None]) -> None
             what, score = f"{role.title} score of every head", f"{role.title} score"
             asks = f"Which head has the largest {score}?"
             ask = partial(which_head, asks, f"the largest {score} has", scores, number_text)
-            if may_show("role-scores", ask, of=of, what=what):
-                drawn = head_scores(scores, labels=KINDS, name=score, selected=selected)
-                show(drawn, "role-scores", open_head, of=of, what=what)
+            drawn = head_scores(scores, labels=KINDS, name=score, selected=selected)
+            show(drawn, "role-scores", open_head, of=of, what=what, riddle=ask)
             caption(f"{SWITCHED} Click a cell to open its head.")
     with words:
         defined(name, set(run.reader.shape.kinds) - set(role.kinds))
@@ -77,7 +75,7 @@ def roles(run: ModelRun, selected: Place, open_head: Callable[[], None]) -> None
 
 
 def defined(name: str, without: set[str]) -> None:
-    """Draw what a role is, where that comes from, and what it does not apply to."""
+    """Draw what a role is, its source, and the kinds that it does not apply to."""
     role = ROLES[name]
     caption(f"**{role.title}**: {role.definition}.")
     caption(f"By chance: {role.chance}.")

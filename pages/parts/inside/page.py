@@ -7,24 +7,27 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.insight.explain import NOTES
 from model.insight.weight import Weight
 from model.trace import Site
-from pages.parts.inside.lens import decoder_lens
-from pages.parts.inside.similarity import WORDS, similar_words
+from pages.parts.inside.steps import step_by_step
+from pages.parts.inside.stream import WORDS, decoder_lens, similar_words, stream_lengths
+from pages.parts.inside.switches import SWITCHES, switches
+from pages.parts.inside.words import TAB_WORDS, VIEWS
 from pages.shared.controls.sentence import ask, can, tokens_read
-from pages.shared.inside import switches
-from pages.shared.inside.stream import stream_lengths
-from pages.shared.inside.tabs import TITLES, tab_choice, weight_tab
 from pages.shared.link.address import section
-from pages.shared.runs.inside import taken_apart
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
+from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
-from pages.shared.show.labels import labels_of
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought
 from pages.shared.show.where import where_in_the_model
 from pages.shared.state import edit_history
+from pages.shared.state.choice import one_of
 from pages.shared.state.choices import (
     HEAD,
     INSIDE_OF,
@@ -45,15 +48,23 @@ from pages.shared.widgets.choose import (
     choose_layer,
     choose_token,
 )
+from viz import Row, vector_rows
 
+TITLES = {
+    "steps": "Step by step",
+    "beyond": "Beyond the weight",
+    "switches": "Switches",
+    "stream": "Residual stream",
+    "words": "Words",
+}
 WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
-TAB = tab_choice("inside_tab", {**TITLES, "words": "Words"})
+TAB = one_of("inside_tab", TITLES, label="What is shown")
 
 
 def choose_site(asked: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
     """Draw the choice of a site in a run of a text with the changes in force.
 
-    Returns both, and the place for the choice of a head.
+    Returns both, and the container for the choice of a head.
     """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
@@ -61,7 +72,7 @@ def choose_site(asked: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
         heads = st.container(width="content")  # drawn last: a summary depends on the cell
         where_in_the_model(KIND)
     run = replace(asked, edits=edit_history.in_force())
-    if chosen(INSIDE_OF) == asked.sentence:  # the run in which a weight was clicked
+    if chosen(INSIDE_OF) == asked.sentence:  # this is the run in which a weight was clicked
         run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
     return run, Site(kind, layer), heads
 
@@ -69,9 +80,9 @@ def choose_site(asked: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
 def choose_weight(
     run: ModelRun, site: Site, heads: DeltaGenerator
 ) -> tuple[Weight, DeltaGenerator]:
-    """Draw the choice of a head, a query and a key; the strongest head stands for a summary.
+    """Draw the choice of a head, a query and a key; a summary shows the strongest head.
 
-    Returns their weight, and the bar that says it and stays in sight.
+    Returns their weight, and the bar that shows it and stays in sight.
     """
     queries, keys = labels_of(run, site.kind)
     bar = st.container(key=WEIGHT_BAR, horizontal=True, vertical_alignment="bottom")
@@ -98,7 +109,7 @@ def choose_weight(
 
 
 def about_weight(weight: Weight) -> About:
-    """Return what the pictures of a weight are of."""
+    """Return the caption's subject for the pictures of a weight."""
     head = site_words(*weight.site, weight.head)
     place = f"{head}, query {weight.query + 1}, key {weight.key + 1}"
     return about_run(weight.run, place=place)
@@ -122,7 +133,42 @@ def inside(asked: ModelRun) -> None:
         if can(run, "compare words"):
             similar_words(run, of)
 
-    weight_tab(tab, weight, {"stream": stream, "words": words}, bar=bar, of=of)
+    tabs = {
+        "steps": lambda: step_by_step(weight, of, bar),
+        "beyond": lambda: beyond(weight, of),
+        "switches": lambda: switches(weight, of, bar),
+        "stream": stream,
+        "words": words,
+    }
+    tabs[tab]()
+
+
+def beyond(weight: Weight, of: About) -> None:
+    """Draw the same query's keys in up to five ways, with the effects on an objective."""
+    caption(TAB_WORDS["beyond"])
+    found = explained(weight)
+    objective = found.objective
+    if objective:
+        st.text(f"Effects are on {objective.description}: {' '.join(objective.texts)}")
+    rows = [
+        Row(label, as_array(getattr(found, field)), probabilities=field == "weights")
+        for field, label in VIEWS.items()
+        if getattr(found, field) is not None
+    ]
+    picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key], own_scales=True)
+    show(picture, "five-views", of=of, what="Five views of the query's keys")
+    for field, label in VIEWS.items():
+        shown = getattr(found, field) is not None
+        st.markdown(f"**{label}**: {NOTES[field] if shown else why_not(weight, field)}")
+
+
+def why_not(weight: Weight, field: str) -> str:
+    """Return why a view cannot be drawn."""
+    if field == "value_norms":
+        return weight.run.reader.missing["add up heads"]
+    if field == "removals" and len(weight.row) > MOST_CLOSED:
+        return TAB_WORDS["many keys"].format(most=MOST_CLOSED)
+    return TAB_WORDS["no objective"]
 
 
 def page() -> None:
@@ -133,7 +179,7 @@ def page() -> None:
         inside(run)
 
 
-INSIDE = Page(
+PAGE = Page(
     key="inside",
     title="Inside a head",
     group="Look",
@@ -141,7 +187,7 @@ INSIDE = Page(
     body=page,
     changes="in force",
     choices=(
-        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *switches.CHOICES, WORDS,
+        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *SWITCHES, WORDS,
     ),
     pictures={
         "source": "the tokens it reads",

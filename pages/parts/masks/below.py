@@ -1,4 +1,4 @@
-"""What follows from a mask, and what masks are for: one at a time, below the mask in force."""
+"""What follows from a mask, and what masks are for: tabs below the mask in force."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {
     "ahead": "Why the decoder may not look ahead",
 }
 TAB = one_of("masks_tab", TITLES, label="What is shown")
-PICTURES = {  # what a slide may show, by the words of it; slides from before the tabs name none
+PICTURES = {  # pictures that a slide may show, with their names
     "trained-padding mask": "the padding mask",
     "trained-look-ahead mask": "the look-ahead mask",
     "trained-both": "both masks",
@@ -39,7 +39,7 @@ def below(
     focus: Focus,
     open_cell: OpenCell | None,
 ) -> None:
-    """Draw the chosen tab: of a site's records as trained and with changes, or of the masks."""
+    """Draw the chosen tab, about a site's records as trained and with changes, or about masks."""
     sections = {
         "stages": lambda: stages(before, after, focus, open_cell),
         "trained": lambda: as_trained(trained, focus),

@@ -1,4 +1,4 @@
-"""What masks are for: those of the model as trained, a model without, and ways of blocking."""
+"""What masks are for: those of the model as trained, a model without them, and ways of blocking."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from model.trace import AttentionRecord, Site
 from pages.parts.masks.stages import Focus
 from pages.shared.runs.arrays import blocked_cells, tokens_of
 from pages.shared.runs.run import ModelRun, masks_of
-from pages.shared.runs.unmasked import cheat
+from pages.shared.runs.training import cheat
+from pages.shared.show.captions import labels_of
 from pages.shared.show.glossary import caption
-from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
 from pages.shared.show.words import BLOCKING, MASK_WORDS
@@ -39,7 +39,7 @@ def trained_masks(run: ModelRun, of: About) -> None:
         "look-ahead mask": mask_matrix(look_ahead, rows, target, label="Look-ahead mask"),
         "both": mask_matrix(combined, rows, target, label="Both, as the decoder uses them"),
     }
-    # One row of cells is wide, and the squares need room for their labels.
+    # A single row of cells is wide, and the squares need room for their labels.
     places = [st.container(), *st.columns(2, gap="medium")]
     for place, (name, picture) in zip(places, pictures.items(), strict=True):
         with place:
@@ -48,7 +48,7 @@ def trained_masks(run: ModelRun, of: About) -> None:
 
 
 def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
-    """Draw the masks that the layers of each kind have, or of a large model the one of a site."""
+    """Draw the masks that the layers of each kind have; for a large model, that of one site."""
     recorded = run.trace.attention or [site]
     found: dict[tuple, list[Site]] = {}
     for one in recorded:
@@ -81,7 +81,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
 
 
 def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
-    """Draw the same mask by three ways, with one row blocked completely."""
+    """Draw the same mask made in three ways, with one row blocked completely."""
     queries, _ = focus.tokens
     choice, picture = st.columns(2, gap="medium")
     with choice:
@@ -98,7 +98,7 @@ def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
         st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
         caption(BLOCKING[method])
     with picture:
-        closed = (~visible & (weights == 0)).cpu().numpy()  # the others are what goes wrong
+        closed = (~visible & (weights == 0)).cpu().numpy()  # the other cells are what goes wrong
         heatmap = attention_heatmap(weights.cpu().numpy(), *focus.tokens, blocked=closed)
         what = f"Row {row + 1} blocked with {method}, {focus.words}"
         show(heatmap, "blocking", of=focus.of, what=what)

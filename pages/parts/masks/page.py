@@ -7,7 +7,8 @@ from functools import partial
 
 import streamlit as st
 
-from model.edits import Edits
+from model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, Setting
+from model.reader import Reader
 from model.trace import Site
 from pages.parts.masks.below import PICTURES, TAB, below
 from pages.parts.masks.lessons import BLOCKED_ROW, METHOD
@@ -17,7 +18,7 @@ from pages.shared.frame import changes
 from pages.shared.link import address
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
+from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
 from pages.shared.show.closing import way_back
 from pages.shared.show.comparison import (
@@ -27,7 +28,6 @@ from pages.shared.show.comparison import (
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
-from pages.shared.show.labels import labels_of
 from pages.shared.show.saving import about_run
 from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import MASK_WORDS
@@ -41,10 +41,9 @@ from pages.shared.state.choices import (
     put,
 )
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place, editor
+from pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place
+from pages.streamlit_fixes.late_values import editor
 
-WINDOWS = (None, *range(6))  # farthest distance from the diagonal that stays open
-MASKS_OF = {"look_ahead": "Look-ahead mask", "padding": "Padding mask"}
 PAD_TO = padding("pad_to")
 
 
@@ -62,56 +61,71 @@ def padded(run: ModelRun) -> ModelRun:
     return replace(run, pad_to=choose(PAD_TO, lengths, **box))
 
 
-def switches(edits: Edits, masks: list[str]) -> None:
-    """Draw the switches for whole masks that there are, and the way back."""
+def switches(edits: Edits, reader: Reader) -> None:
+    """Draw the controls of the masks that a model can take, and the button that resets them."""
     kind = chosen(MASK_KIND)
-
-    def set_window(width: int | None) -> None:
-        """Close the cells farther from the diagonal than this width; None closes none."""
-        edits = edit_history.edits()
-        others = {other: each for other, each in edits.windows.items() if other != kind}
-        windows = others if width is None else {**others, kind: width}
-        edit_history.change(replace(edits, windows=windows))
-
     with st.container(horizontal=True, vertical_alignment="center"):
-        for name in masks:
-            editor(st.toggle, MASKS_OF[name], getattr(edits, name), partial(switch, name), name)
-        width = edits.windows.get(kind)
-        # A link may name a wider one.
-        windows = {each: f"Local window: {each}" for each in (*WINDOWS, width)}
-        windows[None] = "No local window"
-        box = {"options": windows, "format_func": windows.get, "placeholder": windows[None]}
-        box |= {"help": MASK_WORDS["window"], "width": 180}
-        box |= {"label_visibility": "collapsed", "required": True}  # no window can be chosen too
-        editor(st.selectbox, "Local window", width, set_window, "window", **box)
+        for name, mask in TRAINED.items():
+            if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
+                editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
+        for mask in EXTRA.values():
+            if kind in mask.kinds and can_take(reader, mask):
+                box_of(mask, MaskAddress(mask.name, kind), edits)
         st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
     address.note_too_many()
 
 
+def can_take(reader: Reader, mask: Mask) -> bool:
+    return not reader.missing.keys() & {*mask.needs}
+
+
+def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
+    """Draw the box that puts a mask in force for a kind of attention."""
+    setting = edits.masks.get(address)
+    # A link may give a value besides those offered.
+    settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
+    box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
+    box |= {"help": mask.help, "width": 180}
+    box |= {"label_visibility": "collapsed", "required": True}  # no mask is one of the options
+    editor(st.selectbox, mask.title, setting, partial(put_in_force, address), mask.name, **box)
+
+
+def setting_words(mask: Mask, setting: Setting | None) -> str:
+    """Return a mask with its numbers in words; None means that there is no such mask."""
+    if setting is None:
+        return f"No {mask.title.lower()}"
+    return f"{mask.title}: {', '.join(map(str, setting))}"
+
+
 def switch(name: str, on: bool) -> None:
-    """Switch a whole mask on or off."""
-    edit_history.change(replace(edit_history.edits(), **{name: on}))
+    edits = edit_history.edits()
+    off = {*edits.off} - {name} if on else {*edits.off, name}
+    edit_history.change(replace(edits, off=off))
+
+
+def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
+    """Put a mask in force with these numbers; None removes it."""
+    edits = edit_history.edits()
+    others = {other: numbers for other, numbers in edits.masks.items() if other != address}
+    masks = others if setting is None else {**others, address: setting}
+    edit_history.change(replace(edits, masks=masks))
 
 
 def reset() -> None:
-    """Undo every change of the masks, and leave the heads as they are."""
+    """Undo every change of the masks, and keep the gates of the heads."""
     edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
 @section
 def in_force(trained: ModelRun, site: Site, head: int) -> None:
-    """Draw the mask of one head, to be changed, and all that follows from it."""
-    changes.say(MASKS)
+    """Draw the mask of a head, to be changed, and all that follows from it."""
+    changes.say(PAGE)
     way_back()
     edits = edit_history.edits()
-    run, missing = replace(trained, edits=edits), trained.reader.missing
+    run = replace(trained, edits=edits)
     of = about_run(run)
-    look_ahead = ["look_ahead"] if "decoder" in trained.reader.shape.kinds else []
-    opens = (
-        [] if "open cells" in missing else [*look_ahead, *([] if "pad" in missing else ["padding"])]
-    )
-    switches(edits, opens)
+    switches(edits, trained.reader)
     records = trained.record(site), run.record(site)
     words = site_words(*site, head)
     focus = Focus(site, head, labels_of(run, site.kind), words, of)
@@ -130,18 +144,18 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, *records, focus, open_cell)
-    with texts:  # last, for decoding takes longer than all else
+    with texts:  # last, because decoding takes longer than everything else
         compare_writing(replace(trained, pad_to=None), run, of=of)
 
 
 def notes(run: ModelRun, opens: bool) -> None:
-    """Say what cannot be done, and why a switch does what it does."""
+    """Say what cannot be done, and why a switch has the effect it has."""
     edits, missing = run.edits, run.reader.missing
     if "open cells" in missing and opens:
         st.info(missing["open cells"])
-    if not edits.padding and not run.pad_to:
+    if "padding" in edits.off and not run.pad_to:
         st.info(MASK_WORDS["nothing to hide"])
-    if not edits.look_ahead and "cross" in run.reader.shape.kinds:
+    if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
         st.info(MASK_WORDS["look-ahead off"])
 
 
@@ -167,7 +181,7 @@ def masks() -> None:
         everything(run)
 
 
-MASKS = Page(
+PAGE = Page(
     key="masks",
     title="Masks",
     group="Change",

@@ -1,4 +1,4 @@
-"""The mask of one head in force, and the way from its scores to its weights."""
+"""The mask of a head in force, and the way from its scores to its weights."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pages.shared.state.choice import one_of
 from pages.shared.state.choices import chosen
 from viz import attention_heatmap, mask_matrix
 
-Tokens = tuple[list[str], list[str]]  # of the queries, of the keys
+Tokens = tuple[list[str], list[str]]  # queries, keys
 
 SCOPES = {"everywhere": "everywhere", "layer": "this layer", "head": "this head"}
 SCOPE = one_of("scope", SCOPES, label="A click changes")
@@ -34,7 +34,7 @@ SCOPE = one_of("scope", SCOPES, label="A click changes")
 
 @dataclass(frozen=True)
 class Focus:
-    """The head that is looked at, from 0, its tokens, and what its pictures are of."""
+    """The selected head, from 0, its tokens, and the subject of its pictures."""
 
     site: Site
     head: int
@@ -44,7 +44,7 @@ class Focus:
 
 
 def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
-    """Close or open the cells that were clicked or dragged over in the mask of a head in a run.
+    """Close or open the cells that were clicked or dragged over in the mask of a head.
 
     `trained` (Q, K) is what the head sees as trained.
     """
@@ -61,7 +61,7 @@ def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
 
 
 def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> Tensor:
-    """Return which keys each query (Q, K) of a head sees in a run but for its cell edits."""
+    """Return the keys that each query (Q, K) of a head sees without the edits of its cells."""
     changes = replace(run, edits=replace(run.edits, cells=())).changes
     edit = changes.get(focus.site, AttentionEdit())
     return edited_mask(torch.from_numpy(trained), edit, 0, *trained.shape)
@@ -74,7 +74,7 @@ def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
     for cell in edits.cells:
         if cell.opened and cell.kind == site.kind:
             wanted[cell.query : cell.query + 1, cell.key : cell.key + 1] = True
-    return not (edits.look_ahead and edits.padding) or bool((wanted & blocked).any())
+    return bool(edits.off or (wanted & blocked).any())
 
 
 def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
@@ -92,7 +92,7 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
 def stages(
     before: AttentionRecord, after: AttentionRecord, focus: Focus, open_cell: OpenCell | None
 ) -> None:
-    """Draw the way from scores to weights of one head, and what the changes did to it."""
+    """Draw the way from scores to weights of a head, and how the changes affect it."""
     parts = parts_of(before, after, focus.head)
     columns = [*st.columns(2), *st.columns(2)]
     for number, (column, title) in enumerate(zip(columns, parts, strict=False), start=1):
@@ -108,9 +108,9 @@ def stages(
 def parts_of(
     before: AttentionRecord, after: AttentionRecord, head: int
 ) -> dict[str, tuple[np.ndarray, dict]]:
-    """Return each stage of a head, (Q, K), by its title, with how it is drawn.
+    """Return each stage of a head, (Q, K) by title, with its drawing options.
 
-    A model that lets nobody see its scores before the mask has none to draw.
+    A model that does not expose its scores before the mask has no such stage.
     """
     masked, weights = (part[0, head].cpu().numpy() for part in (after.masked_scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
@@ -130,7 +130,7 @@ def parts_of(
 
 
 def score_words(record: AttentionRecord) -> str:
-    """Return how the scores of a record came about, as a formula."""
+    """Return the formula by which the scores of a record were computed."""
     usual = record.query.size(-1) ** -0.5
     scale = usual if record.scale is None else record.scale
     factor = " / √d" if math.isclose(scale, usual) else "" if scale == 1 else f" × {scale:.4g}"

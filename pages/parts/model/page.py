@@ -1,4 +1,4 @@
-"""The model: what it is, what it cannot do, and how it came to be."""
+"""The model: what it is, what it cannot do, and how it was made."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.shared.link.address import section
-from pages.shared.runs.records import FOLDER, recorded_training
+from pages.shared.runs.training import FOLDER, recorded_training
+from pages.shared.show.captions import labels_at_snapshots
 from pages.shared.show.glossary import caption, draw_glossary
-from pages.shared.show.labels import labels_at_snapshots
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import counted
@@ -19,12 +19,12 @@ from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import attention_film, training_curves
 
-CURVES = {  # the log's columns, and what they are called
+CURVES = {  # the log's columns, and their names
     "valid_loss": "Loss on unseen pairs, in nats a token",
     "bleu": "BLEU on unseen pairs",
     "learning_rate": "Learning rate",
 }
-LIMITS = "## Limits"  # the section of a card that warnings lead to
+LIMITS = "## Limits"  # the section of a card that warnings link to
 HISTORY_SENTENCE = counted("history_sentence", 0, 5, label="Sentence")
 HISTORY_KIND = replace(KIND, key="history_kind")
 
@@ -73,7 +73,7 @@ def the_model() -> None:
     draw_glossary()
 
 
-MODEL_PAGE = Page(
+PAGE = Page(
     key="model",
     title="The model",
     group="Models",

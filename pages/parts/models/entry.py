@@ -1,4 +1,4 @@
-"""One model in the list: what it is, what it can do, and how exactly it is followed."""
+"""A model in the list: what it is, what it can do, and how exact its numbers are."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from model.reader import ABILITIES as ALL_ABILITIES
 from model.reader import Reader
 from pages.parts.models.words import ABILITIES, DIFFERENCES, NO_PARITY, PARITY
 from pages.shared.controls import loading
-from pages.shared.runs import limits
-from pages.shared.runs.facts import (
+from pages.shared.runs.allowed import any_is_allowed
+from pages.shared.runs.readers import (
     card_of,
-    measured_parity,
     parity_at_loading,
+    reader,
     size_of,
 )
-from pages.shared.runs.readers import reader
-from pages.shared.runs.run import ModelRun
+from pages.shared.runs.run import ModelRun, measured_parity
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
 from pages.shared.state.page import PAGES
 from viz.numbers import power_text
 
-SAME = 1e-4  # rounding of 32-bit numbers over many layers stays below
+SAME = 1e-4  # rounding errors of 32-bit numbers over many layers stay below it
 
 
 def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
@@ -40,9 +39,9 @@ def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
         st.text(entry.name)
     try:
         model = reader(entry.key)
-    except ValueError as error:  # it is not in memory
+    except ValueError as error:  # the model may not be in memory
         st.text(str(error))
-        if limits.OTHER_MODELS:
+        if any_is_allowed():
             name = [entry.name]
             st.button("Load it", on_click=loading.ask_for, args=name, key=f"load {entry.key}")
         return
@@ -54,7 +53,7 @@ def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
 
 
 def buttons(entry: CatalogEntry) -> None:
-    """Draw what can be done with a model."""
+    """Draw the buttons of a model."""
     if st.button("Look at it", key=f"look at {entry.key}"):
         models.look_at(entry)
         st.switch_page(next(iter(PAGES.values())).file)
@@ -63,7 +62,7 @@ def buttons(entry: CatalogEntry) -> None:
 
 
 def sizes(entry: CatalogEntry, model: Reader) -> str:
-    """Return the kinds of attention of a model with their layers and heads, and how large it is."""
+    """Return the kinds of attention of a model with their layers and heads, and its size."""
     kinds = [
         f"{KINDS[kind]} {layers} × {heads}" for kind, (layers, heads) in model.shape.kinds.items()
     ]
@@ -86,7 +85,7 @@ def abilities(model: Reader) -> None:
 
 
 def licence(entry: CatalogEntry) -> None:
-    """Draw the licence that a model's card names, and the way to the card."""
+    """Draw the licence that a model's card names, and the link to the card."""
     card = card_of(entry.key)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"Licence: {card.licence}" if card.licence else "Licence: none is named.")
@@ -115,7 +114,7 @@ def parity(entry: CatalogEntry, model: Reader) -> None:
 
 
 def show_differences(found: Parity, of: str) -> None:
-    """Draw how large differences are, and whether that is rounding."""
+    """Draw how large the differences are, and whether they are rounding errors."""
     same = max(found) < SAME
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")

@@ -1,4 +1,4 @@
-"""Positions that were never trained: the sinusoid goes on, the learned table ends."""
+"""Positions that were never trained: the sinusoids go on, the learned table ends."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pages.shared.runs.positions import (
     learned_table,
     shift_scores,
 )
-from pages.shared.runs.records import trained_up_to
 from pages.shared.runs.run import ModelRun, written
+from pages.shared.runs.training import trained_up_to
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import NO_MODEL, about
@@ -37,7 +37,7 @@ CHOICES = (DIMENSION, FAR)
 
 @section
 def beyond_section(run: ModelRun) -> None:
-    """Draw both tables beyond their training, and the sentence far out."""
+    """Draw both tables beyond their training, and the sentence shifted far out."""
     st.subheader("The tables")
     caption(BEYOND_WORDS["formula"])
     both_tables()
@@ -58,7 +58,7 @@ def beyond_section(run: ModelRun) -> None:
 
 
 def both_tables() -> None:
-    """Draw one dimension of the sinusoids and of a learned table, which ends."""
+    """Draw a dimension of the sinusoids and of a learned table, which ends."""
     table = learned_table("encoder")
     positions, d_model = table.shape
     dimension = choose(DIMENSION, widget=st.slider, max_value=d_model - 1, width=320)
@@ -69,12 +69,12 @@ def both_tables() -> None:
 
 
 def translation_at(run: ModelRun, shift: int, words: str) -> None:
-    """Draw what a model, named in words, writes if all positions are shifted."""
+    """Draw what a model, named by `words`, writes if all positions are shifted."""
     edit = PositionEdit(shift=shift)
     try:
         moved = written(replace(run, moved=(edit, edit)))
     except ValueError as error:
-        st.text(f"{words.capitalize()}:")  # may be the name of a file
+        st.text(f"{words.capitalize()}:")  # the words may contain the name of a file
         st.warning(str(error))
         return
     strip = token_strip(moved.text, chips_written(moved), label=words.capitalize())

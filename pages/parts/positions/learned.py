@@ -1,4 +1,4 @@
-"""A learned table beside the sinusoidal one of its width: the same pictures, the same axes."""
+"""A learned table next to the sinusoidal one of its width: the same pictures, the same axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.parts.positions.tables import (
 from pages.parts.positions.words import LEARNED_WORDS
 from pages.shared.link.address import section
 from pages.shared.runs.positions import LEARNED, learned_table, library_tables
-from pages.shared.runs.records import trained_pairs, trained_up_to
+from pages.shared.runs.training import trained_pairs, trained_up_to
 from pages.shared.show.glossary import caption
 from pages.shared.show.saving import About, about
 from pages.shared.show.sight import parts
@@ -27,7 +27,7 @@ from pages.shared.state.choices import chosen
 from pages.shared.widgets.choose import choose
 
 SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
-BERT = "bert:"  # what the keys of tables of BERTs begin with
+BERT = "bert:"  # prefix of the keys of BERTs' tables
 
 TABLE = like(
     "positions_side", "encoder", rf"{'|'.join(SIDES)}|{BERT}.{{1,300}}", label="Table of the"
@@ -38,21 +38,19 @@ DIMENSIONS = dimensions("learned_dimensions")
 PARTS = ("Side by side", "By how far apart they are", "How often trained, and how long")
 CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS)
 
-Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned one, by name
+Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned table, by name
 
 
 def lengths(table: np.ndarray) -> np.ndarray:
-    """Return the length of each row."""
     return np.linalg.norm(table, axis=1)
 
 
 def largest(arrays: Arrays) -> float:
-    """Return the largest size of any number."""
+    """Return the largest absolute number."""
     return max(float(np.abs(array).max()) for array in arrays.values())
 
 
 def title_of(table: str) -> str:
-    """Return what a table is called on screen."""
     return SIDES.get(table) or f"BERT: {table.removeprefix(BERT)}"
 
 
@@ -119,7 +117,7 @@ def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> N
 
 
 def by_distance(products: Arrays, product: str, of: About) -> None:
-    """Draw the products of rows by how far apart the rows are."""
+    """Draw the products of rows by the distance of the rows."""
     st.subheader("By how far apart they are")
     means, bands = {}, {}
     for name, values in products.items():

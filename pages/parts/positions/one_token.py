@@ -1,4 +1,4 @@
-"""How embedding, scaling and position add up for one token."""
+"""How embedding, scaling and position add up for a token."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHOICES = (SIDE, *TOKENS.values())
 
 @section
 def token_section(run: ModelRun) -> None:
-    """Draw the choice of a token, and the vectors that its input is the sum of."""
+    """Draw the choice of a token, and the vectors whose sum is its input."""
     trace = run.trace
     with st.container(horizontal=True, vertical_alignment="bottom"):
         side = choose(SIDE, format_func=side_words(models.chosen()).get)

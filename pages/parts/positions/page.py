@@ -1,4 +1,4 @@
-"""Positions: where tokens stand, by sinusoids or learned, and what happens without."""
+"""Positions: how tokens get theirs, by sinusoids or learned, and what happens without."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ TABS = {
     "token": "One token",
     "beyond": "Beyond training",
 }
-OLD = {title: key for key, title in TABS.items()}
-TAB = one_of("positions_tab", TABS, label="What is shown", old=OLD)
+TAB = one_of("positions_tab", TABS, label="What is shown")
 ALONE = {"sinusoids": sinusoids.sinusoid_section, "learned": learned.learned_section}
 OF_SENTENCE = {
     "sentence": sentence.sentence_section,
@@ -36,7 +35,7 @@ def positions() -> None:
         OF_SENTENCE[tab](run)
 
 
-POSITIONS = Page(
+PAGE = Page(
     key="positions",
     title="Positions",
     group="Look",

@@ -13,7 +13,7 @@ from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from pages.shared.runs.positions import shuffle
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.captions import site_words
+from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.comparison import (
     CHANGED,
     KEYS,
@@ -22,7 +22,6 @@ from pages.shared.show.comparison import (
     compare_texts,
 )
 from pages.shared.show.glossary import caption
-from pages.shared.show.labels import labels_of
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import About, about
 from pages.shared.show.sight import parts
@@ -34,12 +33,11 @@ from viz import attention_heatmap, token_strip
 from viz.numbers import power_text
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
-OLD = {"as trained": "trained"}
 MOST_SHUFFLES = 10_000
 
 SIDES = {
-    "encoder": one_of("positions_encoder", MODES, "off", label="Positions of the encoder", old=OLD),
-    "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", old=OLD),
+    "encoder": one_of("positions_encoder", MODES, "off", label="Positions of the encoder"),
+    "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder"),
 }
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
@@ -48,12 +46,12 @@ CHOICES = (*SIDES.values(), SHIFT, SEED)
 
 
 def shuffle_again() -> None:
-    """Take another random order from now on; a callback."""
+    """Use another random order from now on; a callback."""
     put(SEED, (chosen(SEED) + 1) % MOST_SHUFFLES)
 
 
 def position_edit(side: Side, tokens: int) -> PositionEdit:
-    """Return the chosen change of a side with so many tokens; start and end keep their places."""
+    """Return the chosen change of a side of `tokens` tokens; start and end keep their places."""
     mode, order = chosen(SIDES[side]), ()
     if mode == "shuffled":
         first = 1 if side == "decoder" else 0
@@ -80,7 +78,7 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 
 @section
 def sentence_section(before: ModelRun) -> None:
-    """Draw the model with its positions changed: translation and attention."""
+    """Draw the effect of changed positions on the translation and the attention."""
     edits = choose_edits(before.trace)
     after = replace(before, moved=tuple(edits.values()))
     caption(SENTENCE_WORDS["modes"])
@@ -105,7 +103,7 @@ def sentence_section(before: ModelRun) -> None:
 
 
 def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
-    """Draw one head as trained and with the changes."""
+    """Draw a head as trained and with the changes."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
@@ -123,7 +121,7 @@ def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
 
 
 def shuffle_section(sentence: str) -> None:
-    """Draw what shuffling the words does to the encoder's outputs, with positions and without."""
+    """Draw the effect of shuffled words on the encoder's outputs, with positions and without."""
     caption(SENTENCE_WORDS["shuffle"])
     made = shuffle(sentence, chosen(SEED), models.chosen().key)
     if len(made.order) < 3:

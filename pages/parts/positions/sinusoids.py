@@ -1,4 +1,4 @@
-"""The sinusoids: their curves, wavelengths and dot products, and how they turn."""
+"""The sinusoids: their curves, wavelengths and dot products, and their rotation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from viz import position_clocks, wavelengths
 from viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks can be seen
+MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks are visible
 MOST_CLOCKS = 6
 
 COUNT = number("positions_count", 128, (16, LONGEST), label="Positions", step=16)
@@ -66,7 +66,7 @@ def sinusoid_section() -> None:
 
 
 def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
-    """Draw a table (positions, d_model) and how long the waves in it are."""
+    """Draw a table (positions, d_model) and the lengths of its waves."""
     count, d_model = table.shape
     left, right = st.columns(2, gap="medium")
     with left:
@@ -82,7 +82,7 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
 
 
 def curves(table: Tensor) -> None:
-    """Draw chosen dimensions of a table (positions, d_model) against the position."""
+    """Draw the chosen dimensions of a table (positions, d_model) by position."""
     count, d_model = table.shape
     numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model))
     lines = {f"{one} · {'cos' if one % 2 else 'sin'}": table[:, one].numpy() for one in numbers}

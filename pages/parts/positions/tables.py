@@ -1,4 +1,4 @@
-"""What the pictures of tables of positions share: their numbers, and the dimensions drawn."""
+"""What the pictures of position tables share: their data, and the dimensions drawn."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from model.shape import Shape
+from model.trace import Shape
 from pages.shared.show.pictures import show_altair, show_plotly
 from pages.shared.show.saving import About
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import chosen, put
-from pages.shared.widgets.choose import editor
+from pages.streamlit_fixes.late_values import editor
 from viz import position_heatmap, position_lines
 from viz.curves.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
 WIDEST = 10_000  # dimensions that a link can name
-NONE = "none"  # in a link, of dimensions
+NONE = "none"  # in a link: no dimensions
 
 
 def show_lines(
@@ -34,7 +34,7 @@ def show_table(values: np.ndarray, key: str, *, of: About, what: str, **options:
 
 
 def read_dimensions(written: str, shape: Shape) -> tuple[int, ...]:
-    """Read the numbers of dimensions, from 0."""
+    """Read the numbers of dimensions, counted from 0."""
     numbers = () if written == NONE else tuple(int(number) for number in written.split(","))
     if len(numbers) > MOST_LINES or not all(0 <= number < WIDEST for number in numbers):
         raise ValueError(f"{written} are not at most {MOST_LINES} dimensions.")
@@ -42,17 +42,17 @@ def read_dimensions(written: str, shape: Shape) -> tuple[int, ...]:
 
 
 def write_dimensions(numbers: Sequence[int]) -> str:
-    """Write the numbers of dimensions as links hold them."""
+    """Write the numbers of dimensions in the form that links hold."""
     return ",".join(map(str, numbers)) or NONE
 
 
 def dimensions(key: str) -> Choice:
-    """Return the choice of dimensions to draw; None stands for the usual ones of a width."""
+    """Return the choice of dimensions to draw; None means the usual ones of a width."""
     return Choice(key, None, read_dimensions, write_dimensions, label="Dimensions")
 
 
 def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> list[int]:
-    """Draw the choice of dimensions of a table this wide, and return them in order."""
+    """Draw the choice of dimensions for a table of width `d_model`, and return them in order."""
     numbers = chosen(choice)
     shown = list(usual) if numbers is None else [one for one in numbers if one < d_model]
     editor(

@@ -131,7 +131,6 @@ BEYOND_WORDS = {
 
 
 def side_words(model: CatalogEntry) -> dict[Side, str]:
-    """Return what both sides of a model are called on screen."""
     return {"encoder": f"{model.source}, encoder", "decoder": f"{model.target}, decoder"}
 
 

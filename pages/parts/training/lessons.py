@@ -1,4 +1,4 @@
-"""The learning rate and the loss, apart from any run."""
+"""The learning rate and the loss, independent of any run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEDULE_BY = one_of(
 )
 LINES = {"d_model": "width", "warmup": "warm-up"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.4)
-CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # of the tasks on digits
+CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # of the tasks with digits
 POINTS = 200  # of a curve
 HIGHEST = 4.0  # nats, the end of the axis of losses
 
@@ -56,12 +56,11 @@ def schedule(options: TrainingOptions) -> None:
 
 
 def rates(steps: np.ndarray, d_model: int, settings: Settings) -> np.ndarray:
-    """Return the learning rate at each of some steps."""
     return np.array([learning_rate(int(step), d_model, settings) for step in steps])
 
 
 def smoothing() -> None:
-    """Draw the loss by the probability of the wanted token, for several smoothings."""
+    """Draw the loss by the probability of the right token, for several smoothings."""
     probability = torch.linspace(0, 1, POINTS + 2, dtype=torch.float64)[1:-1]
     drawn = {
         f"smoothing {share:g}": smoothed_loss(probability, CLASSES, share).numpy()

@@ -24,7 +24,7 @@ TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, la
 
 
 def option_of(task: Task, option: str, value: float | str) -> Choice | None:
-    """Return the choice of an option of a task, which keeps its own; None if it has no such."""
+    """Return the choice of an option, each task having its own; None if it has no such option."""
     key = f"toy_{task.name}_{option}"
     if option in SHAPES:
         names = {name: name for name in SHAPES[option]}
@@ -52,7 +52,7 @@ CHOICES = (TASK, *(choice for options in OPTIONS.values() for choice in options.
 
 
 def choose_options() -> TrainingOptions | None:
-    """Draw the widgets; return None, after saying why, if no model can have what was chosen."""
+    """Draw the widgets; return None, with a message, if no model can have the chosen options."""
     name = choose(TASK, TASK.options, widget=st.selectbox)
     task, options = TASKS[name], OPTIONS[name]
     st.caption(f"{task.description} Such as {task.example} → {task.answer(task.example)}")
@@ -75,7 +75,7 @@ def choose_options() -> TrainingOptions | None:
 
 
 def chosen_options() -> TrainingOptions:
-    """Return the options that were chosen; raise ValueError if no model can have them."""
+    """Return the chosen options; raise ValueError if no model can have them."""
     task = chosen(TASK)
     values = {option: chosen(choice) for option, choice in OPTIONS[task].items()}
     return replace(default_options(task), **values)
@@ -88,7 +88,7 @@ def experiment(task: str, name: str) -> None:
 
 
 def changes(options: TrainingOptions) -> str:
-    """Return what differs from the recommended options, in words; empty if nothing does."""
+    """Return the differences from the recommended options in words; empty if there are none."""
     usual = vars(default_options(options.task))
     words = [
         f"{LABELS[name].format(length='length').lower()} {value:g}"

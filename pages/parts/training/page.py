@@ -27,7 +27,7 @@ def training() -> None:
         lessons(options)
 
 
-TRAINING = Page(
+PAGE = Page(
     key="training",
     title="Training",
     group="Train",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log
 
 import streamlit as st
 
-from model.training.jobs import Trainings
-from model.training.state import TrainingState
+from model.training.jobs import Trainings, TrainingState
+from model.training.repeats import Reading
 from model.training.tasks import TASKS, Task
-from pages.parts.training.lesion import lesion
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
 from pages.parts.training.words import (
@@ -18,30 +18,33 @@ from pages.parts.training.words import (
     EMPTY,
     GONE,
     INDUCTION,
+    LESION,
+    LESION_LOSS,
     PATTERN,
     REPEATED,
 )
 from pages.shared.link.address import section
 from pages.shared.runs import limits
+from pages.shared.runs.training import lesioned
+from pages.shared.show.captions import labels_at_snapshots, site_words
 from pages.shared.show.glossary import caption
-from pages.shared.show.labels import labels_at_snapshots
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
-from pages.shared.show.stage import NOTE, place
 from pages.shared.state.choice import like
 from pages.shared.state.choices import KIND, KINDS, chosen, put
-from pages.shared.state.slide import slide
-from pages.shared.state.workshop import Run, refusals, workshop
+from pages.shared.state.showing import NOTE, place, showing
+from pages.shared.state.workshop import Training, refusals, workshop
 from pages.shared.widgets.choose import choose_kind
-from viz import attention_film, training_curves
-from viz.curves.training_curves import Line
+from viz import attention_film, measure_bars, training_curves
+from viz.curves.training_curves import Curve
 
 TOY_KIND = replace(KIND, key="toy_kind")
-TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, so that a slide knows it
+TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
 EVERY = 1.0  # seconds between two updates
 ACTIVE = ("waiting", "training")
-MOST_RUNS = 5  # whose curves a session keeps, the newest included
+MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
+WITHOUT_HEAD = "Induction with and without the previous-token head"
 
 
 @st.cache_resource
@@ -60,112 +63,111 @@ def start() -> None:
         mine.count += 1
         changed = changes(options)
         name = f"{mine.count}. {TASKS[options.task].title}{': ' if changed else ''}{changed}"
-        mine.run = Run(name, job)
+        mine.training = Training(name, job)
 
 
-def go_on(run: Run) -> None:
-    """Resume a paused training."""
+def go_on(training: Training) -> None:
     with refusals():
-        run.job.resume()
+        training.job.resume()
 
 
 def let_go(keep: bool = False) -> None:
     """Stop the present training and remove it; `keep` its curves to compare with."""
     mine = workshop()
-    if run := mine.run:
-        mine.run = None
-        run.job.stop()
+    if training := mine.training:
+        mine.training = None
+        training.job.stop()
         if keep:
-            earlier = {**mine.earlier, run.name: lines(run.job.task, run.job.look())}
+            earlier = {**mine.earlier, training.name: lines(training.job.task, training.job.look())}
             mine.earlier = dict(list(earlier.items())[-(MOST_RUNS - 1) :])
 
 
-def lines(task: Task, state: TrainingState) -> dict[str, Line]:
-    """Return what is drawn of a training, by panel."""
+def lines(task: Task, state: TrainingState) -> dict[str, Curve]:
+    """Return the lines to draw of a training, by panel."""
     loss, score = (REPEATED, INDUCTION) if task.alone else ("Loss, in nats a token", MATCH)
     drawn = {
         loss: (state.loss_steps, state.losses),
         score: (state.match_steps, state.matches),
     }
-    # Nothing beside the two that are to be seen as one.
+    # No other lines, so that these two are seen together.
     rates = {} if task.alone else {"Learning rate": (state.loss_steps, state.learning_rates)}
     return drawn | rates
 
 
 def watch(ready: bool) -> None:
-    """Draw the training with its buttons, again and again while there is something to see.
+    """Draw the training with its buttons, again and again while it changes.
 
-    `ready` says whether a training can be started with the options chosen.
+    `ready` says whether a training can be started with the chosen options.
     """
-    run = workshop().run
-    active = run is not None and run.job.look().status in ACTIVE
+    training = workshop().training
+    active = training is not None and training.job.look().status in ACTIVE
     (growing if active else still)(ready, active)
 
 
-def watched() -> Run | None:
-    """Return the training that is shown; a slide shows its own one, or says that it is gone."""
-    run = workshop().run
-    if slide() is None:
-        put(TOY_RUN, identity(run))
-    elif chosen(TOY_RUN) and chosen(TOY_RUN) != identity(run):
+def watched() -> Training | None:
+    """Return the training that is shown; a slide shows its own, or says that it is gone."""
+    training = workshop().training
+    if showing().scene() is None:
+        put(TOY_RUN, identity(training))
+    elif chosen(TOY_RUN) and chosen(TOY_RUN) != identity(training):
         with place(NOTE):
             st.info(GONE)
         return None
-    return run
+    return training
 
 
-def identity(run: Run | None) -> str:
-    """Return what tells a training from others."""
-    return run.key[:8] if run else ""
+def identity(training: Training | None) -> str:
+    """Return the short key that identifies a training; empty for none."""
+    return training.key[:8] if training else ""
 
 
 def panel(ready: bool, updating: bool) -> None:
     """Draw all that changes while a training runs; `updating` says whether it reruns by itself."""
-    run = watched()
-    state = run.job.look() if run else None
-    if slide() is None and updating != (state is not None and state.status in ACTIVE):
-        st.rerun()  # of the whole page, which decides anew whether this is drawn again by itself
-    buttons(ready, run, state)
+    training = watched()
+    state = training.job.look() if training else None
+    if showing().scene() is None and updating != (state is not None and state.status in ACTIVE):
+        st.rerun()  # the whole page, which decides again whether this reruns by itself
+    buttons(ready, training, state)
     if refused := workshop().refused:
         st.error(refused)
         workshop().refused = ""
-    if run is None:
+    if training is None:
         st.info(EMPTY)
-        curves(run, state)
+        curves(training, state)
         return
-    progress(run.job.task, state)
-    curves(run, state)
-    film(run, state)
-    if run.job.task.alone:
-        lesion(run, state)
+    progress(training.job.task, state)
+    curves(training, state)
+    film(training, state)
+    if training.job.task.alone:
+        lesion(training, state)
     left, right = st.columns(2, gap="medium")
     with left:
-        try_it(run, state)
+        try_it(training, state)
     with right:
-        use_it(run.job)
+        use_it(training.job)
 
 
 still, growing = section(panel), section(panel, EVERY)
 
 
-def buttons(ready: bool, run: Run | None, state: TrainingState | None) -> None:
-    """Draw start, pause, go on, stop and reset, each enabled if it can be pressed."""
-    name, job = (state.status, run.job) if run else ("", None)
+def buttons(ready: bool, training: Training | None, state: TrainingState | None) -> None:
+    """Draw start, pause, resume, stop and reset, each enabled if it can be pressed."""
+    name, job = (state.status, training.job) if training else ("", None)
     running = name in (*ACTIVE, "paused")
     with st.container(horizontal=True):
         begin = {"on_click": start, "disabled": running or not ready, "type": "primary"}
         st.button("Start", **begin, key="toy_start")
         if name == "paused":
-            st.button("Go on", on_click=go_on, args=[run], key="toy_go_on")
+            st.button("Go on", on_click=go_on, args=[training], key="toy_go_on")
         else:
             pause = job and job.pause
             st.button("Pause", on_click=pause, disabled=name not in ACTIVE, key="toy_pause")
         st.button("Stop", on_click=job and job.stop, disabled=not running, key="toy_stop")
-        st.button("Reset", on_click=let_go, disabled=run is None, key="toy_reset")
+        st.button("Reset", on_click=let_go, disabled=training is None, key="toy_reset")
 
 
 def progress(task: Task, state: TrainingState) -> None:
-    """Draw how far the training is, and how good."""
+    """Draw how far the training is, and how good the model is."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.status == "waiting":
         words = f"Waiting for other visitors' trainings: place {state.place} in line. {words}"
@@ -186,27 +188,54 @@ def progress(task: Task, state: TrainingState) -> None:
         st.metric(what, share, width=280)
 
 
-def curves(run: Run | None, state: TrainingState | None) -> None:
+def curves(training: Training | None, state: TrainingState | None) -> None:
     """Draw the curves of this training over those of previous ones."""
-    runs = {**workshop().earlier, **({run.name: lines(run.job.task, state)} if run else {})}
-    if not runs or (slide() and not run):
+    runs = {
+        **workshop().earlier,
+        **({training.name: lines(training.job.task, state)} if training else {}),
+    }
+    if not runs or (showing().scene() and not training):
         return
     of = about(model=", ".join(runs))
     picture = training_curves(runs, limits={MATCH: (0, 1), INDUCTION: (0, 1)})
     show(picture, "toy_curves", of=of, what="Training curves")
-    caption(ALONE if run and run.job.task.alone else CURVES)
+    caption(ALONE if training and training.job.task.alone else CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
 
-def film(run: Run, state: TrainingState) -> None:
+def film(training: Training, state: TrainingState) -> None:
     """Draw what the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
-    st.caption(f"What to look for: {run.job.task.expectation} {PATTERN}")
-    kind = "decoder" if run.job.task.alone else choose_kind(TOY_KIND)
+    st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
+    kind = "decoder" if training.job.task.alone else choose_kind(TOY_KIND)
     found, what = state.snapshots, f"{KINDS[kind]} over the training"
     weights = found.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0
     tokens = labels_at_snapshots(found, 0, kind)
-    picture = attention_film(weights, found.steps, *tokens, selected=selected, name=run.name)
-    show(picture, "toy_film", of=about(model=run.name), what=what)
+    picture = attention_film(weights, found.steps, *tokens, selected=selected, name=training.name)
+    show(picture, "toy_film", of=about(model=training.name), what=what)
+
+
+def lesion(training: Training, state: TrainingState) -> None:
+    """Draw the loss and the induction score with and without the previous-token head."""
+    found = lesioned(training.key, state.step, training.job)
+    before = found.whole.previous[found.site.layer, found.head].item()
+    st.subheader("Without the previous-token head")
+    which = site_words(found.site.kind, found.site.layer, found.head)
+    st.markdown(f"{which} looks most at the letter just before: score {before:.3f}.")
+    runs = {"All heads on": measured(found.whole), "That head off": measured(found.without)}
+    guessing = log(len(training.job.task.alphabet))
+    bounds = {
+        INDUCTION: 1.0,
+        LESION_LOSS: max(guessing, *(each[LESION_LOSS] for each in runs.values())),
+    }
+    changes = f"{which} is on in the first bars and off in the second"
+    of = about(model=training.name, changes=changes, place=f"After {state.step:,} steps")
+    show(measure_bars(runs, bounds), "toy_lesion", of=of, what=WITHOUT_HEAD)
+    caption(LESION.format(guessing=guessing))
+
+
+def measured(reading: Reading) -> dict[str, float]:
+    """Return the induction score and the loss of a model's reading, by their names."""
+    return {INDUCTION: reading.induction.max().item(), LESION_LOSS: reading.loss}

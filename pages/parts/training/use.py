@@ -12,8 +12,7 @@ import streamlit as st
 from model.archive import pack_checkpoint
 from model.own_reader import OwnReader
 from model.tokens import END_ID, Token
-from model.training.jobs import TrainingJob
-from model.training.state import TrainingState
+from model.training.jobs import TrainingJob, TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
@@ -24,28 +23,28 @@ from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
 from pages.shared.state.catalog import ONE_SIDE
-from pages.shared.state.workshop import Run, refusals, workshop
+from pages.shared.state.workshop import Training, refusals, workshop
 from viz import token_strip
 
-EXAMPLES = 4  # made up for the other pages
+EXAMPLES = 4  # made for the other pages
 LONGEST_TITLE = 40  # characters of the name of an uploaded file
 
 
-def try_it(run: Run, state: TrainingState) -> None:
-    """Draw a box for an input, what the model makes of it now, and the right answer."""
-    task = run.job.task
+def try_it(training: Training, state: TrainingState) -> None:
+    """Draw a box for an input, the model's present answer, and the right one."""
+    task = training.job.task
     st.subheader("Try it")
     label, key = f"Your own input, such as {task.example}", f"toy_input_{task.name}"
     bounds = {"max_chars": LONGEST_INPUT, "persist_state": "session"}
     source = st.text_input(label, task.example, key=key, **bounds)
     try:
         read, answer = task.asked(source)
-        most = run.job.options.longest
+        most = training.job.options.longest
         if task.alone and not 2 <= len(source) <= most:
             raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
-        reader = run.job.reader()
-        longest = len(answer) if task.alone else None  # it has no end of its own
-        writing = answered(run.key, state.step, read, longest, reader)
+        reader = training.job.reader()
+        longest = len(answer) if task.alone else None  # it has no end token
+        writing = answered(training.key, state.step, read, longest, reader)
         made = [token for token in writing.target_tokens if token.id != END_ID]
         wanted = reader.begin(answer)
     except ValueError as error:
@@ -65,7 +64,7 @@ def try_it(run: Run, state: TrainingState) -> None:
 
 
 def wrong_places(made: Sequence[Token], wanted: Sequence[Token]) -> set[int]:
-    """Return the places of tokens that are not the wanted ones: in these tasks places count."""
+    """Return the indices of wrong tokens; in these tasks the order of the tokens counts."""
     pairs = enumerate(zip_longest(made, (token.id for token in wanted)))
     return {place for place, (token, right) in pairs if token and token.id != right}
 
@@ -84,13 +83,13 @@ def use_it(job: TrainingJob) -> None:
 
 
 def use(job: TrainingJob) -> None:
-    """Let the other pages show the model as it is now."""
+    """Let the other pages use the model as it is now."""
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     examples = [example_of(task, source) for source in (task.example, *made)]
     state = job.look()
-    about = "about " if state.status == "training" else ""  # it continues meanwhile
+    about = "about " if state.status == "training" else ""  # the training continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])
@@ -98,16 +97,16 @@ def use(job: TrainingJob) -> None:
 
 
 def example_of(task: Task, source: str) -> str:
-    """Return what is read of a source; by a decoder alone, once and a half, to go on from."""
+    """Return what is read for a source; a decoder-only model gets one and a half, to continue."""
     return source + source[: len(source) // 2] if task.alone else source
 
 
 def confirm(origin: str) -> None:
-    """Say, while it is so, that the other pages show the model of this origin."""
+    """Say so while the other pages use the model of this origin."""
     model = models.chosen()
     if workshop().used == (origin, model.key):
         st.success("The other pages now show:")
-        st.text(model.title)  # a file has any name
+        st.text(model.title)  # a file can have any name
         st.page_link("app.py", label="Open it on the Attention page")
 
 
@@ -141,7 +140,7 @@ def upload() -> None:
 
 
 def use_uploaded() -> None:
-    """Let the other pages show the uploaded model, by the name of its file."""
+    """Let the other pages use the uploaded model, named after its file."""
     file = st.session_state.toy_upload
     with refusals():
         reader = uploads.uploaded(file.getvalue())
@@ -152,14 +151,14 @@ def use_uploaded() -> None:
 
 
 def title_of(file: str, taken: Set[str]) -> str:
-    """Return what the model of an uploaded file is called: by a number too if that is `taken`."""
+    """Return the title of the model in an uploaded file, numbered if it is already `taken`."""
     name = file.removesuffix(".zip").strip()[:LONGEST_TITLE] or "model"
     titles = (f"Uploaded: {name}{number}" for number in chain([""], map(" ({})".format, count(2))))
     return next(title for title in titles if title not in taken)
 
 
 def examples_for(reader: OwnReader) -> tuple[str, ...]:
-    """Return the tasks' inputs whose characters the model knows, or one that any model reads."""
+    """Return example inputs of the tasks whose characters the model knows, or one for any model."""
     examples = dict.fromkeys(example_of(task, task.example) for task in TASKS.values())
     encode = reader.tokenizer.encode
     found = [text for text in examples if not any(token.is_unknown for token in encode(text))]

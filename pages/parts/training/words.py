@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.shared.state.catalog import ONE_SIDE
 
-# What the two sides of each task are called on the other pages.
+# The names of the two sides of each task on the other pages.
 SIDES = {
     "reverse": ("number", "reversed number"),
     "copy": ("number", "copied number"),
@@ -66,7 +66,7 @@ HELP = {
     "norm": "Before each part of a layer (pre) or after it (post, as in the paper).",
 }
 
-EXPERIMENTS = {  # what to change, and what that is likely to show
+EXPERIMENTS = {  # what to change, and its likely effect
     "As recommended": {},
     "No warm-up": {"warmup": 1},
     "Rate factor 3": {"rate": 3.0},

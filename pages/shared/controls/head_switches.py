@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from model.edits import HeadAddress
 from model.trace import Kind
 from pages.shared.link import address
 from pages.shared.show.pictures import all_picked, show
@@ -16,14 +17,13 @@ from pages.shared.show.saving import About
 from pages.shared.show.where import where_in_the_model
 from pages.shared.state import edit_history
 from pages.shared.state.choices import KIND, KINDS, select_head
-from pages.shared.widgets.choose import editor
+from pages.streamlit_fixes.late_values import editor
 from viz import switchboard
 
-Place = tuple[Kind, int, int]  # kind, layer and head, from 0
-Shapes = Mapping[Kind, tuple[int, int]]  # how many layers and heads there are of each kind
+Shapes = Mapping[Kind, tuple[int, int]]  # the numbers of layers and heads of each kind
 
 
-def head_switches(shapes: Shapes, selected: Place, *, of: About) -> None:
+def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
     """Draw the switches of all heads and the fader of the selected one."""
     edits = edit_history.edits()
     gates = {kind: np.ones(shape) for kind, shape in shapes.items()}
@@ -48,7 +48,7 @@ def head_switches(shapes: Shapes, selected: Place, *, of: About) -> None:
 
 
 def switch(shapes: Shapes) -> None:
-    """Switch what was clicked on the board: off if all of it was on, else on."""
+    """Switch what was clicked on the board: off if all of it was on, otherwise on."""
     for kind, layer, head in all_picked("switchboard"):
         places = heads_of(shapes, kind, layer, head)
         gates = edit_history.edits().gates
@@ -58,14 +58,13 @@ def switch(shapes: Shapes) -> None:
 
 
 def switch_all_on() -> None:
-    """Switch every head on."""
     edit_history.change(replace(edit_history.edits(), gates={}))
 
 
 def heads_of(
     shapes: Shapes, kind: Kind, layer: int | None = None, head: int | None = None
-) -> list[Place]:
-    """Return the heads of a kind, a layer and a head; None stands for all."""
+) -> list[HeadAddress]:
+    """Return the heads of a kind, a layer and a head; None means all."""
     layers, heads = shapes[kind]
     return [
         (kind, one, other)
@@ -74,8 +73,8 @@ def heads_of(
     ]
 
 
-def set_gates(places: list[Place], value: float) -> None:
-    """Put the same gate on all these heads."""
+def set_gates(places: list[HeadAddress], value: float) -> None:
+    """Put the same gate on all of these heads."""
     edits = edit_history.edits()
     gates = {place: gate for place, gate in edits.gates.items() if place not in places}
     if value != 1:

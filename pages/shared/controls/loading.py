@@ -1,4 +1,4 @@
-"""Loading a model of the transformers library: asked for on any page, with how far it is."""
+"""Loading a model of the transformers library, from any page, with its progress."""
 
 from __future__ import annotations
 
@@ -9,32 +9,27 @@ import streamlit as st
 
 from model.library.hub import LoadingError
 from pages.shared.link.address import section
-from pages.shared.runs import limits
+from pages.shared.runs.allowed import any_is_allowed, rule
 from pages.shared.runs.readers import entry_of
-from pages.shared.runs.shelf import Loaded, Stage, get_ready, shelf
+from pages.shared.runs.shelf import Loaded, Stage, shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.workshop import workshop
 
-MOMENT = 1.0  # seconds that a click may take before a bar is shown
-EVERY = 0.5  # seconds between two looks at how far a model is
-# Of each stage the words, and how much of the bar is filled when it begins.
+MOMENT = 1.0  # seconds that loading may take before a bar is shown
+EVERY = 0.5  # seconds between two updates of the bar
+# The words of each stage, and the share of the bar when it begins.
 STAGES: dict[Stage, tuple[str, float]] = {
     "begin": ("Looking for the model …", 0.0),
     "download": ("Downloading …", 0.0),
-    "line": ("Waiting for {before} to be tried before …", 0.7),
-    "trial": ("Trying the model where it can break nothing …", 0.75),
-    "reading": ("Reading the weights, and comparing with transformers …", 0.9),
+    "line": ("Waiting for {before} to be read before …", 0.7),
+    "reading": ("Reading the weights, and comparing with transformers …", 0.75),
 }
 FAILED = "This model could not be loaded."
-OFF = (
-    "Loading other models is switched off on this server. Run Headlight on your own computer to "
-    "look at them."
-)
 
 
 def ask_for(name: str) -> None:
-    """Have a model loaded, and wait for it a moment; the page goes on with what was there."""
+    """Have a model loaded and wait a moment; the page then goes on with the previous model."""
     if found := shelf().get(name):
         take(found)
         return
@@ -49,27 +44,27 @@ def ask_for(name: str) -> None:
 
 
 def cancel() -> None:
-    """Wait no longer for the model that was asked for; a callback."""
+    """Stop waiting for the model that was asked for; a callback."""
     job, st.session_state.loading = st.session_state.loading, None
     if job is not None:
         job.visitors.discard(workshop())
 
 
 def take(loaded: Loaded) -> None:
-    """Look at a loaded model from now on."""
+    """Switch to a loaded model."""
     models.look_at(entry_of(loaded.name, loaded.reader))
     shelf().hold(loaded.name, workshop())
 
 
 def remove(entry: CatalogEntry) -> None:
-    """Take a model off the visitor's list, and out of memory if nobody else has it; a callback."""
+    """Take a model off the visitor's list, and out of memory if nobody else uses it; a callback."""
     models.forget(entry.key)
     if entry.is_library:
         shelf().leave(entry.name, workshop())
 
 
 def settle() -> None:
-    """Look at the model that was asked for, or note why there is none, now that it is settled."""
+    """Switch to the model that was asked for once it is loaded, or note why it could not be."""
     job, st.session_state.loading = st.session_state.loading, None
     try:
         take(job.result.result())
@@ -78,7 +73,7 @@ def settle() -> None:
 
 
 def arrived() -> None:
-    """List the model that was asked for, if it has come meanwhile, and one that a link names."""
+    """List models that have been loaded meanwhile: the one asked for, and the one a link names."""
     chosen = models.chosen()
     if chosen.is_library and (found := shelf().get(chosen.name)):
         models.keep(entry_of(found.name, found.reader))
@@ -102,7 +97,7 @@ def progress() -> None:
 
 @partial(section, every=EVERY)
 def under_way() -> None:
-    """Draw a bar; in the end the model is shown, or why there is none."""
+    """Draw a bar; at its end the model is shown, or the reason why it could not be loaded."""
     job = st.session_state.loading
     if job and not job.result.done():
         words, begun = STAGES[job.stage]
@@ -118,9 +113,8 @@ def under_way() -> None:
 def offer(name: str, why: str) -> None:
     """Say why a model is not shown, and offer to load it."""
     st.text(why)
-    if limits.OTHER_MODELS:
-        get_ready()
+    if any_is_allowed():
         st.button("Load it", on_click=ask_for, args=[name], key="load-it")
         progress()
     else:
-        st.info(OFF)
+        st.info(rule())

@@ -1,4 +1,4 @@
-"""The head that the app has opened on in place of the visitor: no other page is to keep to it."""
+"""The head on which the app has opened for the visitor: no other page needs to keep it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ DEFAULTS = LAYER.default, HEAD.default
 
 
 def open_on(kind: Kind, layer: int, head: int) -> None:
-    """Choose a head, from 0, where the visitor has chosen none."""
+    """Choose a head, from 0, for a visitor who has chosen none."""
     select_head(kind, layer, head)
     st.session_state.opened_on = layer, head
     st.session_state.opened_after = address.applied()
 
 
 def set_aside() -> None:
-    """Choose the defaults, on a page with a meaning of its own, if the head is the app's choice."""
+    """If the head is the app's choice, choose the defaults, on a page with a meaning of its own."""
     if _is_opening(chosen(LAYER), chosen(HEAD)):
         _choose(*DEFAULTS)
         st.session_state.set_aside = True

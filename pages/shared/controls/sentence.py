@@ -1,4 +1,4 @@
-"""The text that every page begins with, the model that reads it, and what it reads."""
+"""The text that every page begins with, the model that reads it, and the tokens it reads."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ import streamlit as st
 
 from model.reader import Ability, Reader
 from pages.shared.controls import loading
-from pages.shared.runs import limits
+from pages.shared.runs.allowed import any_is_allowed
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun, hiding, written
 from pages.shared.show.doubt import warn
 from pages.shared.show.pictures import all_picked, chips, chips_written, show
 from pages.shared.show.saving import About
-from pages.shared.show.stage import NOTE, place
 from pages.shared.show.words import notes
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import LIT, MASKED, MODEL, SECOND, SENTENCE, chosen, places_in, put
+from pages.shared.state.showing import NOTE, place
 from pages.shared.widgets.choose import choose, pick_one
 from viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
 TARGET_HELP = "What the decoder reads. Left empty, it is what the model writes itself, as trained."
 BEFORE = "Still showing the previous text:"
-ANOTHER = "another"  # in place of a model: the way to the page that loads them
+ANOTHER = "another"  # the option that leads to the page on which models are loaded
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 
 
 def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
-    """Return the run that the page is about, as trained, or None after saying what is missing.
+    """Return the run that the page is about, as trained, or None with a message on what is missing.
 
     Draws the boxes for the text, the choice of the model and the examples. A text that cannot be
-    read gives way to the last one that could. The model must have the abilities that are needed.
-    The box of a `target` is there for a model whose decoder reads it beside an encoder.
+    read is replaced by the last one that could be. The model must have the abilities `needs`. The
+    box of a `target` is drawn for a model whose decoder reads it and an encoder.
     """
     loading.arrived()
     entry = models.chosen()
@@ -45,7 +45,7 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
         choose_model()
     try:
         model = reader()
-    except ValueError as error:  # it is not in memory
+    except ValueError as error:  # the model may not be in memory
         with place(NOTE):
             loading.offer(entry.name, str(error))
         return None
@@ -61,7 +61,7 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
 
 
 def with_target(run: ModelRun, choice: Choice) -> ModelRun:
-    """Draw the box for what a decoder reads, and return the run with it."""
+    """Draw the box for the text that a decoder reads, and return the run with it."""
     own = "" if "write" in run.reader.missing else run.target_text
     return replace(
         run, target=choose(choice, label="Known target", placeholder=own, help=TARGET_HELP)
@@ -82,7 +82,7 @@ def choose_model() -> None:
     before = models.chosen()
     titles = {key: entry.title for key, entry in models.choices().items()}
     titles.setdefault(before.key, before.title)
-    if limits.OTHER_MODELS:
+    if any_is_allowed():
         titles[ANOTHER] = "Load another …"
 
     def changed() -> None:
@@ -108,7 +108,7 @@ def text_boxes(model: Reader) -> tuple[str, str]:
 
 
 def text_label(entry: CatalogEntry, model: Reader) -> str:
-    """Return what a model reads, for a box to type it in."""
+    """Return the label of the box for what a model reads."""
     label = entry.asks_for.partition(" ")[2]
     if "cross" not in model.shape.kinds and "write" not in model.missing:
         label = "prompt"
@@ -116,7 +116,6 @@ def text_label(entry: CatalogEntry, model: Reader) -> str:
 
 
 def text_box(choice: Choice, label: str, placeholder: str) -> str:
-    """Draw a box for a text."""
     return choose(choice, label=label, placeholder=placeholder, on_change=forget_replaced)
 
 
@@ -127,19 +126,19 @@ def read_another(text: str) -> None:
 
 
 def forget_replaced() -> None:
-    """Forget the tokens of a text that gave way to another, not to an empty box; a callback."""
+    """Forget the tokens of a text that was replaced, unless by an empty box; a callback."""
     if chosen(SENTENCE).strip():
         forget_tokens()
 
 
 def forget_tokens() -> None:
-    """Forget which words are hidden and lit, with the text they stood in; a callback."""
+    """Forget which tokens are hidden and pinned, because their text is gone; a callback."""
     put(MASKED, "")
     put(LIT, "")
 
 
 def readable(texts: tuple[str, str]) -> ModelRun | None:
-    """Return the run of texts that the model can read, else of the last ones, if there are any."""
+    """Return the run of texts if the model can read them, otherwise of the last readable ones."""
     run = ModelRun(texts[0], second=texts[1])
     try:
         _ = run.trace
@@ -159,7 +158,7 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
 
 
 def tokens_read(run: ModelRun, of: About) -> None:
-    """Draw the tokens that a model reads; a click hides a word from one that can fill it in."""
+    """Draw the tokens that a model reads; a click hides a word if the model can fill it in."""
     trace, model = run.trace, run.reader
     sides = {"source": trace.source_tokens, "target-tokens": trace.target_tokens}
     for key, tokens in sides.items():
@@ -176,10 +175,10 @@ def tokens_read(run: ModelRun, of: About) -> None:
 
 
 def mask(tokens: list) -> None:
-    """Hide the clicked word, all of its pieces, or bring it back; a callback."""
+    """Hide the clicked word with all its pieces, or show it again; a callback."""
     for clicked in all_picked("source"):
         if clicked >= len(tokens) or tokens[clicked].is_special:
-            continue  # in a longer text, which is gone meanwhile
+            continue  # the click was on a longer text, which is gone
         word = tokens[clicked].word
         places = {place for place, token in enumerate(tokens) if token.word == word}
         before = places_in(chosen(MASKED))
@@ -188,7 +187,7 @@ def mask(tokens: list) -> None:
 
 
 def show_translation(run: ModelRun, of: About) -> None:
-    """Draw the tokens of both sides, the translation in large, and what a visitor should know."""
+    """Draw the tokens of both sides, the translation in large, and notes for the visitor."""
     model, translation = models.chosen(), written(run)
     read, made = translation.source_tokens, translation.target_tokens
     label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"

@@ -1,4 +1,4 @@
-"""The browser's tab remembers whose workshop it shows, so that a reload finds it again."""
+"""The browser's tab remembers its visitor's workshop, so that a reload returns to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pages.browser.parts import kept_text
 from pages.shared.link import address
 from pages.shared.show.pictures import picked, show
 from pages.shared.state.page import shown
-from pages.shared.state.slide import draw_anew
+from pages.shared.state.wings import wings
 from pages.shared.state.workshop import come_back, is_of_this_server, workshop
 
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
@@ -18,7 +18,7 @@ RESTARTED = GONE + "the server was started anew since, or another one answers no
 
 
 def remember() -> None:
-    """Have the tab keep the key of the workshop, or ask for it if nothing is in it."""
+    """Have the tab keep the key of the workshop, or ask for it if the workshop is empty."""
     key = workshop().key
     if workshop().is_empty:
         key = "" if workshop().gone else None
@@ -33,7 +33,8 @@ def _come_back() -> None:
     if key == workshop().key or not workshop().is_empty:
         return
     if come_back(key):
-        draw_anew()  # the slide that is shown may be of what came back
+        for wing in wings():
+            wing.renew()
         if awaited:
             address.go_again(awaited)
     else:

@@ -1,16 +1,16 @@
-"""What a visitor changed, said beside the title of every page, and whether the page applies it."""
+"""The visitor's changes, named next to every page's title, and whether the page applies them."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from model.edits import Edits
-from pages.shared.show.captions import counted, edit_words
+from pages.shared.show.captions import edit_words
 from pages.shared.state import edit_history
 from pages.shared.state.choices import AS_TRAINED, chosen, put
 from pages.shared.state.edit_history import BEFORE_AND_AFTER
 from pages.shared.state.page import PAGES, Changes, Page
-from pages.shared.state.slide import slide
+from pages.shared.state.showing import showing
 
 APPLIED: dict[Changes, str] = {
     "all": "Applied here.",
@@ -22,17 +22,17 @@ IGNORED = "Not applied: shown as trained."
 
 
 def say(page: Page) -> None:
-    """Draw what is changed, if anything is, and the ways to undo, compare and ignore it.
+    """Draw the changes, if any, and the ways to undo, compare and ignore them.
 
-    On a page where one changes it, it belongs to the part that a click draws alone.
+    On a page that makes changes they are part of the section that a click redraws.
     """
-    if slide():
+    if showing().scene() is not None:
         return
     if st.session_state.get(BEFORE_AND_AFTER) and page.key != "compare":
-        st.switch_page(PAGES["compare"].file)  # which callbacks cannot do
+        st.switch_page(PAGES["compare"].file)  # callbacks cannot do this
     if page.changes == "all":
-        put(AS_TRAINED, False)  # here one goes on changing
-    # Also where nothing is changed: what stands below would be drawn anew when it first is.
+        put(AS_TRAINED, False)  # this page is for making changes
+    # Called without changes too: otherwise everything below would be redrawn at the first one.
     line = st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="changes"
     )
@@ -43,10 +43,10 @@ def say(page: Page) -> None:
 
 
 def what_and_buttons(page: Page, edits: Edits) -> None:
-    """Draw how much is changed, whether the page applies it, and what can be done about it."""
+    """Draw how much is changed, whether the page applies it, and the buttons for it."""
     ignored = page.changes == "in force" and chosen(AS_TRAINED)
     color = "gray" if ignored or page.changes == "none" else "orange"
-    st.badge(counted(edits), color=color, help=edit_words(edits))
+    st.badge(edit_words(edits, briefly=True), color=color, help=edit_words(edits))
     st.caption(IGNORED if ignored else APPLIED[page.changes], width="content")
     if page.changes == "in force":
         label = "Apply again" if ignored else "Show as trained"
@@ -61,6 +61,6 @@ def compare() -> None:
 
 
 def undo() -> None:
-    """Undo all changes, which on the pages that make them can be undone in turn; a callback."""
+    """Undo all changes at once, which is itself a change that can be undone; a callback."""
     edit_history.change(Edits())
     put(AS_TRAINED, False)

@@ -1,4 +1,4 @@
-"""What every page starts with: its title, the wide layout and the sidebar."""
+"""The frame of every page: its title, the wide layout and the sidebar."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from pages.shared.frame import changes, classroom, presenter, saving_talk, share, talk
+from pages.browser.parts import copy_link, keyboard
+from pages.shared.frame import changes
 from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
-from pages.shared.show import stage
-from pages.shared.show.pictures import css_class, load_library
-from pages.shared.state.lesson import lesson
-from pages.shared.state.page import PAGES, Page, alone, enter
+from pages.shared.show.pictures import all_picked, css_class, load_library, show
+from pages.shared.state import showing
+from pages.shared.state.page import PAGES, Page, alone
+from pages.shared.state.wings import TOOLS, allows, has, wings
+from pages.streamlit_fixes.late_values import step
 
+KEY = "keyboard"
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = Path(__file__).with_name("frame.css")
-# A lamp and its beam. For an emoji, Streamlit would load the names of all that there are.
+# A lamp and its beam. For an emoji, Streamlit would load the names of all emojis.
 ICON = "data:image/svg+xml," + quote(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
     '<path fill="#64748b" d="M1 6h6l3-2v8l-3-2H1z"/>'
@@ -28,31 +31,24 @@ ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-
 
 
 def open_page(page: Page) -> None:
-    """Draw a page, or the slide that its address names."""
+    """Draw a page, or what a wing shows in its place."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
-    presenter.take_turn()
-    if left_for := st.session_state.get("left_for"):  # a talk
-        enter(page)
-        if left_for != page:
-            st.switch_page(left_for.file)
-        del st.session_state.left_for
-        address.publish()  # at once: what still comes with a slide's address is of that slide
+    for wing in wings():
+        wing.begin(page)
     st.html(STYLE)
     load_library()
     remember()
-    talk.keep()
-    stage.begin()
-    if number := presenter.asked_for():
-        (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
+    showing.begin()
+    if any(wing.draws(page) for wing in wings()):
         return
-    saving_talk.stop_if_left()
     address.restore(page)
-    classroom.keep_in(page)
+    for wing in wings():
+        wing.enter(page)
     if picture := alone(page):
         show_alone(page, picture)
         return
@@ -62,37 +58,67 @@ def open_page(page: Page) -> None:
     if page.changes != "all":
         with header:
             changes.say(page)
+    with header:
+        for wing in wings():
+            wing.beside_title(page)
     address.note()
-    if page.key == next(iter(PAGES)):
-        share.tour_link()
-    classroom.lock()
+    for wing in wings():
+        wing.above(page)
     page.body()
     address.publish()
-    talk.finish(page)
+    for wing in wings():
+        wing.after(page)
 
 
 def show_alone(page: Page, picture: str) -> None:
-    """Draw a page of which one picture is seen, by its key: in a frame of somebody's slides."""
-    # Of a chart of Altair's, Streamlit gives the key to nothing.
+    """Draw only one picture of a page, by its key: for a frame in somebody's slides."""
+    # Streamlit does not give the key to a chart of Altair's.
     selectors = f"{css_class(picture)}, {css_class(f'chart-{picture}')}"
     st.html(ALONE.replace("PICTURE", f":is({selectors})"))
-    classroom.lock()
+    for wing in wings():
+        wing.above(page)
     page.body()
     address.publish()
-    if picture not in stage.drawn():
+    if picture not in showing.drawn():
         with st.container(key="alone-missing"):
             st.info("This picture is not drawn with what its address has chosen.")
 
 
 def sidebar(page: Page) -> None:
-    """Draw the way to the other pages, and what hands this one on."""
+    """Draw the list of pages, and the tools that hand on this one."""
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
-        opened = filter(lesson().has, PAGES.values())
+        opened = filter(has, PAGES.values())
         for group, pages in groupby(opened, key=lambda other: other.group):
             with st.container(key=f"pages-{group}", gap=None):
                 st.caption(group)
                 for other in pages:
                     st.page_link(other.file, label=other.title, help=other.purpose)
-        share.tools(page)
+        tools(page)
+
+
+def tools(page: Page) -> None:
+    """Draw the wings' tools, the button that copies the scene's link, and the keys."""
+    with st.container(key="share", gap="xsmall"):
+        for wing in wings():
+            wing.tools(page)
+        with st.container(horizontal=True, gap="xsmall"):
+            for wing in wings():
+                wing.buttons(page)
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            if allows(TOOLS):
+                show(copy_link(), "copy-link")
+            keys()
+
+
+def keys() -> None:
+    """Listen for keys, and draw the button that lists them."""
+    show(keyboard(), KEY, press)
+
+
+def press() -> None:
+    """Apply the keys that step through the options of a choice; a callback."""
+    for choice, by in all_picked(KEY):
+        if allows(choice):
+            step(choice, by)

@@ -1,20 +1,19 @@
-"""The page's address: a visitor's choices are written into it, and taken from it."""
+"""The page's address: a visitor's choices are written into it, and read from it."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
 from model.edits import Edits, read_edits, write_edits
-from model.shape import Shape
-from model.trace import KINDS
+from model.trace import KINDS, Shape
 from pages.shared.link import link
 from pages.shared.runs.readers import reader
-from pages.shared.state import catalog, edit_history, lesson, models
+from pages.shared.state import catalog, edit_history, models
 from pages.shared.state.choice import Choice
 from pages.shared.state.choices import (
     EDITS,
@@ -26,23 +25,28 @@ from pages.shared.state.choices import (
     chosen,
     put,
 )
-from pages.shared.state.page import ALONE, Page, alone, enter, shown
-from pages.shared.state.slide import slide
+from pages.shared.state.page import ALONE, PAGES, Page, alone, enter, shown
+from pages.shared.state.showing import showing
+from pages.shared.state.wings import wings
+from pages.streamlit_fixes.late_address import gone_to, know, write
 
+ON_THIS_MACHINE = (
+    "This address opens on this machine alone. To let a class in, start the app with `make share`, "
+    "and open it here by the address that the terminal shows."
+)
+HERE = ("localhost", "127.0.0.1", "::1")
 TOO_MANY_WORDS = (
     "These changes are too many for a link: opened elsewhere, it shows the model as trained."
 )
-# Of a model that is not in memory: what it has is checked when it is.
+# The choices of a model that is not in memory are checked when it is loaded.
 ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)
-# For this long after it was written, the browser may still ask with the address before it.
-UNDERWAY = 1.0  # seconds
 
 
 def restore(page: Page) -> None:
     """Take a page's choices from its address, if a session begins there or the browser went back.
 
-    What the address does not name is at its default then. Choices that a model does not have, or
-    that make no sense, are left at their defaults, and `note` says so.
+    Choices that the address does not name get their defaults. So do those that a model does not
+    have, or that make no sense, and `note` says so.
     """
     enter(page)
     asked = gone_to()
@@ -50,40 +54,33 @@ def restore(page: Page) -> None:
         st.session_state[ALONE] = asked.get(ALONE, "")
         apply(asked, page)
         know(asked)
-        try:
-            lesson.begin(asked.get(lesson.PARAMETER, ""))
-        except ValueError:
-            st.session_state.refused_parameters += (lesson.PARAMETER,)
+        for wing in wings():
+            try:
+                wing.restore(asked.get(wing.parameter, ""))
+            except ValueError:
+                st.session_state.refused_parameters += (wing.parameter,)
         if models.named(asked.get(MODEL.key, catalog.DEFAULT)).key != asked.get(
             MODEL.key, catalog.DEFAULT
         ):
-            st.session_state.awaited = asked  # the visitor's own, if they have only reloaded
+            st.session_state.awaited = asked  # the visitor's own model, if they have only reloaded
     keep_to_the_model(page)
 
 
 def go_again(asked: Mapping[str, str]) -> None:
-    """Take the choices of an address that named a model that was not there then; a callback."""
+    """Apply the address again whose model was missing then; a callback."""
     apply(asked, shown())
     st.session_state.pop("refused_parameters")
 
 
-def gone_to() -> dict[str, str] | None:
-    """Return the address if the session begins with it or the browser went to it by itself."""
-    asked = dict(st.query_params)
-    written, when = st.session_state.get("address", (None, 0.0))
-    changed = asked and asked != written and time.monotonic() - when > UNDERWAY
-    return asked if written is None or changed else None
-
-
 def apply(parameters: Mapping[str, str], page: Page) -> None:
-    """Choose everything that an address of a page says, and the default of what it does not."""
+    """Choose everything that an address of a page names, and the default of everything else."""
     shape = shape_for(parameters)
     values, refused = link.read(parameters, page.linked, shape)
     edits = values.pop(EDITS.key)
     st.session_state.update(values)
     if edits != TOO_MANY:
         edit_history.change(read_edits(edits, shape))
-    elif edit_history.edits() == Edits():  # else they are those of this session
+    elif edit_history.edits() == Edits():  # otherwise the edits of this session stay
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
     st.session_state.applied = applied() + 1
@@ -95,17 +92,17 @@ def applied() -> int:
 
 
 def refuse(choice: Choice) -> None:
-    """Put the default of a choice in force, whose value turned out to make no sense, and say so."""
+    """Put the default in place of a value that turned out to make no sense, and say so."""
     put(choice, choice.default)
     st.session_state.refused_parameters = (choice.key,)
     note()
 
 
 def shape_for(parameters: Mapping[str, str]) -> Shape:
-    """Return the shape of the model that an address names, or of the default one."""
+    """Return the shape of the model that an address names, or of the default model."""
     try:
         return reader(parameters.get(MODEL.key, catalog.DEFAULT)).shape
-    except ValueError:  # it is not in memory
+    except ValueError:  # the model is not in memory
         return ANY
 
 
@@ -113,7 +110,7 @@ def keep_to_the_model(page: Page) -> None:
     """Choose a kind, a layer and a head that the model has, if the previous one had more."""
     try:
         shape = reader().shape
-    except ValueError:  # it is not in memory
+    except ValueError:  # the model is not in memory
         return
     if chosen(page.kind) not in shape.kinds:
         put(page.kind, next(iter(shape.kinds)))
@@ -126,13 +123,12 @@ def keep_to_the_model(page: Page) -> None:
 
 
 def note_too_many() -> None:
-    """Say so if the edits are too many for the address."""
     if not link.fits(EDITS, write_edits(edit_history.edits())):
         st.caption(TOO_MANY_WORDS)
 
 
 def note() -> None:
-    """Say once what of an address made no sense or was too long."""
+    """Say once which parts of an address made no sense or were too long."""
     if refused := st.session_state.pop("refused_parameters", ()):
         names = ", ".join(name[:40] for name in refused[:8])
         st.info(
@@ -143,43 +139,29 @@ def note() -> None:
 
 
 def now(choice: Choice) -> Any:
-    """Return the value of a choice; that of edits is their text."""
+    """Return the value of a choice; for the edits it is their text."""
     return write_edits(edit_history.edits()) if choice is EDITS else chosen(choice)
 
 
 def parameters(page: Page, whole: bool = False) -> dict[str, str]:
-    """Return what of a page's choices differs from the defaults, as a link holds it."""
+    """Return the page's choices that differ from their defaults, as parameters of a link."""
     return link.write(page.linked, {choice.key: now(choice) for choice in page.linked}, whole)
 
 
 def publish() -> None:
-    """Write the page's choices into its address; a slide's address names the slide alone."""
-    if slide() is None:
-        # An empty address is that of a click on another page, which keeps the choices.
-        kept = {ALONE: alone(shown()), lesson.PARAMETER: lesson.write(lesson.lesson())}
+    """Write the page's choices into its address; the address of a slide names only the slide."""
+    if showing().scene() is None:
+        # The address is empty after a click on another page, which keeps the choices.
+        kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in wings()}
         named = {name: text for name, text in kept.items() if text}
         write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
 
 
-def write(parameters: dict[str, str]) -> None:
-    """Put parameters into the address."""
-    if dict(st.query_params) != parameters:
-        know(
-            parameters, time.monotonic()
-        )  # first, as the next click may end the run while this is sent
-        st.query_params.from_dict(parameters)
-
-
-def know(parameters: dict[str, str], written: float = 0.0) -> None:
-    """Note which parameters the address has, and when this session wrote them, if it did."""
-    st.session_state.address = parameters, written
-
-
 def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
-    """Have a part of a page rerun alone, with what was chosen in it written into the address.
+    """Make a part of a page rerun by itself, with its choices written into the address.
 
-    It reruns by itself `every` few seconds, if they are given. On a slide it reruns with the whole
-    page, as its pictures stand elsewhere.
+    It also reruns `every` few seconds, if they are given. On a slide it reruns with the whole page,
+    because its pictures are drawn elsewhere.
     """
 
     @wraps(body)
@@ -191,6 +173,21 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
 
     @wraps(body)
     def drawn(*args: object) -> None:
-        (apart if slide() is None else published)(*args)
+        (apart if showing().scene() is None else published)(*args)
 
     return drawn
+
+
+def link_of(page: str, parameters: Mapping[str, str]) -> str:
+    """Return the address of a page with some choices; empty if there is no such page."""
+    here = urlsplit(str(st.context.url or ""))
+    if page not in PAGES or here.scheme not in ("http", "https"):
+        return ""
+    name = "" if PAGES[page].file == "app.py" else page
+    path = f"{here.path.rpartition('/')[0]}/{name}"
+    return here._replace(path=path, query=urlencode(parameters), fragment="").geturl()
+
+
+def is_of_this_machine(link: str) -> bool:
+    """Return whether an address can be opened only on the machine that runs the app."""
+    return urlsplit(link).hostname in HERE

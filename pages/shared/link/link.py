@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from model.shape import Shape
-from pages.shared.state import lesson
+from model.trace import Shape
 from pages.shared.state.choice import Choice
 from pages.shared.state.page import ALONE
+from pages.shared.state.wings import wings
 
-VERSION = "2"  # of what links mean; those without one are of version 1, which can be read too
+VERSION = "2"  # increased when links change their meaning
 VERSION_KEY = "v"
-GONE = "changed"  # a switch of one page for what every page does now
-ELSEWHERE = (GONE, ALONE, lesson.PARAMETER)  # parameters that are no choices
+ELSEWHERE = (ALONE,)  # parameters that are no choices
 
-Values = Mapping[str, Any]  # what was chosen, by the key of the choice
+Values = Mapping[str, Any]  # the values of choices by key
 
 
 def write(choices: Iterable[Choice], values: Values, whole: bool = False) -> dict[str, str]:
     """Return the parameters of a link: every choice that differs from its default.
 
-    What a link has no room for is left out or replaced, unless it is to be the `whole`.
+    A value that a link has no room for is left out or replaced, unless it is to be the `whole`.
     """
     parameters = {}
     for choice in choices:
@@ -44,11 +43,12 @@ def read(
     A choice that is not named, or whose text makes no sense for a model of this shape, has its
     default.
     """
+    elsewhere = {*ELSEWHERE, *(wing.parameter for wing in wings())}
     by_key = {choice.key: choice for choice in choices}
     values = {key: choice.default for key, choice in by_key.items()}
     refused = []
     for name, text in parameters.items():
-        if (name == VERSION_KEY and text in ("1", VERSION)) or name in ELSEWHERE:
+        if (name, text) == (VERSION_KEY, VERSION) or name in elsewhere:
             continue
         try:
             values[name] = by_key[name].read(text, shape)
@@ -61,5 +61,5 @@ def read(
 
 
 def fits(choice: Choice, text: str) -> bool:
-    """Return whether a link has room for a choice: not for endless edits."""
+    """Return whether a link has room for a choice's text, such as a long list of edits."""
     return choice.room is None or len(text) <= choice.room

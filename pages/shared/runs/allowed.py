@@ -1,4 +1,4 @@
-"""Which models the operator of the app lets visitors load."""
+"""The models that may be opened: all on one's own machine, otherwise those the operator names."""
 
 from __future__ import annotations
 
@@ -10,16 +10,25 @@ from model.library.card import ON_THE_HUB
 from model.library.hub import as_folder
 from pages.shared.runs import limits
 
+NONE = (
+    "Headlight is shared here, and its operator named no other models that can be opened. Run "
+    "Headlight on your own computer to open any."
+)
+NAMED = "Only models that the operator of this server named can be opened here{names}."
 WILD = re.compile(r"[*?\[]")
 
 
+def any_is_allowed() -> bool:
+    return bool(limits.MODELS_ALLOWED) or not limits.is_shared()
+
+
 def is_allowed(name: str) -> bool:
-    """Return whether a model may be loaded, by its name on the hub or its folder.
+    """Return whether a model may be opened, by its name on the hub or its folder.
 
     Nothing outside the allowed folders is looked at, so that no answer tells what is there.
     """
     if not limits.MODELS_ALLOWED:
-        return True
+        return not limits.is_shared()
     if ON_THE_HUB.fullmatch(name):
         return fits(name, hub_patterns()) and not as_folder(name)
     folders = [pattern for pattern in limits.MODELS_ALLOWED if is_path(pattern)]
@@ -28,28 +37,28 @@ def is_allowed(name: str) -> bool:
 
 
 def hub_patterns() -> list[str]:
-    """Return the allowed patterns of names on the hub."""
     return [pattern for pattern in limits.MODELS_ALLOWED if not is_path(pattern)]
 
 
-def refusal(name: str) -> str:
-    """Return the sentence for a model that is not allowed."""
-    known = ", ".join(hub_patterns())
-    return f"{name} is not allowed on this server" + (f", which loads {known}." if known else ".")
+def rule() -> str:
+    """Return the sentence on which models may be opened, without folders; empty if all may."""
+    if not limits.MODELS_ALLOWED:
+        return NONE if limits.is_shared() else ""
+    return NAMED.format(names=": " + ", ".join(hub_patterns()) if hub_patterns() else "")
 
 
 def fits(text: str, patterns: list[str]) -> bool:
-    """Return whether a text is one of these patterns, in which * stands for anything."""
+    """Return whether a text matches one of the patterns, in which * stands for anything."""
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
 def is_path(name: str) -> bool:
-    """Return whether this is the path of a folder, from the root of the disk."""
+    """Return whether a name is the absolute path of a folder."""
     return os.path.isabs(name)
 
 
 def real(pattern: str) -> str:
-    """Return a pattern of folders with the links before its first wild card followed."""
+    """Return a pattern of folders with the links before its first wild card resolved."""
     wild = WILD.search(pattern)
     if wild is None:
         return os.path.realpath(pattern)

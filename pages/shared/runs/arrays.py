@@ -1,24 +1,27 @@
-"""What a run recorded, as the arrays and the words that pictures take."""
+"""The records of a run, in the arrays and words that pictures take."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 from torch import Tensor
 
+from model.edits import HeadAddress
 from model.tokens import END_ID, SPECIAL_TOKENS, Token
 from model.trace import AttentionRecord, Kind, Site, Trace
-from pages.shared.state.choices import SUMMARIES, Head
+from pages.shared.state.choices import SUMMARIES, HeadChoice
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
-    """Return a tensor as a picture takes it."""
+    """Return a tensor as an array of floats in the CPU's memory."""
     return tensor.detach().float().cpu().numpy()
 
 
 def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
-    """Return the weights of all heads of a kind of attention, (heads, query, key) of each layer.
+    """Return the weights of all heads of a kind of attention, (heads, query, key) for each layer.
 
-    Of a layer that was not recorded in full they are bytes, from 0 to 255.
+    Layers that were not recorded in full are in bytes, from 0 to 255.
     """
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
     return [
@@ -29,24 +32,31 @@ def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
     ]
 
 
-def one_head(heads: np.ndarray, head: Head) -> np.ndarray:
-    """Return one head's part of numbers of all heads (H, ...), from 0; or mean or maximum."""
+def one_head(heads: np.ndarray, head: HeadChoice) -> np.ndarray:
+    """Return the part of a head, from 0, in numbers of all heads (H, ...), or mean or maximum."""
     summaries = {"mean": heads.mean, "max": heads.max}
     return summaries[head](axis=0) if head in summaries else heads[head]
 
 
-def heads_meant(head: Head, count: int) -> list[int]:
+def heads_meant(head: HeadChoice, count: int) -> list[int]:
     """Return the layers or heads, from 0, that a choice stands for: all of them for a summary."""
     return list(range(count)) if head in SUMMARIES else [min(head, count - 1)]
 
 
+def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
+    """Return all heads, in the order in which values (layers, heads) of each kind are drawn."""
+    return [
+        (kind, *map(int, at)) for kind, found in values.items() for at in np.ndindex(found.shape)
+    ]
+
+
 def blocked_cells(record: AttentionRecord) -> np.ndarray:
-    """Return the cells (query, key) that the mask of a layer closes to all heads."""
+    """Return the cells (query, key) that the mask of a layer closes for all heads."""
     return record.masked_scores[0].isneginf().all(dim=0).cpu().numpy()
 
 
 def following(trace: Trace) -> list[Token]:
-    """Return what the decoder is to write after each token it reads."""
+    """Return the token that the decoder is to write after each token it reads."""
     return trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
 
 

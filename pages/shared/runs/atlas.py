@@ -1,4 +1,4 @@
-"""The atlas of the model in force: of the visitor's own text, or the shipped model's."""
+"""The atlas of the model in force: of the visitor's own text, or the shipped one."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.about import digest_of
-from model.atlas.counting import Count
-from model.atlas.jobs import CountJob, Counts
+from model.atlas.corpus import Line
+from model.atlas.counting import Count, numbers_of
+from model.atlas.jobs import MOST_NUMBERS, CountJob, Counts
+from model.atlas.looking import Looked, search
 from model.atlas.opening import Atlas, open_atlas
 from model.atlas.own_text import as_windows
+from model.atlas.sentence import Figures, figures_of
 from model.trace import Kind
 from model.translator import PRETRAINED
 from pages.shared.runs import limits
-from pages.shared.runs.readers import loading, reader, translator
+from pages.shared.runs.door import model_call
+from pages.shared.runs.readers import explained, loading, reader, translator
+from pages.shared.runs.run import ModelRun
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT
 
+TOO_LONG = "This text is too long to be measured with so many heads: shorten it to set it beside."
 FOLDER = PRETRAINED / DEFAULT / "atlas"
 SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation and training pairs"
 OWN_TEXT = "your {count:,} lines"
@@ -28,7 +34,7 @@ ONE_LINE = "your one line"
 
 
 class Usual(NamedTuple):
-    """A score over the sentences of a corpus, in the mean, and its standard deviation."""
+    """The mean and standard deviation of a score over the sentences of a corpus."""
 
     mean: float
     deviation: float
@@ -36,21 +42,19 @@ class Usual(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnAtlas:
-    """What was counted of a visitor's own text, with which loading of which model."""
+    """The count of a visitor's own text, and the loading of the model that it was made with."""
 
     model: str
     loading: int
     job: CountJob
-    key: str = field(default_factory=lambda: token_urlsafe(6))  # tells it from others
+    key: str = field(default_factory=lambda: token_urlsafe(6))  # identifies it
 
     @property
     def count(self) -> Count:
-        """What was counted."""
         return self.job.count
 
     @property
     def atlas(self) -> Atlas:
-        """What every head does over the text."""
         return self.job.atlas
 
 
@@ -62,12 +66,12 @@ class OwnText:
         self.next: OwnAtlas | None = None
 
     def settle(self) -> None:
-        """Have a count that is finished take the place of the newest."""
+        """Replace the newest count by the next one, if that is finished."""
         if self.next and self.next.job.status == "finished":
             self.newest, self.next = self.next, None
 
     def cancel(self) -> None:
-        """Let go of a count that is under way, or has failed."""
+        """Cancel the count under way, or drop one that failed."""
         if self.next:
             self.next.job.cancel()
             self.next = None
@@ -75,18 +79,17 @@ class OwnText:
 
 @st.cache_resource
 def counts() -> Counts:
-    """Return the counts of all visitors."""
     return Counts(limits.COUNTS, longest=limits.COUNT_SECONDS)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnText.cancel)
 def own_text() -> OwnText:
-    """Return what this session counted, which ends with it."""
+    """Return this session's own text, which ends with the session."""
     return OwnText()
 
 
 def start(data: bytes) -> None:
-    """Start to count a text with the chosen model, in place of one that is under way.
+    """Start to count a text with the chosen model; a count under way is replaced.
 
     Raises ValueError with a sentence if there is nothing to count, or too many wait.
     """
@@ -98,14 +101,14 @@ def start(data: bytes) -> None:
 
 
 def remove() -> None:
-    """Forget what was counted, so that the shipped atlas is shown again; a callback."""
+    """Remove the count, so that the shipped atlas is shown again; a callback."""
     own_text().newest = None
 
 
 def atlas_of(model: str | None = None) -> Atlas | None:
-    """Return the atlas of a model, by its key, or of the one that the visitor has chosen.
+    """Return the atlas of a model, by its key, or of the chosen model.
 
-    It is that of the visitor's own text if they had one counted, else the shipped one, else None.
+    It is that of the visitor's own text if it was counted, else the shipped one, else None.
     """
     if own := own_atlas(model):
         return own.atlas
@@ -113,14 +116,14 @@ def atlas_of(model: str | None = None) -> Atlas | None:
 
 
 def own_atlas(model: str | None = None) -> OwnAtlas | None:
-    """Return what a visitor counted with a model, None if nothing or with another one."""
+    """Return the visitor's own count with a model, None if there is none with this model."""
     own_text().settle()
     key, own = key_of(model), own_text().newest
     return own if own and (own.model, own.loading) == (key, loading(key)) else None
 
 
 def key_of(model: str | None) -> str:
-    """Return the key of a model, without one of the chosen one."""
+    """Return the given key of a model, or for None that of the chosen model."""
     return models.chosen().key if model is None else model
 
 
@@ -146,10 +149,46 @@ def shown_text(model: str | None = None) -> str:
 
 
 def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual | None:
-    """Return what the badge of a pattern says of a head over the corpus; None if nothing does."""
+    """Return the usual score of a head in a pattern over the corpus; None if the atlas has none."""
     atlas = atlas_of(model)
     known = atlas and atlas.kinds.get(kind)
     figure = known and known.figures.get(pattern)
     if not figure or not np.isfinite(figure.of_sentences[layer, head]):
         return None
     return Usual(float(figure.of_sentences[layer, head]), float(figure.deviation[layer, head]))
+
+
+@model_call("Reading …")
+def sentence_figures(run: ModelRun) -> Figures:
+    """Return the figures of all heads on a run's text, as trained.
+
+    Raises ValueError if there are none, or the text is too long for so many heads.
+    """
+    if numbers_of(run.reader, 1, (Line(0, ""), run.tokens)) > MOST_NUMBERS:
+        raise ValueError(TOO_LONG)
+    try:
+        return figures_of(run.reader, run.tokens)
+    except Exception as error:
+        raise explained(error) from error
+
+
+def lines_kept(model: str) -> tuple[Line, ...]:
+    """Return the lines that can be searched: a sample of the visitor's text, or the examples."""
+    if own := own_atlas(model):
+        return tuple(own.count.sampled)
+    return tuple(Line(*example["line"]) for example in atlas_of(model).examples)
+
+
+@model_call("Looking …")
+def looked_from(
+    name: str, loading: int, lines: tuple[Line, ...], word: str
+) -> tuple[list[Looked], list[Line]]:
+    """Return where each head looks from a token, and the lines that have it; see `search`.
+
+    `loading` identifies the model among those of its name. Raises ValueError if no line has the
+    token.
+    """
+    try:
+        return search(reader(name), lines, word, MOST_NUMBERS)
+    except Exception as error:
+        raise explained(error) from error

@@ -1,4 +1,4 @@
-"""What heads and cells are worth by one backward pass, beside what doing without them does."""
+"""What heads, cells and parts of a decoder are worth, estimated, measured or added up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from model.edits import HeadAddress
 from model.insight.ablation import cell_removals
+from model.insight.attribution import Attribution, attribute
 from model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
 from model.reader import Objective
 from model.trace import Kind, Site
@@ -17,15 +19,13 @@ from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import explained
 from pages.shared.runs.run import ModelRun
 
-Head = tuple[Kind, int, int]  # with layer and head, from 0
-
 
 @dataclass(frozen=True)
 class Closings:
-    """What closing cells of a head changes, in nats, as estimated and as measured: (N,) each.
+    """The changes by closing single cells of a head, in nats, estimated and measured: (N,) each.
 
-    `cells` are queries and keys, and `weights` theirs; `largest` are those of their rows. They are
-    `open` cells, or some of them.
+    `cells` are their queries and keys, `weights` their weights, and `largest` the largest weights
+    in their rows. `open` is the number of cells that could be closed, which can be more.
     """
 
     cells: list[tuple[int, int]]
@@ -37,7 +37,7 @@ class Closings:
 
 
 def measured_by(run: ModelRun, place: int | None) -> Objective | None:
-    """Return what effects are measured on, with a `place` one token of it alone."""
+    """Return what effects are measured on; with a `place` it is only that token."""
     objective = run.objective
     return objective if place is None or objective is None else objective.alone(place)
 
@@ -46,7 +46,7 @@ def measured_by(run: ModelRun, place: int | None) -> Objective | None:
 def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndarray]:
     """Return the estimates for what `removal_effects` measures, (layers, heads) by kind.
 
-    Raise ValueError for a model or a text of which there is no gradient.
+    Raise ValueError for a model or a text that has no gradient.
     """
     try:
         found = estimated_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
@@ -59,17 +59,17 @@ def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndar
 
 
 @model_call("Taking the gaps apart …")
-def gaps_of(run: ModelRun, place: int | None, heads: tuple[Head, ...]) -> list[Gap]:
-    """Return where the true effects of some heads leave their estimates."""
+def gaps_of(run: ModelRun, place: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
+    """Return where the true effects of some heads differ from their estimates."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
     return gaps(run.reader, run.tokens, sites, run.changes, measured_by(run, place))
 
 
 @model_call("Closing cell after cell …")
-def closed_cells(run: ModelRun, place: int | None, head: Head, most: int) -> Closings:
-    """Return what closing cells of a head changes, of `most` so many.
+def closed_cells(run: ModelRun, place: int | None, head: HeadAddress, most: int) -> Closings:
+    """Return the changes by closing single cells of a head, for at most `most` cells.
 
-    Of more, they are those at even steps from the largest estimate to the smallest.
+    If there are more, they are taken at even steps from the largest estimate to the smallest.
     """
     kind, layer, number = head
     site, objective = Site(kind, layer), measured_by(run, place)
@@ -92,3 +92,9 @@ def closed_cells(run: ModelRun, place: int | None, head: Head, most: int) -> Clo
         weights.max(axis=1)[rows[:, 0]],
         len(cells),
     )
+
+
+@model_call("Adding up …")
+def attributed(run: ModelRun, row: int, token: int, other: int) -> Attribution:
+    """Return what each part adds to the logit of `token` minus that of `other`, after a row."""
+    return attribute(run.reader, run.tokens, row, token, other, run.changes)

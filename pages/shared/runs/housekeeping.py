@@ -9,40 +9,40 @@ from contextlib import suppress
 from functools import cache
 from threading import Event, Thread
 
-QUIET = 5.0  # seconds without a release after which it is time
-# One for each of the model calls that may run at once, see AT_ONCE in door.py. glibc makes up to
-# eight for every core, each of which keeps what the sessions of its threads have freed.
+QUIET = 5.0  # seconds without a release after which memory is tidied
+# One for each of the model calls that may run at once, see AT_ONCE in door.py. By default glibc
+# makes up to eight for every core, each of which keeps the memory freed in its threads.
 ARENAS = 2
-M_ARENA_MAX = -8  # of malloc.h
+M_ARENA_MAX = -8  # from malloc.h
 
-LEFT: list[Callable[[], None]] = []  # let go of what nobody uses, called when nobody is working
+LEFT: list[Callable[[], None]] = []  # functions that free what nobody uses, when all is quiet
 _released = Event()
 _session_ended = Event()
 
 
 def released() -> None:
-    """Note that something large was let go."""
+    """Note that something large was released."""
     _released.set()
     _helper()
 
 
 def session_ended() -> None:
-    """Note that a session has ended, of which nothing is to be left."""
+    """Note that a session has ended, so that nothing of it is left."""
     _session_ended.set()
     released()
 
 
 def freeze() -> None:
-    """Collect garbage, and spare what is loaded for good from later collections."""
+    """Collect garbage, and exempt everything loaded so far from later collections."""
     gc.collect()
     gc.freeze()
 
 
 def tidy() -> None:
-    """Collect garbage, and return freed memory to the system if it can be asked to take it.
+    """Collect garbage, and return freed memory to the system if it can take it.
 
-    Sessions that ended hold on to themselves in circles, and the allocator keeps what was freed
-    between what is still in use.
+    Sessions that ended hold on to themselves in reference cycles, and the allocator keeps freed
+    memory between blocks in use.
     """
     gc.collect()
     for let_go in LEFT:
@@ -52,12 +52,12 @@ def tidy() -> None:
 
 
 def share_arenas() -> None:
-    """Have all new threads share a few pools of memory, if the system has such pools."""
+    """Let all new threads share a few memory pools, if the system has such pools."""
     allocator("mallopt", M_ARENA_MAX, ARENAS)
 
 
 def allocator(function: str, *numbers: int) -> None:
-    """Call a function of glibc's allocator; other systems have none and go without."""
+    """Call a function of glibc's allocator; do nothing on systems without it."""
     with suppress(AttributeError, OSError, TypeError):
         getattr(ctypes.CDLL(None), function)(*numbers)
 
@@ -75,7 +75,7 @@ def _tidy_when_quiet() -> None:
         if not _released.wait(QUIET):
             if _session_ended.is_set() and gc.get_freeze_count():
                 _session_ended.clear()
-                gc.unfreeze()  # a session that was there when a model was loaded froze with it
+                gc.unfreeze()  # a session that was there when a model was loaded is frozen too
                 tidy()
                 gc.freeze()
             else:

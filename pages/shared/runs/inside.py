@@ -1,4 +1,4 @@
-"""One weight of one head in one run, taken apart and explained."""
+"""A weight of a head in a run, taken apart and explained."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from model.insight.activations import pre_activations
 from model.insight.anatomy import Anatomy, block_of, read_at, take_apart
 from model.insight.explain import Explanation, explain
-from model.insight.head_projections import Projections, separate_heads
 from model.insight.lens import LensTable, lens
-from model.insight.norm_orders import NormOrder, norm_orders
 from model.insight.similarity import Similarity, in_sentence, word_similarity
+from model.insight.variants import (
+    NormOrder,
+    Projections,
+    norm_orders,
+    pre_activations,
+    separate_heads,
+)
 from model.insight.weight import Weight
 from model.trace import Side, Site
 from pages.shared.runs.door import model_call
@@ -29,8 +33,8 @@ def taken_apart(weight: Weight) -> Anatomy:
 
 
 def explained(weight: Weight) -> Explanation:
-    """Return the five views of a weight's query; of many keys four, as closing takes a run each."""
-    return _explained(replace(weight, key=0))  # which are the same for every key
+    """Return the five views of a weight's query; four if closing all keys takes too many runs."""
+    return _explained(replace(weight, key=0))  # the views are the same for every key
 
 
 @model_call("Closing one cell after the other …")
@@ -54,23 +58,23 @@ def stream_by_norm_order(run: ModelRun) -> dict[NormOrder, dict[Side, list[tuple
 
 @model_call()
 def inner_states(run: ModelRun, site: Site) -> Tensor:
-    """Return what a feed-forward network computes before its activation: (T, d_ff)."""
+    """Return the input of a feed-forward network's activation: (T, d_ff)."""
     return pre_activations(run.reader.model, run.trace, block_of(site).side, site.layer)
 
 
 @model_call()
 def lens_table(run: ModelRun) -> LensTable:
-    """Return what the decoder would already write after each layer."""
+    """Return what the decoder would write if it stopped after each layer."""
     return lens(run.reader.model, run.trace, top=1)
 
 
 @model_call()
 def words_alone(name: str, words: tuple[str, ...]) -> Similarity:
-    """Return how alike words are, each read alone; raise ValueError for unknown ones."""
+    """Return how similar words are, each read by itself; raise ValueError for unknown ones."""
     return word_similarity(translator(name), words)
 
 
 @model_call()
 def words_in_sentence(name: str, sentence: str) -> Similarity:
-    """Return how alike the words of a sentence are; raise ValueError if they are too few."""
+    """Return how similar the words of a sentence are; raise ValueError if they are too few."""
     return in_sentence(translator(name), sentence)

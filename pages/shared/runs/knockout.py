@@ -1,4 +1,4 @@
-"""Knockout of the edges from written words to those they could look at, for the pages."""
+"""Closing the edges from written words to those they could look at, for the pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Knockout:
     """What written tokens lose without words, and how much they look at them: (N, W) each.
 
     Changes are in nats, and NaN where they are not measured yet. `read` are the tokens that the
-    decoder had read last where it wrote them. The edges lead from `queries` to the `keys` of words.
+    decoder had read last when it wrote them. The edges lead from `queries` to the `keys` of words.
     """
 
     changes: np.ndarray
@@ -31,16 +31,16 @@ class Knockout:
     keys: list[tuple[int, ...]]
 
 
-Report = Callable[[Knockout, float], None]  # takes what is known, and the share of the work
+Report = Callable[[Knockout, float], None]  # takes the changes so far, and the share of the work
 
 
 def looks_at(run: ModelRun) -> Kind:
-    """Return the kind of attention by which a decoder looks at what it was given."""
+    """Return the kind of attention by which a decoder looks at its input."""
     return "cross" if "cross" in run.reader.shape.kinds else "decoder"
 
 
 def size_of(run: ModelRun) -> tuple[int, int]:
-    """Return about how many runs it takes to close all edges, and the tokens of each.
+    """Return roughly how many runs it takes to close all edges, and the tokens of each.
 
     Raise ValueError if nothing can be written.
     """
@@ -54,8 +54,8 @@ def size_of(run: ModelRun) -> tuple[int, int]:
 def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Report) -> Knockout:
     """Return what each written token loses without each word, on top of a run's edits.
 
-    `layers` are the first and the last whose edges are closed; None stands for all. `_report` is
-    called after some words each. Raise ValueError if nothing was written.
+    `layers` are the first and the last layer whose edges are closed; None means all. `_report` is
+    called after every few words. Raise ValueError if nothing was written.
     """
     own = None if run.target else written(run.as_trained)
     trace = run.trace if run.target else reading_its_own(run)

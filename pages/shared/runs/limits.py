@@ -1,28 +1,26 @@
-"""What the operator of the app may limit, by variables of the environment."""
+"""The limits that the operator of the app may set, by environment variables."""
 
 from __future__ import annotations
 
 import os
+from urllib.parse import urlsplit
+
+from streamlit import config
+
+BEHIND = "HEADLIGHT_BEHIND"  # the address of the proxy through which all visitors come
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def whole_number(name: str, default: int, lowest: int = 1) -> int:
-    """Return a variable as a whole number; raise ValueError, which says what it takes."""
+    """Return a variable as a whole number; raise ValueError with a sentence for anything else."""
     text = os.environ.get(name, "").strip() or str(default)
     if not (text.isascii() and text.isdecimal() and lowest <= int(text) <= 1_000_000):
         raise ValueError(f"{name} is {text!r}, but takes a whole number of at least {lowest}.")
     return int(text)
 
 
-def switch(name: str, default: bool) -> bool:
-    """Return a variable that is on or off; raise ValueError for anything else."""
-    text = os.environ.get(name, "").strip().lower() or ("on" if default else "off")
-    if text not in ("on", "off"):
-        raise ValueError(f"{name} is {text!r}, but is either on or off.")
-    return text == "on"
-
-
 def patterns(name: str) -> tuple[str, ...]:
-    """Return a variable as a list with commas between; raise ValueError for a folder of no root."""
+    """Return a variable as a list split at commas; raise ValueError for a relative folder."""
     found = tuple(filter(None, (part.strip() for part in os.environ.get(name, "").split(","))))
     if wrong := [part for part in found if part[0] in "~."]:
         raise ValueError(
@@ -31,30 +29,42 @@ def patterns(name: str) -> tuple[str, ...]:
     return found
 
 
+def open_to_others() -> bool:
+    """Return whether the server, or the proxy before it, listens to other machines."""
+    return os.environ.get(BEHIND, config.get_option("server.address")) not in LOOPBACK
+
+
+def is_shared() -> bool:
+    """Return whether people other than the one who started the app can open it."""
+    names = [
+        *config.get_option("server.allowedHosts"),
+        *(urlsplit(page).hostname for page in config.get_option("server.corsAllowedOrigins")),
+    ]
+    return BEHIND in os.environ or open_to_others() or not {*names} <= {*LOOPBACK}
+
+
 WORKERS = whole_number("HEADLIGHT_WORKERS", 1)  # processes of the app on this machine
 
 
 def of_this_worker(of_all: int) -> int:
-    """Return the part that one process may take of what all of the machine may take together."""
+    """Return the share of this process in a limit for the whole machine."""
     return -(-of_all // WORKERS)
 
 
-# Of one model call. Several visitors share the cores; if a core is busy, threads that wait for each
-# other take ten times as long for a sentence.
+# Threads of one model call. Several visitors share the cores; if a core is busy, threads that wait
+# for each other take ten times as long for a sentence.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
 RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
 RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # results kept for a visitor
-# And for all visitors.
+# The same for all visitors together.
 ALL_RUNS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000))
-OTHER_MODELS = switch("HEADLIGHT_OTHER_MODELS", True)  # visitors load models by name or folder
-MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # names and folders; all, if there is none
+MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # names and folders that may be opened
 MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))  # such models in memory
-LOADING_SECONDS = whole_number("HEADLIGHT_LOADING_SECONDS", 60, lowest=5)  # a model is tried
-TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # at once
-TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # of each at most
+TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # trainings that run at once
+TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # for each training
 COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts counted at once
-COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # of each
-COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each
+COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # lines of each text
+COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each text
 UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
-# And all visitors.
+# The same for all visitors together.
 ALL_UPLOADS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000))

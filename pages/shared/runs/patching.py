@@ -1,4 +1,4 @@
-"""Parts of heads put from one text's run into another's, for the pages."""
+"""Parts of heads put from the run of one text into that of another, for the pages."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import explained
 from pages.shared.runs.run import ModelRun, reading_its_own, written
 
-LIKELIEST = 12  # tokens that are kept after each written one
+LIKELIEST = 12  # tokens kept after each written one
 CUT = "The changed text has more tokens than this model reads: shorten it."
 
 Shares = Mapping[Kind, np.ndarray]  # (layers, heads); NaN if not measured yet
-Report = Callable[[Shares, float], None]  # takes what is known, and the share of the work
+Report = Callable[[Shares, float], None]  # takes the shares so far, and the share of the work
 
 
 @dataclass(frozen=True)
 class TwoTexts:
     """A clean and a changed text, after both of which a decoder reads the same written tokens.
 
-    The traces have tokens alone. `likeliest` are the ids (N, LIKELIEST) that either text finds so
-    where each token was written. `first_apart` is the place of the first of them that the changed
-    text would not have written; if there is none, of the one whose probability differs most.
+    The traces contain only tokens. `likeliest` are the ids (N, LIKELIEST) that are likeliest after
+    either text where each token was written. `first_apart` is the index of the first token that the
+    changed text would not have produced; if there is none, of the token whose probability differs
+    most.
     """
 
     clean: Trace
@@ -49,11 +50,12 @@ class TwoTexts:
 
 @dataclass(frozen=True)
 class Patched:
-    """The share of the gap between two runs that each head brings alone, and what all bring.
+    """The share of the gap between two runs that each head brings, and that all heads bring.
 
-    `before` and `aim` are the differences of the answers in the run that is changed and in the one
-    that gives, in nats. `itself` is what changes by all outputs, or parts, of its own; `outputs`
-    and `parts` are the shares of those of all heads together.
+    `before` and `aim` are the differences of the answers' logits in the run that is changed and in
+    the run that gives, in nats. `itself` is the change when all outputs, or parts, are replaced by
+    the run's own; `outputs` and `parts` are the shares when those of all heads are replaced
+    together.
     """
 
     shares: Shares
@@ -94,7 +96,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
 
 
 def edits_of(run: ModelRun) -> RunEdits:
-    """Return the edits as the model takes them, for what it wrote as well."""
+    """Return the edits in the model's form, also for the tokens that it wrote."""
     if run == run.as_trained:
         return {}
     return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
@@ -103,7 +105,7 @@ def edits_of(run: ModelRun) -> RunEdits:
 def runs_of(
     run: ModelRun, changed: str, answers: Answers, parts: tuple[Part, ...], backwards: bool
 ) -> TwoRuns:
-    """Return the run that is changed and the one that gives: the clean one, if not `backwards`."""
+    """Return the run that is changed and the run that gives, the clean one unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
     return two_runs(run.reader, into, giving, answers, parts, edits_of(run))
@@ -145,6 +147,6 @@ def patched_tokens(
     site: Site,
     head: int,
 ) -> np.ndarray:
-    """Return what a part of a head brings at each of its tokens alone (T,)."""
+    """Return what a part of a head brings at each single one of its tokens (T,)."""
     runs = runs_of(run, changed, answers, (part,), backwards)
     return as_array(patch_tokens(runs, part, site, head))

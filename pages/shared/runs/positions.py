@@ -1,4 +1,4 @@
-"""What translators do if their positions are changed, and the positions that they learned."""
+"""The effect of changed positions on translators, and the positions that models learned."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
 
 @model_call("Shuffling …")
 def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
-    """Shuffle the words of a sentence; see `shuffle_words`. Not to be modified."""
+    """Shuffle the words of a sentence; see `shuffle_words`. The result must not be modified."""
     return shuffle_words(translator(name), sentence, seed)
 
 
 @model_call("Shifting …")
 def shift_scores(sentence: str, name: str) -> list[float]:
-    """Return how likely a model finds its translation by SHIFTS; see `scores_by_shift`."""
+    """Return how likely a model finds its translation at each of SHIFTS; see `scores_by_shift`."""
     return scores_by_shift(translator(name), sentence, SHIFTS)
 
 
@@ -38,7 +38,7 @@ def learned_table(side: Side) -> np.ndarray:
 def library_tables(named: str = "") -> dict[str, np.ndarray]:
     """Return the learned positions of BERTs in memory, by name: this visitor's, and the one named.
 
-    Left out are those of an odd width: sinusoids, which they are compared with, come in pairs.
+    Tables of an odd width are left out: the sinusoids they are compared with come in pairs.
     """
     names = [entry.name for entry in models.choices().values() if entry.is_library]
     loaded = filter(None, map(shelf().get, dict.fromkeys([*names, named])))

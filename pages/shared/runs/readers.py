@@ -1,23 +1,33 @@
-"""The model behind a key: shipped, a visitor's own, or one of the transformers library."""
+"""The model behind a key: shipped, own or from the library, with its size, card and parity."""
 
 from __future__ import annotations
+
+import sys
+from typing import NamedTuple
 
 import streamlit as st
 import torch
 
+from model.library.card import Card
 from model.library.hub import first_line
+from model.library.parity import Parity
 from model.own_reader import OwnReader
 from model.reader import Reader
 from model.translator import load
-from pages.shared.runs import tuning
-from pages.shared.runs.housekeeping import freeze
+from pages.shared.runs import limits
+from pages.shared.runs.housekeeping import freeze, session_ended, share_arenas
 from pages.shared.runs.shelf import GONE, shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry, library_entry
+from pages.streamlit_fixes import ended_sessions
+
+# Each operation of a model releases Python's lock (the GIL), and gets it back only after another
+# thread's turn: with many visitors a model call would spend most of its time waiting for turns.
+TURN = 0.0005  # the longest turn in seconds while others wait; Python's default is 0.005
 
 
 def reader(key: str | None = None) -> Reader:
-    """Return the model of a key, or without one the model that the visitor has chosen.
+    """Return the model of a key, or for None the model that the visitor has chosen.
 
     Raise ValueError if it is not in memory.
     """
@@ -34,32 +44,69 @@ def translator(key: str) -> OwnReader:
     return models.own_reader(key) if models.named(key).is_own else _shipped(key)
 
 
+def tune() -> None:
+    """Set this process up for many sessions; call it before the first model call."""
+    torch.set_num_threads(limits.THREADS)
+    share_arenas()
+    sys.setswitchinterval(TURN)
+    ended_sessions.watch(session_ended)
+
+
 @st.cache_resource(show_spinner="Loading the model …", max_entries=3)
 def _shipped(key: str) -> OwnReader:
-    tuning.tune()
-    with torch.inference_mode(False):  # the first call of a model may be in it; gradients cannot be
+    tune()
+    with torch.inference_mode(False):  # the first call may be in it; gradients need it off
         loaded = load(key)
     freeze()
     return loaded
 
 
 def loading(key: str) -> int:
-    """Return the number of the loading of a model, which tells it from another of its name."""
+    """Return the number of a model's loading, which identifies it among those of its name."""
     entry = models.named(key)
     loaded = shelf().get(entry.name) if entry.is_library else None
     return loaded.number if loaded else 0
 
 
 def entry_of(name: str, loaded: Reader) -> CatalogEntry:
-    """Return what to call a loaded model on screen."""
+    """Return the entry of a loaded model for lists on screen."""
     return library_entry(name, writes="cross" in loaded.shape.kinds)
 
 
 def explained(error: Exception) -> ValueError:
-    """Return whatever a model of the library stumbled over as an error with a sentence."""
+    """Return any error of the library as a ValueError with a sentence."""
     if isinstance(error, ValueError):
         return error
     return ValueError(
         f"The transformers library could not run this model on the text: {first_line(error)} "
         "Change the text, or choose another model."
     )
+
+
+class Size(NamedTuple):
+    """How large a model is."""
+
+    parameters: int
+    bytes: int
+
+
+def size_of(key: str) -> Size:
+    """Return the size of a model; raise ValueError if it is not in memory."""
+    weights = list(reader(key).model.parameters())
+    return Size(
+        sum(weight.numel() for weight in weights),
+        sum(weight.numel() * weight.element_size() for weight in weights),
+    )
+
+
+def card_of(key: str) -> Card:
+    """Return the card of a model; an empty one for a model without a card."""
+    entry = models.named(key)
+    loaded = shelf().get(entry.name) if entry.is_library else None
+    return loaded.card if loaded else Card()
+
+
+def parity_at_loading(key: str) -> Parity | None:
+    """Return the differences measured when a model of the library was loaded, if they were."""
+    model = reader(key)
+    return model.parity if "own layers" in model.missing else None

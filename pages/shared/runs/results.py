@@ -1,4 +1,4 @@
-"""What models computed for one visitor, within bounds of memory."""
+"""The results of model calls for one visitor, within bounds of memory."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from model.tokenizer import Tokenizer
 
 
 class Result(NamedTuple):
-    """What a call gave, and the bytes that it takes."""
+    """The result of a call, and its size in bytes."""
 
     value: object
     size: int
 
 
 class Results:
-    """The results of a session that were used last; threads may share it.
+    """The most recently used results of a session; threads may share it.
 
-    They are bounded by their bytes, and by their number of each kind. A result that is larger than
-    all bytes allowed is not kept.
+    They are bounded by their total bytes, and by their number for each kind of call. A result
+    larger than all bytes allowed is not kept.
     """
 
     def __init__(self, most_bytes: int, most_of_a_kind: int) -> None:
         self._results: LRUCache[tuple[str, Hashable], Result] = LRUCache(
             most_bytes, lambda result: result.size
         )
-        # The keys of each kind; some may have made room for results of other kinds.
+        # The keys of each kind; their results may have made room for other kinds.
         self._keys: dict[str, LRUCache[Hashable, None]] = defaultdict(
             partial(LRUCache, most_of_a_kind)
         )
@@ -48,33 +48,32 @@ class Results:
 
     @property
     def size(self) -> int:
-        """How many bytes the results take."""
+        """The bytes that the results take."""
         return int(self._results.currsize)
 
     def get(self, kind: str, key: Hashable) -> Result | None:
-        """Return what was kept, or None if it was not, or has made room for others."""
+        """Return a kept result, or None if it was never kept or has made room for others."""
         with self._lock:
-            self._keys[kind].get(key)  # which counts as used
+            self._keys[kind].get(key)  # counts as a use
             return self._results.get((kind, key))
 
     def put(self, kind: str, key: Hashable, result: Result) -> None:
-        """Keep a result; those that were not used for the longest make room."""
+        """Keep a result; those not used for the longest time make room."""
         with self._lock:
             keys = self._keys[kind]
             if key not in keys and len(keys) == keys.maxsize:
                 oldest, _ = keys.popitem()
                 self._results.pop((kind, oldest), None)
-            with suppress(ValueError):  # larger than all that may be kept
+            with suppress(ValueError):  # the result is larger than all that may be kept
                 self._results[kind, key] = result
                 keys[key] = None
 
     def drop_oldest(self) -> int:
-        """Let go of the result that was not used for the longest; return the bytes freed."""
+        """Drop the result that was not used for the longest time; return the bytes freed."""
         with self._lock:
             return self._results.popitem()[1].size if len(self) else 0
 
     def clear(self) -> None:
-        """Let go of everything."""
         with self._lock:
             self._results.clear()
             self._keys.clear()
@@ -83,7 +82,7 @@ class Results:
 class Budget:
     """The bytes that the results of all sessions may take together.
 
-    The sessions that kept nothing new for the longest make room first.
+    Sessions that have kept nothing new for the longest time make room first.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -104,9 +103,9 @@ class Budget:
 
 
 def size_of(value: object) -> int:
-    """Return the bytes that a result takes; memory that stands in two places counts once.
+    """Return the bytes that a result takes; memory that is used twice in it counts once.
 
-    Networks and tokenizers are not counted: they are not a result's own.
+    Networks and tokenizers are not counted: they do not belong to a result.
     """
     total, seen, rest = 0, set(), [value]
     while rest:
@@ -129,7 +128,7 @@ def size_of(value: object) -> int:
 
 
 def parts_of(value: object) -> Iterable[object]:
-    """Return what a container holds, or an object's fields."""
+    """Return the items of a container, or an object's fields."""
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from threading import Lock
+from threading import Condition, Lock
 from typing import Literal
 from weakref import WeakSet
 
@@ -17,28 +19,61 @@ from model.job_queue import JobQueue
 from model.library.card import Card, read_card
 from model.library.hub import LoadingError, first_line
 from model.library.loading import fetch_model, load_from_library
-from model.library.trial import StoppedError, Trials
 from model.reader import Reader
 from pages.shared.runs import housekeeping, limits
-from pages.shared.runs.allowed import is_allowed, refusal
-from pages.shared.runs.line import GoneError, Line
-from pages.shared.state.choices import LONGEST_SENTENCE
+from pages.shared.runs.allowed import is_allowed, rule
 
-Stage = Literal["begin", "download", "line", "trial", "reading"]
-MOST_WAITING = 10  # models to be loaded, those under way included
+LOOK = 0.1  # seconds between two checks whether a waiting thread is still wanted
+
+
+class GoneError(Exception):
+    """A thread that waited in a line is no longer wanted."""
+
+
+class Line:
+    """A line in which each has a turn in order of arrival, one at a time; threads share it."""
+
+    def __init__(self) -> None:
+        self._those: list[object] = []  # the first has its turn
+        self._changed = Condition()
+
+    @contextmanager
+    def turn(self, one: object, is_gone: Callable[[], bool]) -> Iterator[None]:
+        """Wait for the turn of `one`, which ends with the block; raises GoneError if it is gone."""
+        with self._changed:
+            self._those.append(one)
+        try:
+            with self._changed:
+                while self._those[0] is not one and not is_gone():
+                    self._changed.wait(LOOK)
+            if is_gone():
+                raise GoneError
+            yield
+        finally:
+            with self._changed:
+                self._those.remove(one)
+                self._changed.notify_all()
+
+    def before(self, one: object) -> int:
+        """Return how many are before `one`, including the one whose turn it is."""
+        with self._changed:
+            return self._those.index(one) if one in self._those else 0
+
+
+Stage = Literal["begin", "download", "line", "reading"]
+MOST_WAITING = 10  # models waiting to be loaded, including those under way
 MANY = "{count} models are being loaded already: try again in a few minutes."
 GONE = "{name} is not in memory. Load it to go on."
 STOPPED = "Nobody waited for {name} any more. Load it again."
 _numbers = count(1)
-_trials = Trials()
-_tried, _read = Line(), Line()  # one model is tried at a time, and one read into this process
+_line = Line()  # models are read one at a time
 
 
 @dataclass(eq=False)
 class Loaded:
-    """A model in memory; the `number` of its loading tells it from another of the same name.
+    """A model in memory; the `number` of its loading identifies it among those of its name.
 
-    It stays as long as it is `held_by` a visitor's list, and nothing newer needs its room.
+    It stays as long as it is `held_by` a visitor's list, and no newer model needs its room.
     """
 
     name: str
@@ -50,7 +85,7 @@ class Loaded:
 
 
 class LoadJob:
-    """A model being loaded: how far it is, and in the end the model or why there is none.
+    """A model being loaded: its progress, and in the end the model or the error.
 
     It goes on as long as one of its visitors waits.
     """
@@ -64,68 +99,61 @@ class LoadJob:
 
     @property
     def before(self) -> int:
-        """How many models are to be tried before this one."""
-        return _tried.before(self)
+        """How many models are to be read before this one."""
+        return _line.before(self)
 
     def is_stopped(self) -> bool:
-        """Return whether nobody waits any more."""
         return not self.visitors
 
     def progress(self, done: int, total: int) -> None:
-        """Note how far the download is; called from several threads, which it may stop."""
+        """Note the progress of the download; called from several threads, which it may stop."""
         if self.is_stopped():
             raise LoadingError(STOPPED.format(name=self.name))
         self.stage, self.share = "download", min(1.0, done / max(total, 1))
 
     def load(self) -> Loaded:
-        """Load the model; raise LoadingError, whatever went wrong."""
+        """Load the model; raise LoadingError for any failure."""
         try:
-            return self.tried_and_read()
+            return self.fetched_and_read()
         except LoadingError:
             raise
-        except (StoppedError, GoneError):
+        except GoneError:
             raise LoadingError(STOPPED.format(name=self.name)) from None
-        except BaseException as error:  # such as too little memory, or a panic of Rust's
+        except BaseException as error:  # such as too little memory, or a panic in Rust code
             raise LoadingError(f"{self.name} could not be loaded: {first_line(error)}") from error
 
-    def tried_and_read(self) -> Loaded:
-        """Load the model, once it went well in a process of its own."""
+    def fetched_and_read(self) -> Loaded:
+        """Download the model if it is not here yet, and read it in its turn."""
         folder = fetch_model(self.name, self.progress)
         self.stage = "line"
-        with _tried.turn(self, self.is_stopped):
-            self.stage = "trial"
-            how = {"longest": LONGEST_SENTENCE, "seconds": limits.LOADING_SECONDS}
-            _trials.run(self.name, folder, is_stopped=self.is_stopped, **how)
-        with _read.turn(self, self.is_stopped):
+        with _line.turn(self, self.is_stopped):
             self.stage = "reading"
-            # The folder that was tried: what is on the hub may be another model by now.
             found = load_from_library(str(folder))
         found.title = self.name
         return Loaded(self.name, found, read_card(self.name))
 
 
 class Shelf:
-    """The models in memory, and those on their way."""
+    """The models in memory, and those being loaded."""
 
     def __init__(self) -> None:
-        self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # of all visitors together
+        self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # for all visitors together
         self.jobs: dict[str, LoadJob] = {}
         self.lock = Lock()
         self.queue = JobQueue("loading", at_once=MOST_WAITING, waiting=MOST_WAITING)
 
     def get(self, name: str) -> Loaded | None:
-        """Return a model that is in memory, or None."""
         with self.lock:
             return self.loaded.get(name)
 
     def ask(self, name: str, visitor: object | None = None) -> LoadJob:
-        """Have a model loaded; visitors who ask for the same one meanwhile share the job.
+        """Have a model loaded; visitors who ask for the same model meanwhile share the job.
 
-        A visitor waits for one model, the last they asked for; without a visitor it is loaded in
-        any case. Raise LoadingError if it is not allowed, or too many are asked for already.
+        A visitor waits only for the model they asked for last; without a visitor it is loaded in
+        any case. Raise LoadingError if it is not allowed, or too many are waiting already.
         """
         if not is_allowed(name):
-            raise LoadingError(refusal(name))
+            raise LoadingError(f"{name} cannot be opened. {rule()}")
         with self.lock:
             job = self.jobs.get(name) or LoadJob(name)
             job.visitors.add(visitor or self)
@@ -140,7 +168,7 @@ class Shelf:
             return job
 
     def _fill(self, job: LoadJob) -> Loaded:
-        """Load a model and keep it; what failed is not kept."""
+        """Load a model and keep it; a failed one is not kept."""
         try:
             loaded = job.load()
             with self.lock:
@@ -149,22 +177,21 @@ class Shelf:
         finally:
             with self.lock:
                 del self.jobs[job.name]
-            housekeeping.released()  # the model that made room, and what loading left behind
+            housekeeping.released()  # the model that made room, and what loading left in memory
 
     def hold(self, name: str, visitor: object) -> None:
-        """Note that a visitor has a model in their list."""
         if loaded := self.get(name):
             loaded.held_by.add(visitor)
             loaded.was_held = True
 
     def leave(self, name: str, visitor: object) -> None:
-        """Note that a visitor has a model in their list no more, and let go of it if nobody has."""
+        """Note that a visitor no longer has a model in their list, and drop it if nobody has."""
         if loaded := self.get(name):
             loaded.held_by.discard(visitor)
         self.let_go()
 
     def let_go(self) -> None:
-        """Let go of the models that visitors had in their lists, all of whom have left."""
+        """Drop the models that were in visitors' lists and no longer are in any."""
         with self.lock:
             for name, loaded in list(self.loaded.items()):
                 if loaded.was_held and not loaded.held_by:
@@ -174,12 +201,6 @@ class Shelf:
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
-    """Return the shelf of this process."""
     made = Shelf()
     housekeeping.LEFT.append(made.let_go)
     return made
-
-
-def get_ready() -> None:
-    """Have what a model is tried with ready, as somebody thinks of loading one."""
-    _trials.get_ready()

@@ -1,4 +1,4 @@
-"""Checkpoints that visitors upload: one is read at a time, and what they take is bounded."""
+"""Checkpoints that visitors upload: they are read one at a time, and their memory is bounded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.shared.runs.housekeeping import released
 from pages.shared.state.workshop import workshop
 
 MEGABYTE = 1_000_000
-REFUSALS = 20  # that a session remembers
+REFUSALS = 20  # remembered by a session
 TOO_MUCH = (
     "In memory this model takes {size:,} MB, and your uploaded models may take {most:,} MB "
     "together, of which {taken:,} are taken. Remove some on the page Models."
@@ -28,16 +28,16 @@ TOO_MUCH_OF_ALL = (
     "own computer."
 )
 
-_reading = Lock()  # while a file is read, which takes several times what it leaves in the end
-_taken: WeakKeyDictionary[OwnReader, int] = WeakKeyDictionary()  # bytes, of all visitors' models
+_reading = Lock()  # held while a file is read, which takes several times the memory of its model
+_taken: WeakKeyDictionary[OwnReader, int] = WeakKeyDictionary()  # bytes of all visitors' models
 
 
 class NoRoomError(ValueError):
-    """There is no memory for a model now, though there may be later."""
+    """There is no memory for a model now, but there may be later."""
 
 
 class Uploads:
-    """What came of the files of a session: the newest model, and why others were refused."""
+    """The results of a session's uploads: the newest model, and why others were refused."""
 
     def __init__(self) -> None:
         self.digest = ""
@@ -52,7 +52,7 @@ def uploads() -> Uploads:
 
 
 def uploaded(data: bytes) -> OwnReader:
-    """Return the model in an uploaded file, which is read once.
+    """Return the model in an uploaded file, which is read only once.
 
     Raise ValueError with a sentence if there is none, or NoRoomError if there is too little room.
     """
@@ -93,16 +93,16 @@ def _read(data: bytes) -> OwnReader:
 
 
 def refuse_if_full(size: int) -> None:
-    """Raise NoRoomError if a model of so many bytes is too much for the visitor, or for all."""
+    """Raise NoRoomError if a model of `size` bytes is too much for the visitor, or for all."""
     mine = sum(_taken.get(reader, 0) for _, reader in workshop().models.values())
     refuse_above(limits.UPLOAD_MEGABYTES, size, mine, TOO_MUCH)
     if size + sum(_taken.values()) > limits.ALL_UPLOADS_MEGABYTES * MEGABYTE:
-        gc.collect()  # sessions that ended hold on to themselves in circles
+        gc.collect()  # sessions that ended hold on to themselves in reference cycles
     refuse_above(limits.ALL_UPLOADS_MEGABYTES, size, sum(_taken.values()), TOO_MUCH_OF_ALL)
 
 
 def refuse_above(most: int, size: int, taken: int, words: str) -> None:
-    """Raise NoRoomError in these words if what is taken and asked for is more than megabytes."""
+    """Raise NoRoomError with these words if `taken` and `size` bytes exceed `most` megabytes."""
     if size + taken > most * MEGABYTE:
         size, taken = (-(-number // MEGABYTE) for number in (size, taken))
         raise NoRoomError(words.format(size=size, most=most, taken=taken))

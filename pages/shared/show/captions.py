@@ -1,15 +1,20 @@
-"""Sites and edits in words, as captions say them."""
+"""Sites, edits, rows and columns in words, as captions and maps say them."""
 
 from __future__ import annotations
 
 import re
 
 from model.edits import Edits, describe
+from model.tokens import END_ID, SPECIAL_TOKENS
 from model.trace import Kind
-from pages.shared.state.choices import KINDS, SUMMARIES, Head
+from model.training.snapshots import Snapshots
+from pages.shared.runs.arrays import tokens_of
+from pages.shared.runs.run import ModelRun, written
+from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice
+from viz.tokens import and_written
 
 
-def site_words(kind: Kind, layer: Head, head: Head | None = None) -> str:
+def site_words(kind: Kind, layer: HeadChoice, head: HeadChoice | None = None) -> str:
     """Return a kind of attention, its layer, and its head if only one is meant, in words.
 
     Layers and heads count from 0 here and from 1 in the words.
@@ -21,29 +26,33 @@ def site_words(kind: Kind, layer: Head, head: Head | None = None) -> str:
 
 
 def names_site(words: str) -> bool:
-    """Return whether words say which layer or head they are about."""
     return re.search(r"\b(layer|head)s?\b", words) is not None
 
 
-def counted(edits: Edits) -> str:
-    """Return how much was changed, in a few words; empty if nothing was."""
-    closed, opened = edits.cells_changed
-    gates = list(edits.gates.values())
-    heads = {"off": sum(gate == 0 for gate in gates), "faded": sum(0 < gate < 1 for gate in gates)}
-    words = [] if edits.look_ahead else ["look-ahead mask off"]
-    words += [] if edits.padding else ["padding mask off"]
-    words += [how_many(len(edits.windows), "local window")] if edits.windows else []
-    words += [f"{how_many(count, 'head')} {what}" for what, count in heads.items() if count]
-    cells = {"closed": closed, "opened": opened}
-    words += [f"{how_many(count, 'cell')} {what}" for what, count in cells.items() if count]
-    return ", ".join(words)
+def edit_words(edits: Edits, briefly: bool = False) -> str:
+    """Return the edits in words, or `briefly` how many there are; empty if there are none."""
+    return (", " if briefly else "; ").join(describe(edits, KINDS, briefly))
 
 
-def how_many(count: int, what: str) -> str:
-    """Return a number of things: 1 head, 2 heads."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
+    """Return the labels of the queries and of the keys of a kind of attention.
+
+    If a decoder reads an encoder, the label of its query has the token it read and the token it
+    wrote there, from the model's own text or a given one.
+    """
+    queries, keys = tokens_of(run.trace, kind)
+    if kind == "encoder" or not run.trace.source_tokens or run.objective is None:
+        return queries, keys
+    after = dict(zip(run.objective.rows, run.objective.texts, strict=True))
+    if not (run.target or written(run.as_trained).finished):  # the model never wrote the end token
+        del after[max(after)]
+    return and_written(queries, [after.get(place, "") for place in range(len(queries))]), keys
 
 
-def edit_words(edits: Edits) -> str:
-    """Return what was changed, in words; empty if nothing was."""
-    return "; ".join(describe(edits, KINDS))
+def labels_at_snapshots(found: Snapshots, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
+    """Return the same labels for a sentence that was recorded while a model was trained."""
+    queries, keys = found.tokens(sentence, kind)
+    if kind == "encoder":
+        return queries, keys
+    last = SPECIAL_TOKENS[END_ID] if found.source_tokens[sentence] else ""  # not if decoder-only
+    return and_written(queries, [*queries[1:], last]), keys

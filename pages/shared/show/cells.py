@@ -9,6 +9,7 @@ import streamlit as st
 from model.trace import Kind
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.pictures import picked, show
+from pages.shared.show.riddle import Riddle
 from pages.shared.show.saving import About
 from pages.shared.show.sight import seek
 from pages.shared.state.choices import (
@@ -23,47 +24,53 @@ from pages.shared.state.choices import (
     select_head,
 )
 from pages.shared.state.page import PAGES, shown
-from pages.shared.state.slide import is_in_slides
+from pages.shared.state.showing import showing
 from viz import CanvasPicture
 
-WEIGHT_BAR = "weight-bar"  # the key of what says a weight on the page Inside a head
+WEIGHT_BAR = "weight-bar"  # the key of the bar with a weight on the page Inside a head
 
-Cell = tuple[Kind, int, int, int, int]  # with layer, head, query and key, from 0
+CellAddress = tuple[Kind, int, int, int, int]  # with layer, head, query and key, from 0
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
 def if_taken_apart(run: ModelRun, open_cell: OpenCell) -> OpenCell | None:
-    """Return a callback that takes a weight apart, if that can be done in a model."""
-    return None if "take apart" in run.reader.missing else open_cell
+    """Return the callback that takes a weight apart, if the model and the scene allow it."""
+    can = "take apart" not in run.reader.missing and showing().is_live()
+    return open_cell if can else None
 
 
 def attention_map(
-    picture: CanvasPicture, key: str, open_cell: OpenCell | None, *, of: About, what: str
-) -> None:
-    """Draw a heatmap; for `of` and `what` see `show`.
+    picture: CanvasPicture,
+    key: str,
+    open_cell: OpenCell | None,
+    *,
+    of: About,
+    what: str,
+    riddle: Callable[[], Riddle] | None = None,
+) -> bool:
+    """Draw a heatmap; for `of`, `what`, `riddle` and the return value see `show`.
 
-    A click on a cell calls `open_cell`, which may lead to another page, if there is one. On
-    slides it reads the cell.
+    A click on a cell calls `open_cell`, if there is one, which may lead to another page; otherwise
+    it reads the cell.
     """
-    if is_in_slides():
-        show(picture.having(clickable=False), key, of=of, what=what)
-        return
-
+    if not showing().is_live():
+        picture, open_cell = picture.having(clickable=False), None
     page = shown()
 
     def pick() -> None:
         cell = picked(key)
-        if cell and shown() == page:  # else the page was left by an earlier click
+        if cell and shown() == page:  # otherwise an earlier click has left the page
             open_cell(*cell)
 
-    show(picture, key, open_cell and pick, of=of, what=what)
+    is_drawn = show(picture, key, open_cell and pick, of=of, what=what, riddle=riddle)
     follow()
+    return is_drawn
 
 
 def follow() -> None:
-    """Go where a click led to: callbacks cannot change the page, or what stands around the map."""
+    """Go where a click led to: callbacks can change neither the page nor what is around the map."""
     clicked_on, leads_to = st.session_state.pop("follow", (None, ""))
-    if clicked_on and clicked_on == shown():  # else the visitor had left it
+    if clicked_on and clicked_on == shown():  # otherwise the visitor had left the page
         st.switch_page(PAGES[leads_to].file)
 
 
@@ -85,10 +92,9 @@ def open_inside(
 ) -> None:
     """Open the page Inside a head at one cell of one run; everything counts from 0. A callback.
 
-    `summed_up` names the mean or maximum that was clicked, of which this is the largest weight. On
-    slides it does nothing.
+    `summed_up` names the mean or maximum that was clicked, of which this is the largest weight.
     """
-    if is_in_slides():
+    if not showing().is_live():
         return
     select_head(kind, layer, head)
     run = {INSIDE_OF: chosen(SENTENCE), INSIDE_TARGET: target, INSIDE_PAD_TO: pad_to}
@@ -99,12 +105,12 @@ def open_inside(
     lead_to("inside")
 
 
-def stands_for(cell: Cell, summed_up: str) -> None:
-    """Note which mean or maximum a weight is the largest of; empty if of none."""
+def stands_for(cell: CellAddress, summed_up: str) -> None:
+    """Note the mean or maximum whose largest weight this cell is; empty for none."""
     st.session_state.stands_for = cell, summed_up
 
 
-def stood_for(cell: Cell) -> str:
-    """Return which mean or maximum a weight was opened for, as the largest of it; else nothing."""
+def stood_for(cell: CellAddress) -> str:
+    """Return the mean or maximum for which a weight was opened, as its largest; or nothing."""
     of, summed_up = st.session_state.get("stands_for", (None, ""))
     return summed_up if of == cell else ""

@@ -1,4 +1,4 @@
-"""An edge that was closed by a click: what the page Masks makes of it, and the way back."""
+"""An edge that was closed by a click: its effect on the page Masks, and the way back."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pages.shared.show.cells import follow, lead_to
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import LAYER, MASK_KIND, SENTENCE, TARGET, chosen, put
 from pages.shared.state.page import PAGES, shown
-from pages.shared.state.slide import is_in_slides, slide
+from pages.shared.state.showing import showing
 
 
 @dataclass(frozen=True)
 class Closed:
-    """An edge that was closed in what was read, the edits since then, and where it was clicked."""
+    """An edge that was closed, what was read then, the edits after it, and where the click was."""
 
     words: str
     read: tuple[str, str, str]
@@ -36,9 +36,9 @@ def close_edge(
 ) -> None:
     """Close cells in all heads of some layers, or of all, and open the page Masks; a callback.
 
-    `words` say there what was closed. On slides it does nothing.
+    `words` say there what was closed.
     """
-    if is_in_slides():
+    if not showing().is_live():
         return
     cells = tuple(
         CellEdit(kind, query, key, opened=False, layer=layer)
@@ -47,7 +47,7 @@ def close_edge(
     )
     before, page = edit_history.edits(), shown().key
     again = Closed(words, read_now(), before, page)
-    if st.session_state.get("closed") != again:  # else it is a double click
+    if st.session_state.get("closed") != again:  # otherwise it is a double click
         edits = replace(before, cells=before.cells + cells)
         edit_history.change(edits)
         st.session_state.closed = replace(again, edits=edits)
@@ -61,7 +61,7 @@ def way_back() -> None:
     """Draw what a click on another page closed, and the way back, while nothing else is changed."""
     closed: Closed | None = st.session_state.get("closed")
     now = read_now(), edit_history.edits()
-    if closed and (closed.read, closed.edits) == now and not slide():
+    if closed and (closed.read, closed.edits) == now:
         with st.container(horizontal=True, vertical_alignment="center", key="closed-edge"):
             st.text(closed.words)
             title = PAGES[closed.page].title

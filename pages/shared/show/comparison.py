@@ -1,8 +1,7 @@
-"""What a model makes of a text as trained and with a visitor's changes, side by side."""
+"""What a model predicts and writes as trained and with a visitor's changes, side by side."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -20,7 +19,8 @@ from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About
-from pages.shared.show.stage import staged_keys
+from pages.shared.state.showing import is_wanted
+from pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from viz import CanvasPicture, probability_bars, token_strip
 from viz.numbers import number_text
 
@@ -30,7 +30,6 @@ LABELS = (TRAINED, CHANGED)
 TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
-SENDING = 0.03  # seconds in which what is drawn reaches the browser
 NO_OUTPUT = (
     "This model has no output that could be shown: it was saved without a head, or with one of a "
     "kind that is not read here."
@@ -41,9 +40,9 @@ NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 def compare_texts(
     before: Writing, after: Writing, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
-    """Draw what a model wrote in two runs, the differences marked in each."""
+    """Draw the texts that a model wrote in two runs, with the differences marked in each."""
     shown = zip(KEYS, labels, (before, after), (after, before), strict=True)
-    *_, last = [key for key in KEYS if key in staged_keys()] or KEYS
+    *_, last = list(filter(is_wanted, KEYS)) or KEYS
     for key, label, one, other in shown:
         what = f"{'Translation' if isinstance(one, Translation) else 'Text'} {label}"
         found = chips_written(one, other)
@@ -52,24 +51,24 @@ def compare_texts(
 
 
 def compare_writing(before: ModelRun, after: ModelRun, *, of: About) -> None:
-    """Draw what the model writes in two runs, if it writes; it takes longer than all else."""
+    """Draw what the model writes in two runs, if it writes; this takes longest of all."""
     if "write" in before.reader.missing:
         return
     if written.kept(after) is None:
-        time.sleep(SENDING)  # else what was drawn before would wait for its turn beside decoding
+        send_what_is_drawn()
     try:
         compare_texts(written(before), written(after), of=of)
         warn(before)
-    except ValueError as error:  # a prompt that leaves no room to write
+    except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
 
 
 def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> None:
     """Show how likely the model finds what effects are measured on, with changes and as trained.
 
-    That is the sum of log-probabilities, or as a `loss` minus it: of tokens minus their mean. A
-    model without such a measure has the change of its last states; before any change, one that
-    fills in words says how to get something to see.
+    That is the sum of log-probabilities, or as a `loss` minus it: for tokens minus their mean. A
+    model without such a measure shows the change of its last states; before any change, one that
+    fills in words says what to do first.
     """
     objective, changed = before.objective, before != after
     if objective is None:
@@ -90,7 +89,7 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
     delta = {"delta_color": "off", "delta_arrow": "off"}
-    if difference != number_text(0):  # Streamlit itself reads an ASCII sign alone
+    if difference != number_text(0):  # Streamlit recognises only an ASCII minus sign
         delta = {"delta_color": "normal" if (now < trained) == loss else "inverse"}
         delta |= {"delta_arrow": "up" if now > trained else "down"}
     label = words[0].upper() + words[1:]
@@ -99,25 +98,25 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
 
 
 def says_tokens(run: ModelRun) -> bool:
-    """Return whether what a model says is tokens, not a class or the places of an answer."""
+    """Return whether a model's output is tokens, not a class or the positions of an answer."""
     return not {"write", "mask words"} <= {*run.reader.missing}
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
-    """Return how far the last hidden states moved, as a part of their length, on average."""
+    """Return how far the last hidden states moved, relative to their length, on average."""
     usual, states = (list(run.trace.outputs.values())[-1] for run in (before, after))
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()
 
 
 def room_for_answers(run: ModelRun, beside: DeltaGenerator) -> DeltaGenerator:
-    """Return where `compare_answers` draws: below all columns, if texts take the room `beside`."""
+    """Return where `compare_answers` draws: below all columns, if texts fill the room `beside`."""
     return beside if "write" in run.reader.missing else st.container()
 
 
 def compare_answers(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
-    """Draw how likely each token of the text is, and what the model chooses, in two runs."""
+    """Draw how likely each token of the text is, and what the model predicts, in two runs."""
     if not compare_outputs(before, after, labels, of=of) and not says_tokens(before):
         st.caption(NO_OUTPUT)
 
@@ -125,10 +124,10 @@ def compare_answers(
 def compare_outputs(
     before: ModelRun, after: ModelRun, labels: tuple[str, str], *, of: About
 ) -> bool:
-    """Draw what can be compared of the probabilities in two runs, be they of one model or two.
+    """Draw the probabilities that can be compared in two runs, of one model or of two.
 
-    These are those of the tokens, if both runs are measured on the same ones, and what the models
-    choose, where they are asked alike. Return whether there is anything.
+    These are those of the tokens, if both runs are measured on the same ones, and of the models'
+    predictions, if both answer the same question. Return whether there are any.
     """
     measured, other = (measured_on(run) for run in (before, after))
     answered = {one.row for one, _ in asked_alike(before, after)}
@@ -141,9 +140,9 @@ def compare_outputs(
 def compare_choices(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> bool:
-    """Draw what models choose in two runs, where they are asked alike; return whether they are."""
+    """Draw the predictions in two runs, if both answer the same questions; return whether so."""
     pairs = asked_alike(before, after)
-    if len(pairs) > 2:  # one of many masks
+    if len(pairs) > 2:  # there are many masks
         by_words = {words_of(pair): pair for pair in pairs}
         pairs = [by_words[st.selectbox("Shown", by_words, key="question")]]
     for number, pair in enumerate(pairs):
@@ -152,7 +151,7 @@ def compare_choices(
 
 
 def measured_on(run: ModelRun) -> list[str]:
-    """Return the texts of what effects on a run are measured on, one by one."""
+    """Return the texts of the tokens that effects on a run are measured on."""
     objective = run.objective
     if objective is None:
         return []
@@ -163,19 +162,18 @@ def measured_on(run: ModelRun) -> list[str]:
 
 
 def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
-    """Return what the models choose in both runs, as long as they choose the same kind of thing."""
+    """Return the questions of both runs in pairs, as far as they are of the same kind."""
     first, second = (run.reader.questions(run.trace) for run in (before, after))
     pairs = zip(first, second, strict=False)
     return [(one, other) for one, other in pairs if without_place(one) == without_place(other)]
 
 
 def without_place(question: Question) -> str:
-    """Return the words of a question without the number of the token that it is about."""
+    """Return the words of a question without the number of its token."""
     return question.words.rstrip("0123456789")
 
 
 def words_of(pair: tuple[Question, Question]) -> str:
-    """Return the words of a question in both runs."""
     return " and ".join(dict.fromkeys(question.words for question in pair))
 
 
@@ -187,7 +185,7 @@ def compare_probabilities(
     *,
     of: About,
 ) -> None:
-    """Draw how likely each of the tokens is that two runs are measured on.
+    """Draw how likely each of the tokens is on which two runs are measured.
 
     Many tokens are in a box that scrolls.
     """
@@ -213,7 +211,7 @@ def compare_choice(
     key: str,
     of: About,
 ) -> None:
-    """Draw the likeliest of what is chosen in two runs: beside each other, if they choose alike."""
+    """Draw the likeliest answers in two runs, side by side if the answers are of the same kind."""
     what, runs = words_of(questions), 1 if both[0] == both[1] else 2
     asked = zip(labels[:runs], both, questions, strict=False)
     answers = {label: Answers(run, question) for label, run, question in asked}
@@ -233,29 +231,27 @@ def compare_choice(
 
 
 class Answers(NamedTuple):
-    """How likely each answer to a question is in a run."""
+    """The probabilities of the answers to a question in a run."""
 
     run: ModelRun
     question: Question
 
     @property
     def probabilities(self) -> Tensor:
-        """Of every answer: (V,)."""
+        """The probability of every answer: (V,)."""
         return self.run.trace.logits[0, self.question.row].softmax(dim=-1)
 
     @property
     def best(self) -> list[int]:
-        """The likeliest answers."""
         found = self.probabilities
         return found.topk(min(TOP, len(found))).indices.tolist()
 
     def texts(self, answers: Sequence[int]) -> list[str]:
-        """Return the words for answers."""
         label = self.run.reader.label
         return [label(self.run.trace, self.question, answer) for answer in answers]
 
     def of_hidden_word(self) -> str:
-        """Return how likely the very word is that is hidden where this is asked; else nothing."""
+        """Return how likely the hidden word at this position is; empty if nothing is hidden."""
         if not self.run.masked:
             return ""
         masks = [token for token in self.run.trace.source_tokens if token.role == "mask"]
@@ -268,7 +264,7 @@ class Answers(NamedTuple):
         return f"“{text}” itself: {found[answer]:.3f}, number {rank} of {len(found)}"
 
     def can_stand_beside(self, other: Answers) -> bool:
-        """Return whether the same number stands for the same answer in another run."""
+        """Return whether an index stands for the same answer in another run."""
         if len(self.probabilities) != len(other.probabilities):
             return False
         shown = [*self.best, *other.best]
@@ -276,7 +272,7 @@ class Answers(NamedTuple):
 
 
 def likeliest(answers: Mapping[str, Answers]) -> CanvasPicture:
-    """Return the likeliest answers in runs, those of the last run first."""
+    """Return the bars of the likeliest answers in runs, those of the last run first."""
     each = list(answers.values())
     shown = list(dict.fromkeys(answer for one in reversed(each) for answer in one.best))
     bars = {label: as_array(one.probabilities[shown]) for label, one in answers.items()}

@@ -1,4 +1,4 @@
-"""One line that says when a sentence is beyond what the shipped model knows, and by which sign."""
+"""A line that says when a sentence is beyond what the shipped model knows, and by which sign."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHY = {
     ),
 }
 LIMITS = "Its limits"
-LONGEST_WORD = 40  # characters that are shown of a word
+LONGEST_WORD = 40  # characters of a word that are shown
 
 
 def warn(run: ModelRun) -> None:

@@ -1,4 +1,4 @@
-"""A film as a GIF, from the frames that a browser drew."""
+"""A film as a GIF, made of the frames that a browser drew."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from PIL import Image
 
 PNG = "data:image/png;base64,"
 MOST_FRAMES = 240
-MOST_BYTES = 40_000_000  # of all frames together, as they come
+MOST_BYTES = 40_000_000  # of all frames together, encoded
 MOST_DOTS = 4_000_000  # of a frame
 MOST_DOTS_IN_ALL = 200_000_000  # each takes a byte of memory
-SLOWEST, FASTEST = 10_000, 20  # milliseconds of a step
+SLOWEST, FASTEST = 10_000, 20  # milliseconds for a step
 
 
 def to_gif(asked: Mapping[str, Any]) -> bytes:
-    """Return the GIF of frames, PNGs as data addresses, which are shown for some milliseconds each.
+    """Return the GIF of frames: PNGs as data addresses, shown for some milliseconds each.
 
-    The last stays as long as `last` of them. Raises ValueError for frames that are none, of several
-    sizes, or too many or large.
+    The last frame stays as long as `last` of them. Raises ValueError for invalid frames, several
+    sizes, or too many or too large ones.
     """
     frames = asked.get("frames")
     if not isinstance(frames, list) or not 0 < len(frames) <= MOST_FRAMES:
@@ -39,7 +39,7 @@ def to_gif(asked: Mapping[str, Any]) -> bytes:
 def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
     """Return frames of one size as a GIF; raises ValueError for others, or too large ones.
 
-    The dots of one frame at a time are held, three bytes each.
+    Only one frame at a time is held as pixels, of three bytes each.
     """
     sizes = {opened(frame).size for frame in frames}
     if len(sizes) > 1:
@@ -49,7 +49,7 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
         raise ValueError("The film is too large for a GIF: save it as WEBM.")
     step = bounded(asked.get("milliseconds"), FASTEST, SLOWEST)
     times = [step] * (len(frames) - 1) + [step * bounded(asked.get("last"), 1, 4)]
-    # For all, so that what stays the same keeps its colours.
+    # One palette for all frames, so that unchanged parts keep their colours.
     palette = in_one(frames, width, height).quantize(256)
     first, *others = (
         drawn(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames
@@ -60,7 +60,7 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
 
 
 def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
-    """Return a picture with the colours of frames of one size, as dots of each."""
+    """Return a picture with samples of the pixels of all frames, which have one size."""
     width, height = (max(1, size // 4) for size in (width, height))
     found = Image.new("RGB", (width, height * len(frames)))
     for place, frame in enumerate(frames):
@@ -70,16 +70,15 @@ def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
 
 
 def opened(frame: str) -> Image.Image:
-    """Return a frame whose size is known and whose dots are not read yet."""
+    """Return a frame whose size is known and whose pixels are not read yet."""
     data = base64.b64decode(frame[len(PNG) :], validate=True)
     return Image.open(io.BytesIO(data), formats=["PNG"])
 
 
 def drawn(frame: str) -> Image.Image:
-    """Return the dots of a frame."""
     return opened(frame).convert("RGB")
 
 
 def bounded(value: object, least: int, most: int) -> int:
-    """Return a number within bounds; the least for what is none."""
+    """Return a number within bounds; the lower bound for anything that is not a whole number."""
     return max(least, min(value, most)) if isinstance(value, int) else least

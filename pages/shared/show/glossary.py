@@ -1,4 +1,4 @@
-"""The field's words, each with what it means in one sentence, and captions that explain them."""
+"""The field's terms, each explained in one sentence, and captions that explain them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GLOSSARY = {
     "label smoothing": "Training in which the right token is wanted a little less than surely.",
     "dropout": "Numbers set to 0 at random in training, so that nothing relies on one alone.",
 }
-# Not in code, which is quoted, and not the keys of a keyboard.
+# Not within code, which is quoted, and not within keyboard keys.
 CODE = re.compile(r"(`[^`]*`)")
 TERM = re.compile(
     rf"(?<![\w-])(?<!arrow )({'|'.join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))})"
@@ -53,16 +53,16 @@ TERM = re.compile(
 
 
 def caption(words: str, told: set[str] | None = None) -> None:
-    """Draw a caption whose terms tell their meaning when pointed at, focused or tapped.
+    """Draw a caption whose terms show their meaning when hovered, focused or tapped.
 
-    Each is marked where it stands first, unless it was `told` already. It is for the app's own
-    words alone, in Markdown: of what a visitor typed nothing may be in them.
+    Each term is marked at its first appearance, unless it was `told` already. Use it only for the
+    app's own Markdown, never with anything that a visitor typed: its HTML is not escaped.
     """
     st.caption(marked(words, set() if told is None else told), unsafe_allow_html=True)
 
 
 def marked(words: str, told: set[str]) -> str:
-    """Return Markdown with the first of each term as an element that holds its meaning."""
+    """Return Markdown with the first appearance of each term as an element with its meaning."""
 
     def element(found: re.Match[str]) -> str:
         term = found[1].lower()
@@ -82,6 +82,5 @@ def marked(words: str, told: set[str]) -> str:
 
 
 def draw_glossary() -> None:
-    """Draw every term with its meaning."""
     lines = (f"- **{term}**: {html.escape(meaning)}" for term, meaning in GLOSSARY.items())
     st.markdown("\n".join(lines))

@@ -25,11 +25,11 @@ from pages.browser.library import (
     mounted,
 )
 from pages.browser.parts import save_menu
-from pages.server.scripts import published
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
-from pages.shared.show.stage import is_kept, is_staged, place, staged_keys
-from pages.shared.state.lesson import CLICKS, lesson
 from pages.shared.state.page import shown
+from pages.shared.state.showing import is_wanted, place, showing
+from pages.shared.state.wings import CLICKS, allows
+from pages.streamlit_fixes.served_scripts import published
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
 from viz.component import component as component_line
@@ -41,29 +41,31 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-STAGED = 740, 480  # pixels of width of a chart on a slide, alone and beside others
+    from pages.shared.show.riddle import Riddle
+
+STAGED = 740, 480  # the width in pixels of a chart on a slide, alone and next to others
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
-# Of Plotly's tables, which a slide does not zoom, in pixels.
+# Heights of Plotly's tables in pixels; a slide does not zoom them.
 STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
-TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # of Plotly, by theme
+TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by theme
 
 
 @cache
 def component(part: Part) -> Callable:
-    """Return the Streamlit side of a browser part, on a page that has the library."""
+    """Return the Streamlit component of a browser part, for a page that has the library."""
     name = component_name(part.name)
     return st.components.v2.component(name, html=part.markup(), js=loader())
 
 
 @cache
 def library_component() -> Callable:
-    """Return what brings the code of all browser parts into a page."""
+    """Return the component that loads the code of all browser parts into a page."""
     address = published(global_name(), library())
     return st.components.v2.component("headlight_library", js=bringer(address))
 
 
 def load_library() -> None:
-    """Bring the code of the pictures into the page, before the first of them."""
+    """Load the code of the pictures into the page, before the first of them."""
     library_component()(key="library")
 
 
@@ -76,17 +78,29 @@ def show(
     what: str = "",
     to_keep: Callable[[], CanvasPicture] | None = None,
     answers: Callable[[], Mapping[str, CanvasPicture]] = dict,
-) -> None:
-    """Draw a picture; `on_pick` runs when something in it was clicked, found by `picked`.
+    riddle: Callable[[], Riddle] | None = None,
+    riddle_of: Sequence[str] = (),
+    tells: bool = False,
+) -> bool:
+    """Draw a picture and return True; `on_pick` runs after a click in it.
 
-    If `of` says which run it is of, it can be saved, and `what` says what of it is shown; for a
-    page of its own it is as `to_keep` returns it, if that is given. In a talk saved as one file,
-    `answers` are the pictures that take its place, by what a click in it answers, as JSON.
+    If `of` describes its run, the picture can be saved, and `what` says what it shows; in a page of
+    its own it is the result of `to_keep`, if that is given. In a talk saved as one file, `answers`
+    are the pictures that replace it, by the answer of a click in it, as JSON.
+
+    Return False if it is not drawn yet: a `riddle` about it may have to be guessed first, which is
+    also about the pictures with the keys `riddle_of`, or the picture `tells` the answer to a riddle
+    of another.
     """
-    if is_kept(key, to_keep or (lambda: picture), answers):
+    if riddle and showing().asks((key, *riddle_of), riddle, of, what):
+        return False
+    if tells and showing().hides(of):
+        return False
+    picture = showing().as_shown(picture)
+    if showing().keeps(key, to_keep or (lambda: picture), answers):
         place(key, of and (of, what))
-        return
-    clicks = not is_of_a_model(picture.part.script) or lesson().allows(CLICKS)
+        return True
+    clicks = not is_of_a_model(picture.part.script) or allows(CLICKS)
     options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if of is not None:
         kept = to_keep or (lambda: picture)
@@ -98,6 +112,7 @@ def show(
         options["on_wanted_change"] = asking(key, key)
     with place(key, of and (of, what)):
         component(picture.part)(data=mounted(picture, menu), key=key, **options)
+    return True
 
 
 def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
@@ -114,7 +129,7 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
 
     theme = st.context.theme.type or "light"
     in_theme(figure, theme)
-    if is_staged(key):
+    if is_wanted(key):
         figure.update_layout(STAGED_TABLE)
     with place(key, (of, what)), st.container(key=f"chart-{key}"):
         st.plotly_chart(figure, key=key, config=config)
@@ -124,11 +139,11 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
 
 
 def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
-    """Draw a chart of Altair's, which can be saved with its numbers; for `of` see `show`."""
+    """Draw an Altair chart, which can be saved with its numbers; for `of` see `show`."""
     options = {}
-    if is_staged(key):  # where the browser zooms, a width that is measured would be too large
+    if is_wanted(key):  # the browser zooms slides, so that a measured width would be too large
         options["width"] = "content"
-        chart = chart.properties(width=STAGED[len(staged_keys()) > 1])
+        chart = chart.properties(width=STAGED[len(showing().keys()) > 1])
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
         st.altair_chart(chart, key=key, **options)
         offer(Picture(what, key, of, from_chart(chart)))
@@ -143,7 +158,7 @@ def show_table(
     what: str,
     **options: Any,
 ) -> None:
-    """Draw a table, whose `numbers` can be saved; for `of` see `show`.
+    """Draw a table whose `numbers` can be saved; for `of` see `show`.
 
     The `options` are those of Streamlit's tables.
     """
@@ -158,7 +173,7 @@ def show_table(
 
 
 def offer(picture: Picture) -> None:
-    """Draw the menu that saves a chart; a picture's own comes with the picture."""
+    """Draw the menu that saves a chart; pictures bring their own."""
     key = f"save-{picture.key}"
     menu = menu_of(picture, css_class(f"chart-{picture.key}"))
     component(menu.part)(data=mounted(menu), key=key, on_wanted_change=asking(picture.key, key))
@@ -180,7 +195,7 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
 
 
 def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
-    """Return a callback that has the file made which was chosen in a menu.
+    """Return a callback that has the file made that was chosen in a menu.
 
     It holds no picture, so that the session does not keep the numbers.
     """
@@ -192,20 +207,20 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
 
 
 def css_class(key: str) -> str:
-    """Return the selector of the class that Streamlit gives to what has a key."""
+    """Return the CSS selector of the class that Streamlit gives to an element with a key."""
     return ".st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key)
 
 
 def picked(key: str, name: str = "picked") -> Any:
-    """Return what was clicked last in the picture with this key; None if nothing was."""
+    """Return the last click's answer of the picture with this key; None if there was no click."""
     answer = st.session_state.get(key, {}).get(name)
     return answer["answers"][-1][1] if answer else None
 
 
 def all_picked(key: str) -> list[Any]:
-    """Return what was clicked in the picture with this key since the previous call, in order.
+    """Return the answers of all clicks in a picture since the previous call, in order.
 
-    It is for clicks that add up: a part answers with all of the last seconds.
+    It is for clicks that add up: a part answers with all clicks of the last seconds.
     """
     answer = st.session_state[key]["picked"]
     known = st.session_state.setdefault("answers", {})
@@ -222,7 +237,7 @@ def chips(
 ) -> list[Chip]:
     """Return tokens as chips; those of one word are joined, those of two sentences coloured.
 
-    Those at the places `changed` are marked. Tokens that a model wrote are shaded by their
+    The tokens at the indices `changed` are marked. Tokens that a model wrote are shaded by their
     `log_probabilities`, in nats.
     """
     pieces = as_pieces(tokens)
@@ -243,9 +258,9 @@ def chips(
 
 
 def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
-    """Return what a model wrote as chips shaded by probability.
+    """Return the tokens that a model wrote as chips, shaded by probability.
 
-    If it wrote something else `before`, tokens that are not in that in their order are marked.
+    If another text was written `before`, tokens that it does not have in the same order are marked.
     """
     made = writing.target_tokens
     changed = changed_places(before.target_tokens, made) if before else ()
@@ -253,6 +268,6 @@ def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]
 
 
 def changed_places(before: Sequence[Token], after: Sequence[Token]) -> set[int]:
-    """Return the places in `after` of tokens that were inserted or replaced."""
+    """Return the indices in `after` of tokens that were inserted or replaced."""
     pairs = aligned([token.text for token in before], [token.text for token in after])
     return {place for counterpart, place in pairs if counterpart is None}

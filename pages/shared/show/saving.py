@@ -1,4 +1,4 @@
-"""Saving a picture: what its files are called and say, and making those that take Python."""
+"""Saving a picture: the names and captions of its files, and making those that need Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -15,12 +15,12 @@ import streamlit as st
 from model.edits import Edits
 from pages.browser.parts import Copy, Format
 from pages.shared.link import address
-from pages.shared.link.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import edit_words
 from pages.shared.show.film import to_gif
 from pages.shared.state import models
 from pages.shared.state.page import shown
+from pages.shared.state.showing import showing
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
@@ -28,15 +28,15 @@ LONGEST_NAME = 110  # characters of a file's name, without its ending
 
 @dataclass(frozen=True)
 class About:
-    """What the pictures of a page are of: the model, what it read and wrote, what was changed."""
+    """The subject of a page's pictures: the model, what it read and wrote, and what was changed."""
 
     model: str  # its title
-    key: str  # what file names call it
+    key: str  # the model's name in file names
     sentence: str = ""
-    target: str = ""  # that the decoder read, or wrote
+    target: str = ""  # what the decoder read or wrote
     changes: str = ""
-    place: str = ""  # which weight of it, or which way of decoding
-    told: str = ""  # what is said beside it, too long for the names of files
+    place: str = ""  # which weight in it, or which way of decoding
+    told: str = ""  # said in captions, but too long for file names
 
     def caption(self, what: str) -> str:
         """Return what a picture shows, in sentences."""
@@ -58,10 +58,10 @@ class About:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be saved: what it shows, its key, its run, and its numbers.
+    """A picture to be saved: what it shows, its key, its subject, and its numbers.
 
-    `to_html` makes a page of it from a title and a caption; without one it is saved as it looks.
-    `to_component` makes a line of HTML of it from a caption.
+    `to_html` makes a page of it from a title and a caption; without it, the picture is saved as it
+    looks. `to_component` makes a line of HTML of it from a caption.
     """
 
     what: str
@@ -78,7 +78,7 @@ def sentence_of(part: str) -> str:
 
 
 def slug(text: str, longest: int = 48) -> str:
-    """Return a text in small letters, digits and hyphens, cut between words if possible."""
+    """Return a text in lower-case letters, digits and hyphens, cut between words if possible."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     whole = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     if len(whole) <= longest:
@@ -95,10 +95,10 @@ def about(
     place: str = "",
     model: str | None = None,
 ) -> About:
-    """Return what pictures are of, for `show`.
+    """Return the subject of pictures, for `show`.
 
     `changes` are those besides the `edits`, in words; `place` says which weight they are about, or
-    which way of decoding; `model` is the title of one that is not the visitor's chosen one.
+    which way of decoding; `model` is the title of a model other than the visitor's chosen one.
     """
     chosen = models.chosen()
     key = slug(chosen.title) if chosen.is_own else chosen.key
@@ -108,7 +108,7 @@ def about(
 
 
 def about_run(run: ModelRun, *, place: str = "") -> About:
-    """Return what the pictures of a run are of; for `place` see `about`."""
+    """Return the subject of a run's pictures; for `place` see `about`."""
     changes = [f"hidden: {', '.join(str(place + 1) for place in run.masked)}"] if run.masked else []
     if run.pad_to:
         changes.append(f"both sides padded to {run.pad_to} tokens")
@@ -122,11 +122,11 @@ def about_run(run: ModelRun, *, place: str = "") -> About:
     )
 
 
-NO_MODEL = About("", "")  # of a picture that shows arithmetic alone
+NO_MODEL = About("", "")  # for a picture that shows only arithmetic
 
 
 def formats_of(picture: Picture) -> list[Format]:
-    """Return the formats that a picture can be saved in: too many numbers are in none."""
+    """Return the formats that a picture can be saved in; too many numbers exclude some."""
     found: list[Format] = ["png", "svg", "html"]
     limits: dict[Format, int] = {"csv": MOST_ROWS, "npz": MOST_NUMBERS}
     numbers = count(picture.numbers)
@@ -134,7 +134,7 @@ def formats_of(picture: Picture) -> list[Format]:
 
 
 def copies_of(picture: Picture) -> list[Copy]:
-    """Return in which ways a picture can be copied for slides."""
+    """Return the ways in which a picture can be copied for slides."""
     found: list[Copy] = ["frame"]
     if picture.to_component:
         found.append("component")
@@ -142,9 +142,9 @@ def copies_of(picture: Picture) -> list[Copy]:
 
 
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
-    """Return the file of a picture in one of its formats that the browser does not make.
+    """Return the file of a picture in a format that the browser does not make.
 
-    A GIF is asked for with its frames; raises ValueError for those that make none.
+    A GIF is asked for with its frames; raises ValueError for frames that make none.
     """
     if isinstance(wanted, Mapping):
         return to_gif(wanted)
@@ -161,14 +161,12 @@ def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
 
 
 def scene_of(picture: Picture) -> str:
-    """Return the scene with a picture as JSON: a talk of one slide, and what was computed."""
+    """Return a picture's scene as JSON: the settings it was computed with, to open it again."""
     run, page = picture.of, shown()
     caption = run.caption(picture.what)
-    title, words = picture.what[:LONGEST_TITLE], caption[:LONGEST_WORDS]
     parameters = address.parameters(page, whole=True)
     content = {
-        FORMAT: VERSION,
-        "slides": [asdict(Slide(page.key, parameters, title, words, (picture.key,)))],
+        **showing().as_file(page.key, parameters, picture.what, caption, picture.key),
         **{name: getattr(run, name) for name in ("model", "sentence", "target", "changes")},
         "caption": caption,
         "axes": {

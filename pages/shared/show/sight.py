@@ -1,4 +1,4 @@
-"""What of a long page is in sight: a tab of it, a list to go by, what a click has opened."""
+"""What is in sight on a long page: one of its tabs, a list of its sections, an opened part."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.browser.parts import contents, reveal
 from pages.shared.show.pictures import css_class, show
-from pages.shared.show.stage import staged_keys
 from pages.shared.state.choice import Choice
+from pages.shared.state.showing import is_wanted
 from pages.shared.widgets.choose import choose
 
 SOUGHT = "sought"  # the key of what was opened, until it is drawn
@@ -22,21 +22,22 @@ def tabs(
     sections: Mapping[str, Callable[[], None]],
     pictures: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> None:
-    """Offer sections by the keys of a choice's options, and draw the chosen one alone.
+    """Offer sections by the keys of a choice's options, and draw only the chosen one.
 
-    On a slide the sections are drawn that hold its pictures: `pictures` are their keys by section.
+    If particular pictures are wanted, the sections that have them are drawn: `pictures` are their
+    keys.
     """
     tab = choose(choice, sections, label_visibility="collapsed")
-    asked = staged_keys()
-    held = [name for name, keys in pictures.items() if not asked.isdisjoint(keys)]
-    for name in held or [tab]:
+    wanted = [name for name, keys in pictures.items() if is_wanted(*keys)]
+    for name in wanted or [tab]:
         sections[name]()
 
 
 def parts(names: Sequence[str], bar: DeltaGenerator | None = None) -> list[DeltaGenerator]:
-    """Draw the list of a long page's parts, and return the place of each, in order.
+    """Draw the list of a long page's sections, and return a container for each, in order.
 
-    The list stays in sight while the page scrolls, in the `bar` if there is one, and leads to them.
+    The list stays in sight while the page scrolls, in the `bar` if there is one; its entries scroll
+    to the sections.
     """
     keys = [f"part-{number}" for number, _ in enumerate(names, start=1)]
     entries = {name: css_class(key) for name, key in zip(names, keys, strict=True)}
@@ -46,12 +47,12 @@ def parts(names: Sequence[str], bar: DeltaGenerator | None = None) -> list[Delta
 
 
 def seek(key: str) -> None:
-    """Have the container with this key scrolled into sight when it is drawn next; a callback."""
+    """Scroll to the container with this key when it is drawn next; a callback."""
     st.session_state[SOUGHT] = key
 
 
 def reveal_if_sought(key: str) -> None:
-    """Scroll the container with this key into sight if it was sought; draw this within it."""
+    """Scroll to the container with this key if `seek` asked for it; call this within it."""
     if st.session_state.get(SOUGHT) == key:
         del st.session_state[SOUGHT]
         number = st.session_state["times_sought"] = st.session_state.get("times_sought", 0) + 1

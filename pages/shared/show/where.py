@@ -1,4 +1,4 @@
-"""Where the chosen attention block stands in the model, and the way to another."""
+"""The position of the chosen attention block in the model, and a way to choose another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
     """Draw the model's stacks with the chosen block marked; a click chooses another block.
 
     `kind` is the page's choice of a kind of attention. In a `linked` drawing the page's `selection`
-    says which layer is marked.
+    determines which layer is marked.
     """
     layer = None if chosen(LAYER) in SUMMARIES else chosen(LAYER)
     layers = {one: count for one, (count, _) in reader().shape.kinds.items()}

@@ -1,4 +1,4 @@
-"""The plain words beside the pictures."""
+"""The plain words next to the pictures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ KIND_WORDS: dict[Kind, str] = {
     ),
 }
 
-ROW_WORDS = {  # what a decoder's row is called
+ROW_WORDS = {  # the names of a decoder's row
     "read": (
         " A row is labelled with the token the decoder has just read, and is used to choose the "
         "next one."
@@ -108,7 +108,6 @@ MASK_WORDS = {
         "trained with the mask and never learned to use what it sees. The text changes less, since "
         "no later token exists while it is written."
     ),
-    "window": "Closes cells more than this many positions from the diagonal, for this kind.",
     "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
 }
 
@@ -153,7 +152,7 @@ BLOCKING: dict[Method, str] = {
 
 
 def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
-    """Return the weights of a head as LaTeX, with the names of the sides they come from."""
+    """Return the formula of a head's weights in LaTeX, with the names of the sides it reads."""
     query = source if kind == "encoder" else target
     key = target if kind == "decoder" else source
     mask = r"+ \begin{cases}0 & \text{earlier or same}\\-\infty & \text{later}\end{cases}"
@@ -167,9 +166,9 @@ def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
 def reading_of(
     kind: Kind, head: int | str, weights: np.ndarray, *, source: str, target: str, row: str
 ) -> str:
-    """Return what the weights drawn (Q, K) of a head show, in plain words about the named sides.
+    """Return in words what the drawn weights (Q, K) of a head show about the named sides.
 
-    `row` says what a decoder's row is called, by the keys of `ROW_WORDS`.
+    `row` names the label of a decoder's row, by the keys of `ROW_WORDS`.
     """
     words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, "") + sums_of(weights)
     if kind != "encoder":
@@ -181,9 +180,9 @@ def reading_of(
 
 
 def sums_of(weights: np.ndarray) -> str:
-    """Return what the rows of weights (Q, K) sum to: 1, but for what a sink takes or is not drawn.
+    """Return a sentence on the sums of rows of weights (Q, K): 1, except for hidden keys or a sink.
 
-    The largest of several heads or layers sum to more.
+    The maxima of several heads or layers sum to more.
     """
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-3):
@@ -195,9 +194,9 @@ def sums_of(weights: np.ndarray) -> str:
 def notes(
     tokens: Sequence[Token], cut: bool = False, finished: bool = True, *, drawn: bool = True
 ) -> list[str]:
-    """Return what a visitor should know about what was read, be it `cut`, and what was written.
+    """Return notes on what was read, which may be `cut`, and on what was written.
 
-    Unknown tokens have frames where the tokens that were read are `drawn` one by one.
+    Unknown tokens have frames if the tokens that were read are `drawn` one by one.
     """
     found = []
     unknown = [token.text for token in tokens if token.is_unknown]

@@ -1,21 +1,21 @@
-"""The models that come with the app, and what to call a model on screen."""
+"""The models that come with the app, and the names of models on screen."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-OWN = "own-"  # what the keys of visitors' own models begin with
-LIBRARY = "transformers:"  # and those of models of the transformers library, before their name
-ONE_SIDE = "text"  # what both sides of a model are called that has one only
+OWN = "own-"  # prefix of the keys of visitors' own models
+LIBRARY = "transformers:"  # prefix of the keys of models of the transformers library
+ONE_SIDE = "text"  # the name of both sides of a model that has only one
 LONGEST_NAME = 300  # characters of a name on the hub, or of a folder
 
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """A model with the words for it on screen: its title, its two sides, and what to type."""
+    """A model with its words on screen: its title, its two sides, and what to type."""
 
-    key: str  # a shipped name, or one that no other model of any visitor has
+    key: str  # a shipped name, or one that is unique among all visitors' models
     title: str
     examples: tuple[str, ...] = ()
     source: str = "English"
@@ -23,7 +23,7 @@ class CatalogEntry:
 
     @property
     def asks_for(self) -> str:
-        """What it is given to read, with its article."""
+        """What it reads, with an article."""
         if self.is_own:
             return "an input"
         return "a text" if self.is_library else f"an {self.source} sentence"
@@ -35,12 +35,11 @@ class CatalogEntry:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is one of the transformers library, by its name on the hub or its folder."""
+        """Whether it is one of the transformers library, named as on the hub or by its folder."""
         return self.key.startswith(LIBRARY)
 
     @property
     def name(self) -> str:
-        """The name that such a model is loaded by."""
         return self.key.removeprefix(LIBRARY)
 
 
@@ -51,7 +50,7 @@ EXAMPLES = (
     "How do you feel today?",
     "The red car is faster than the blue car.",
 )
-# Tokens of the examples: a query and the key it should find.
+# Tokens of the examples: a query and the key it should look at.
 TELLING = (("it", "dog"), ("it", "animal"))
 SHIPPED = {
     entry.key: entry
@@ -66,12 +65,12 @@ DEFAULT = next(iter(SHIPPED))
 def library_entry(
     name: str, examples: tuple[str, ...] = EXAMPLES, writes: bool = False
 ) -> CatalogEntry:
-    """Return a model of the transformers library; `writes` says if it reads one text to write."""
+    """Return a model of the transformers library; `writes` if it reads a text to write another."""
     sides = ("source", "target") if writes else (ONE_SIDE, ONE_SIDE)
     return CatalogEntry(LIBRARY + name, short(name), examples, *sides)
 
 
 def short(name: str) -> str:
-    """Shorten a name to what there is room for: of a folder's path the end."""
+    """Shorten a name to fit on screen: only the end of a folder's path stays."""
     parts = [part for part in re.split(r"[/\\]", name) if part]
     return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"

@@ -1,4 +1,4 @@
-"""One thing that a visitor can choose: its key, its words, its default and how a link holds it."""
+"""One thing that a visitor can choose: its key, its words, its default and its form in links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.shape import Shape
+from model.trace import Shape
 
 # Read a value from a link, for a model of this shape; raise ValueError if it makes no sense.
 Read = Callable[[str, Shape], Any]
@@ -19,9 +19,9 @@ class Choice:
     """A choice of a visitor.
 
     `key` names it in the session and in links and is never shown; `label` and the words of
-    `options` are shown and never stored. `bounds` are the smallest and the largest number, or
-    the most characters of a text. A link has `room` for that many characters of it, and holds
-    `instead` in place of a longer one (nothing if that is empty).
+    `options` are shown and never stored. `bounds` are the smallest and the largest number, or the
+    largest number of characters of a text. A link has `room` for that many characters of its value,
+    and holds `instead` in place of a longer one, or nothing if that is empty.
     """
 
     key: str
@@ -38,37 +38,30 @@ class Choice:
 
     @property
     def cuts(self) -> bool:
-        """Whether what is read is a text that may have been cut."""
+        """Whether its value is a text that may have been cut."""
         return isinstance(self.bounds, int)
 
 
 def one_of(
-    key: str,
-    options: Mapping[Any, str],
-    default: Any = None,
-    *,
-    old: Mapping[str, str] | None = None,
-    **shown: str | None,
+    key: str, options: Mapping[Any, str], default: Any = None, **shown: str | None
 ) -> Choice:
-    """Return a choice among options, given as words by key; the first is the default.
+    """Return a choice among options, given as words by key; the first one is the default.
 
-    `old` gives the keys of values that links of version 1 wrote otherwise; `shown` are its label
-    and its help.
+    `shown` are its label and its help.
     """
-    renamed, by_text = old or {}, {str(option): option for option in options}
+    by_text = {str(option): option for option in options}
 
     def read(text: str, shape: Shape) -> Any:
-        value = renamed.get(text, text)
-        if value not in by_text:
+        if text not in by_text:
             raise ValueError(f"{text} is not one of {', '.join(by_text)}.")
-        return by_text[value]
+        return by_text[text]
 
     first = next(iter(options)) if default is None else default
     return Choice(key, first, read, options=options, **shown)
 
 
 def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) -> Choice:
-    """Return a choice of a number within bounds, whole if they are whole.
+    """Return a choice of a number within bounds, a whole number if the bounds are.
 
     `shown` are its label, its step and its help.
     """
@@ -84,9 +77,9 @@ def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) 
 
 
 def counted(key: str, default: int, most: Most, *, label: str = "") -> Choice:
-    """Return a choice of one of several things in a row: from 0 in code, from 1 in links.
+    """Return a choice of one of several numbered things: from 0 in code, from 1 in links.
 
-    `most` is how many there are, or a function that says it for a model.
+    `most` is their number, or a function that returns it for a model.
     """
 
     def read(text: str, shape: Shape) -> int:
@@ -112,7 +105,7 @@ def text(
 
 
 def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
-    """Return a choice of a text that is empty or follows a pattern."""
+    """Return a choice of a text that is empty or matches a pattern."""
 
     def read(written: str, shape: Shape) -> str:
         if written and not re.fullmatch(pattern, written, re.ASCII):

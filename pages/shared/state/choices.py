@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from model.edits import read_edits
-from model.shape import Shape
-from model.trace import Kind
+from model.trace import Kind, Shape
 from pages.shared.state import catalog, models
 from pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
 
@@ -22,43 +21,43 @@ KINDS: dict[Kind, str] = {
 }
 SUMMARIES = ("mean", "max")
 PICTURES = {"heatmap": "Heatmap", "lines": "Lines"}
-TOO_MANY = "too-many"  # in a link, in place of edits that it has no room for
-LONGEST_EDITS = 1_200  # characters, which leaves a link below 2,000
+TOO_MANY = "too-many"  # in a link, in place of edits that are too long for it
+LONGEST_EDITS = 1_200  # characters; this keeps a link below 2,000
 
-Head = int | str  # a head from 0, or a summary of all
+HeadChoice = int | str  # a head or a layer from 0, or a summary of all
 
 
 def read_model(key: str, shape: Shape) -> str:
-    """Read the key of a model that this visitor can look at, or can load."""
+    """Read the key of a model that this visitor can use or load."""
     by_name = key.startswith(catalog.LIBRARY) and len(key) <= catalog.LONGEST_NAME
     if not by_name and key not in models.choices():
         raise ValueError(f"There is no model {key}.")
     return key
 
 
-def write_head(head: Head) -> str:
-    """Write a head as links hold it, and as it is shown: from 1, or the name of a summary."""
+def write_head(head: HeadChoice) -> str:
+    """Write a head as in links and on screen: from 1, or the name of a summary."""
     return head if isinstance(head, str) else str(head + 1)
 
 
-def or_summary(place: Choice, default: Head) -> Choice:
-    """Return the choice of a layer or head, as `place` reads it, or of a summary of all."""
+def or_summary(place: Choice, default: HeadChoice) -> Choice:
+    """Return the choice of a layer or head, read by `place`, or of a summary of all."""
 
-    def read(name: str, shape: Shape) -> Head:
+    def read(name: str, shape: Shape) -> HeadChoice:
         return name if name in SUMMARIES else place.read(name, shape)
 
     return replace(place, default=default, read=read, write=write_head)
 
 
 def check_edits(written: str, shape: Shape) -> str:
-    """Read the text of edits that the model can take."""
+    """Return the text of edits if the model can take them; otherwise raise ValueError."""
     if written != TOO_MANY:
         read_edits(written, shape)
     return written
 
 
 def read_padding(written: str, shape: Shape) -> int | None:
-    """Read how many tokens to pad to; None stands for no padding."""
+    """Read the number of tokens to pad to; None means no padding."""
     if written == "off":
         return None
     return number("", 1, (1, shape.max_positions)).read(written, shape)
@@ -77,13 +76,13 @@ def padding(key: str, label: str = "") -> Choice:
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
 SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
-MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # whose mask is changed
+MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose mask is changed
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Head")
 LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(replace(HEAD_NUMBER, key="head"), "mean")
 EDITS = Choice("edits", "", check_edits, room=LONGEST_EDITS, instead=TOO_MANY)
-AS_TRAINED = switch("as_trained")  # leaves the edits out where a page can do without them
+AS_TRAINED = switch("as_trained")  # leaves the edits out on pages that can do without them
 PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(
     "own_scale",
@@ -93,16 +92,16 @@ OWN_SCALE = switch(
 )
 TARGET = text("target", "", LONGEST_SENTENCE)
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
-MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # places of tokens, from 0
-LIT = like("lit", "", r"[qk]\d{1,3}")  # the token whose lines are kept: a query or key, from 1
+MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # indices of tokens, from 0
+LIT = like("lit", "", r"[qk]\d{1,3}")  # the pinned token: a query or key, from 1
 GUESS = switch(
     "guess",
     label="Guess first",
     help="Hides what a head looks at, or which head matters, until you have guessed it. A slide "
     "that is added meanwhile asks its audience. No guess is kept.",
 )
-GUESS_ROW = counted("guess_row", 0, MOST_TOKENS, label="Guess for")  # which row is asked about
-# The weight that the page Inside a head takes apart, and in which run.
+GUESS_ROW = counted("guess_row", 0, MOST_TOKENS, label="Guess for")  # the row that is asked about
+# The weight that the page Inside a head takes apart, and its run.
 QUERY = counted("query", 0, MOST_TOKENS, label="Query: the token that looks")
 KEY = counted("key", 0, MOST_TOKENS, label="Key: the token looked at")
 INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
@@ -113,12 +112,12 @@ COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS, AS_TRAINED)
 
 
 def chosen(choice: Choice) -> Any:
-    """Return what the visitor has chosen, or the default."""
+    """Return the value that the visitor has chosen, or the default."""
     return st.session_state.get(choice.key, choice.default)
 
 
 def places_in(masked: str) -> set[int]:
-    """Return the places of tokens, from 0, that the choice of hidden words holds."""
+    """Return the indices of tokens, from 0, in the text of the hidden words."""
     return {int(place) for place in masked.split(",") if place}
 
 

@@ -12,7 +12,7 @@ from pages.shared.state import models
 from pages.shared.state.choices import AS_TRAINED, chosen
 
 LONGEST = 100  # changes that can be undone
-BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show the changes alone
+BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show only the changes
 
 
 def edits(key: str | None = None) -> Edits:
@@ -21,7 +21,7 @@ def edits(key: str | None = None) -> Edits:
 
 
 def in_force() -> Edits:
-    """Return what the chosen model runs with: what was changed, unless it is wanted as trained."""
+    """Return the edits that the chosen model runs with: none if it is wanted as trained."""
     return Edits() if chosen(AS_TRAINED) else edits()
 
 
@@ -34,27 +34,25 @@ def change(edits: Edits, key: str | None = None) -> None:
 
 
 def undo(key: str | None = None) -> None:
-    """Bring the previous edits back."""
     if can_undo(key):
         _history(key).pop()
 
 
 def can_undo(key: str | None = None) -> bool:
-    """Return whether there is a change to undo."""
     return len(_history(key)) > 1
 
 
 def copied() -> dict[str, list[Edits]]:
-    """Return a copy of the edits of every model, and of what can be undone, for `put_back`."""
+    """Return a copy of the edits of every model with their undo history, for `put_back`."""
     return {key: list(history) for key, history in st.session_state.get("histories", {}).items()}
 
 
 def put_back(histories: dict[str, list[Edits]]) -> None:
-    """Put the edits of every model in force that were copied."""
+    """Restore the edits of every model from a copy."""
     st.session_state.histories = histories
 
 
 def _history(key: str | None) -> list[Edits]:
-    """Return all edits since the first change, which are none; the last ones are in force."""
+    """Return all edits since the first, which are empty; the last ones are in force."""
     histories = st.session_state.setdefault("histories", {})
     return histories.setdefault(key or models.chosen().key, [Edits()])

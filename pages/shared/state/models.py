@@ -1,4 +1,4 @@
-"""Which model a visitor looks at: a shipped one, one of their own, or a loaded one."""
+"""The model that a visitor uses: a shipped one, one of their own, or a loaded one."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ MOST = 4  # models of their own that a visitor may keep; the oldest makes room
 
 
 def choices() -> dict[str, CatalogEntry]:
-    """Return every model this visitor can look at, by its key."""
+    """Return every model that this visitor can choose, by its key."""
     own = {key: entry for key, (entry, _) in workshop().models.items()}
     return SHIPPED | own | workshop().library
 
 
 def chosen() -> CatalogEntry:
-    """Return the model this visitor looks at, be it in memory or not."""
+    """Return the model that this visitor has chosen, in memory or not."""
     return named(st.session_state.get("model", DEFAULT))
 
 
 def named(key: str) -> CatalogEntry:
-    """Return the model of a key; one of a visitor's own that is gone gives way to the default."""
+    """Return the model of a key; a visitor's own model that is gone is replaced by the default."""
     if key.startswith(LIBRARY):
         return workshop().library.get(key) or library_entry(key.removeprefix(LIBRARY))
     return choices().get(key, SHIPPED[DEFAULT])
 
 
 def own_reader(key: str) -> OwnReader:
-    """Return a visitor's own model; raise KeyError if there is none of this key."""
+    """Return a visitor's own model; raise KeyError if none has this key."""
     return workshop().models[key][1]
 
 
 def use_model(
     reader: OwnReader, title: str, examples: tuple[str, ...], source: str, target: str
 ) -> None:
-    """Look at a visitor's own model from now on; call it in a callback, or before the widgets.
+    """Choose a visitor's own model; call it in a callback, or before the widgets.
 
     `source` and `target` name the two sides, as English and French do.
     """
@@ -59,12 +59,12 @@ def use_model(
 
 
 def look_at(entry: CatalogEntry) -> None:
-    """Look at a model from now on, and list one of the transformers library; see `use_model`."""
+    """Choose a model, and list it if it is of the transformers library; see `use_model`."""
     before = chosen()
     if entry.is_library:
         keep(entry)
     st.session_state.model = entry.key
-    if before.key != entry.key:  # else it is the one that a link asks for
+    if before.key != entry.key:  # otherwise it is the model that a link asks for
         leave(before)
 
 
@@ -84,14 +84,14 @@ def forget(key: str) -> None:
 
 
 def leave(before: CatalogEntry) -> None:
-    """Drop what belongs to the text in the model before, and a text that this one cannot read."""
+    """Drop choices about the previous model's text, and a text that the new model cannot read."""
     st.session_state.target = st.session_state.masked = ""
     if before.is_own or chosen().is_own:
         st.session_state.sentence = chosen().examples[0]
 
 
 def note_readable(texts: tuple[str, str]) -> None:
-    """Note that the chosen model can read a sentence, and a second one or nothing."""
+    """Note that the chosen model can read these texts; the second one may be empty."""
     st.session_state.readable = chosen().key, texts
 
 

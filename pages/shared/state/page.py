@@ -1,4 +1,4 @@
-"""A page of the app as one record, from which links, slides, sidebar and tests follow."""
+"""A page of the app as a record, from which links, slides, sidebar and tests follow."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Changes = Literal["all", "in force", "by side", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """Everything that the app knows of a page.
+    """Everything that the app knows about a page.
 
-    `key` names it in talk files and is never shown. `group` says what one wants there, above the
-    pages of a group that stand together in the sidebar. `body` draws it below its title.
-    `choices` are those of this page alone, which its links hold beside the common ones.
-    `pictures` are those that a slide can show, in words by the key they are drawn with; a new
-    slide shows `first`, a picture or the choice that names one. The chosen layer is one of the
-    `kind`. `changes` says whether the body runs the model with the visitor's changes: all of
-    them, those in force, those of a side alone, or none.
+    `key` names it in talk files and is never shown. `group` is a heading of the sidebar; pages of a
+    group follow each other. `body` draws the page below its title. `choices` are those of this page
+    only, which its links hold in addition to the common ones. `pictures` are those that a slide can
+    show: their names by the keys they are drawn with; a new slide shows `first`, a picture or the
+    choice that names one. The chosen layer is one of the `kind`. `changes` says whether the body
+    runs the model with the visitor's changes: all of them, those in force, those of a side only, or
+    none.
     """
 
     key: str
@@ -45,11 +45,10 @@ class Page:
 
     @property
     def linked(self) -> tuple[Choice, ...]:
-        """Every choice that a link of the page holds."""
         return (*COMMON, *self.choices)
 
 
-ALONE = "alone"  # the key of the one picture to show of a page, in an address
+ALONE = "alone"  # in an address: the key of the only picture to show of a page
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
 
 
@@ -59,7 +58,7 @@ def shown() -> Page | None:
 
 
 def alone(page: Page) -> str:
-    """Return the key of the one picture of a page that its address asked for; none is the page."""
+    """Return the key of the only picture that the page's address asked for; empty for all."""
     key = st.session_state.get(ALONE, "")
     return key if key in page.pictures else ""
 

@@ -1,4 +1,4 @@
-"""What a visitor has trained or uploaded, which outlives a reload of the browser's tab."""
+"""A visitor's trainings and models, which survive a reload of the browser's tab."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from model.own_reader import OwnReader
 from model.training.jobs import TrainingJob
 from pages.shared.state.catalog import CatalogEntry
 
-SERVER = token_urlsafe(6)  # tells this process from those before it and beside it
-Line = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
+SERVER = token_urlsafe(6)  # identifies this process
+Curve = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 
 
 @dataclass(frozen=True)
-class Run:
-    """A training under its name; no other has its key."""
+class Training:
+    """A training under its name; its key is unique."""
 
     name: str
     job: TrainingJob
@@ -28,33 +28,31 @@ class Run:
 
 
 def new_key() -> str:
-    """Return a key that nobody can guess, with the server that it is of."""
+    """Return a key that nobody can guess, beginning with the name of this server."""
     return f"{SERVER}.{token_urlsafe()}"
 
 
 def is_of_this_server(key: str) -> bool:
-    """Return whether a key was made by this process."""
     return key.partition(".")[0] == SERVER
 
 
 @dataclass(eq=False)
 class Workshop:
-    """The trainings and the models of one visitor; `key` is known to their tab alone."""
+    """The trainings and the models of a visitor; only their tab knows the `key`."""
 
     key: str = field(default_factory=new_key)
-    run: Run | None = None  # the training that is watched
+    training: Training | None = None  # the training that is watched
     count: int = 0  # of the trainings begun
-    earlier: dict[str, dict[str, Line]] = field(default_factory=dict)  # curves by name and panel
+    earlier: dict[str, dict[str, Curve]] = field(default_factory=dict)  # curves by name and panel
     models: dict[str, tuple[CatalogEntry, OwnReader]] = field(default_factory=dict)
     library: dict[str, CatalogEntry] = field(default_factory=dict)  # loaded from transformers
     used: tuple[str, str] = ("", "")  # the model last put to use: its origin and its key
-    refused: str = ""  # why something could not be done, until that was shown
+    refused: str = ""  # why something could not be done, until that is shown
     gone: bool = False  # whether the tab asked for another workshop, which is gone
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to come back to."""
-        return not (self.run or self.earlier or self.models or self.library)
+        return not (self.training or self.earlier or self.models or self.library)
 
 
 @st.cache_resource
@@ -74,7 +72,7 @@ def workshop() -> Workshop:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Keep the words of a ValueError in this block, so that the Training page shows them."""
+    """Keep the message of a ValueError in this block, for the Training page to show."""
     try:
         yield
     except ValueError as error:
@@ -82,7 +80,7 @@ def refusals() -> Iterator[None]:
 
 
 def come_back(key: object) -> bool:
-    """Take the workshop of a key up again; return whether it is still there."""
+    """Take up the workshop of a key again; return whether it is still there."""
     found = workshops().get(key)
     if found is not None:
         st.session_state.workshop = found

@@ -93,6 +93,13 @@ def test_narrowing_is_that_of_transformers(temperature, top_k, top_p):
     torch.testing.assert_close(found, expected.log_softmax(dim=-1))
 
 
+@pytest.mark.parametrize("top_p", [0.2, 0.5, 0.9])
+def test_of_equally_likely_tokens_those_of_transformers_are_kept(top_p):
+    scores = torch.randint(4, (50, 30), generator=torch.Generator().manual_seed(7)).float()
+    expected = TopPLogitsWarper(top_p)(None, scores).isfinite()
+    assert torch.equal(narrow(scores, 1.0, 0, top_p).isfinite(), expected)
+
+
 def test_the_smallest_temperature_draws_the_likeliest():
     scores = torch.randn(6, 30, generator=torch.Generator().manual_seed(7))
     scores[:, 4] = -torch.inf

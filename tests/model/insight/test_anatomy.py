@@ -11,7 +11,7 @@ from tests.model.insight.recording import weight_of
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 3]])
 TARGETS = torch.tensor([[2, 14, 15, 16, 17]])
 EDITS = Edits(
-    windows={"encoder": 2},
+    masks={("window", "encoder"): (2,)},
     cells=(CellEdit("cross", 2, 1, opened=False),),
     gates={("cross", 1, 2): 0.5, ("decoder", 0, 2): 0.0},
 )

@@ -4,11 +4,12 @@ import pytest
 import torch
 import transformers
 
-from model.library import attachment
+from model.library import measuring
 from model.library.attachment import attach, kind_of
 from model.library.hub import LoadingError
+from model.library.transformers_loading import attach_somehow
 from model.trace import Site
-from tests.model.library.families import PAIRS, T5, VOCABULARY, make_inputs, make_model
+from tests.model.library.families import LLAMA, PAIRS, T5, VOCABULARY, make_inputs, make_model
 
 SIZE = {
     "vocab_size": VOCABULARY, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -21,6 +22,11 @@ OTHERS = {
     "mamba": ("MambaForCausalLM", "MambaConfig",
               {"vocab_size": VOCABULARY, "hidden_size": 16, "num_hidden_layers": 2}),
     "longt5": ("LongT5ForConditionalGeneration", "LongT5Config", T5),
+    "prophetnet": ("ProphetNetForConditionalGeneration", "ProphetNetConfig", {
+        "vocab_size": VOCABULARY, "hidden_size": 16, "num_encoder_layers": 2,
+        "num_decoder_layers": 3, "num_encoder_attention_heads": 4,
+        "num_decoder_attention_heads": 4, "encoder_ffn_dim": 20, "decoder_ffn_dim": 20,
+    }),
 }  # fmt: skip
 
 
@@ -30,16 +36,35 @@ def test_a_model_that_does_not_attend_by_name_in_all_layers(name):
     torch.manual_seed(0)
     model = getattr(transformers, model)(getattr(transformers, config)(**options)).eval()
     model.set_attn_implementation("eager")
-    inputs = make_inputs("T5" if name == "longt5" else "GPT-2")
+    inputs = make_inputs("T5" if model.config.is_encoder_decoder else "GPT-2")
     with pytest.raises(LoadingError, match=f"type {name}, and not all of its layers attend"):
         attach(model, inputs, "Mine")
 
 
+def test_encoder_and_decoder_with_configs_of_their_own():
+    sizes = LLAMA | {"head_dim": 8, "sliding_window": 4}
+    parts = {
+        side: transformers.T5GemmaModuleConfig(**sizes | {"num_hidden_layers": layers})
+        for side, layers in (("encoder", 2), ("decoder", 3))
+    }
+    model = transformers.T5GemmaForConditionalGeneration(
+        transformers.T5GemmaConfig(**parts, attn_implementation="eager", vocab_size=VOCABULARY)
+    )
+    attachment = attach(model.eval(), make_inputs("T5"), "Mine")
+    assert attachment.kinds == {"encoder": (2, 4), "decoder": (3, 4), "cross": (3, 4)}
+
+
 @pytest.mark.parametrize("by", [0.5, float("nan")])
 def test_a_model_whose_attention_is_another(by, monkeypatch):
-    monkeypatch.setattr(attachment, "difference", lambda ours, theirs: by)
-    with pytest.raises(LoadingError, match=f"gpt2, whose attention differs .* by {by}. Choose"):
+    monkeypatch.setattr(measuring, "difference", lambda ours, theirs: by)
+    with pytest.raises(LoadingError, match=f"gpt2, whose attention .* differs .* by {by}. Choose"):
         attach(make_model("GPT-2"), make_inputs("GPT-2"), "Mine")
+
+
+def test_the_reason_is_the_one_of_the_attempt_that_came_further(monkeypatch):
+    monkeypatch.setattr(measuring, "difference", lambda ours, theirs: 0.5)
+    with pytest.raises(LoadingError, match=r"gpt_oss, whose attention .* differs"):
+        attach_somehow(make_model("GPT-OSS"), [make_inputs("GPT-OSS")], "Mine")
 
 
 def test_a_module_of_several_layers_has_several_sites(attached):

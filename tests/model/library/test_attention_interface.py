@@ -7,7 +7,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 
 from model.library import attention_interface
 from model.library.attention_interface import NAME, register
-from model.library.output_projections import output_projection
+from model.library.decoder_modules import output_projection
 from model.trace import Site
 from tests.model.library.families import (
     DECODERS,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.library.output_projections import output_projection
+from model.library.decoder_modules import output_projection
 from model.trace import AttentionEdit, Others, Run, Site
 from tests.model.library.families import (
     DECODERS,

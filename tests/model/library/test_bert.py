@@ -147,7 +147,7 @@ def test_the_output_of_the_head_is_tied_unless_the_config_says_otherwise(make_be
 def test_heads_and_cells_are_edited_as_in_the_shipped_model(make_bert_folder):
     bert = load(make_bert_folder())
     ids, segments = torch.randint(5, 30, (1, 6)), torch.zeros(1, 6, dtype=torch.long)
-    edits = Edits(gates={("encoder", 1, 2): 0.0}, windows={"encoder": 1})
+    edits = Edits(gates={("encoder", 1, 2): 0.0}, masks={("window", "encoder"): (1,)})
     trace = Trace()
     with torch.no_grad():
         bert(ids, segments, Run(edits.at_sites(bert.config.shape, 6), trace))

@@ -12,7 +12,7 @@ from model.insight.ablation import head_removals
 from model.insight.anatomy import take_apart
 from model.insight.effects import log_probability
 from model.insight.explain import contributions, explain, gradient_times_attention
-from model.insight.softmax_scale import rescaled
+from model.insight.variants import rescaled
 from model.insight.weight import Weight
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import AttentionEdit, Run, Site, Trace

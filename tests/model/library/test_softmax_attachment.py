@@ -8,6 +8,7 @@ from model.insight.effects import log_probability
 from model.insight.estimate import estimated_closings, estimated_removals
 from model.library.hub import LoadingError
 from model.library.softmax_attachment import SoftmaxAttachment
+from model.library.text_lengths import LONGEST
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import AttentionEdit, Run, Site
 
@@ -120,6 +121,16 @@ def test_model_that_sees_the_whole_text_has_no_next_token(load):
     reader = load("XLNet")
     assert reader.shape.sites == [Site("encoder", 0), Site("encoder", 1)]
     assert reader.questions(reader.trace(TEXT)) == []
+
+
+def test_model_without_a_limit_reads_its_text_to_the_end(load):
+    reader = load("XLNet")
+    assert reader.model.config.max_position_embeddings == -1
+    assert reader.shape.max_positions == LONGEST
+    trace = reader.trace(TEXT)
+    ids = reader.tokens.tokenizer(TEXT)["input_ids"]
+    assert [piece.id for piece in trace.source_tokens] == ids
+    assert not reader.is_cut(TEXT)
 
 
 def test_model_whose_maps_would_be_incomplete_is_refused(load):

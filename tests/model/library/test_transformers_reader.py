@@ -7,7 +7,8 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from model.library.pieces import whole_words
-from model.library.transformers_loading import LONGEST, load_transformers_reader
+from model.library.text_lengths import LONGEST
+from model.library.transformers_loading import load_transformers_reader
 from model.library.transformers_reader import TransformersReader
 from model.reader import ABILITIES, Shape
 from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace

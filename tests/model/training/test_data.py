@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sequences import source_sequence, target_sequence
+from model.tokens import source_sequence, target_sequence
 from model.training.data import (
     EncodedPair,
     bucketed_batches,
@@ -138,3 +138,10 @@ def test_pairs_too_long_for_the_model_are_left_out(tokenizer, pairs):
     assert [tokenizer.decode(pair.target) for pair in kept] == [target for _, target in expected]
     assert max(len(source_sequence(pair.source)) for pair in kept) <= limit
     assert max(len(target_sequence(pair.target)) for pair in kept) <= limit
+
+
+def test_a_repeated_pair_is_encoded_once_and_stays_repeated(tokenizer):
+    pairs = [("a cat", "un chat"), ("a dog", "un chien"), ("a cat", "un chat")]
+    first, second, third = encode_pairs(pairs, tokenizer, 64)
+    assert first is third
+    assert first.source != second.source

@@ -5,13 +5,13 @@ import tracemalloc
 import weakref
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
-from model.training.jobs import Trainings
+from model.training.jobs import POINTS, Trainings, thinned
 from model.training.loop import learning_rate
 from model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
-from model.training.state import POINTS
 
 SMALL = TrainingOptions(
     shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=30, batch_size=4, warmup=4
@@ -271,3 +271,14 @@ def test_the_learning_rate_stands_at_the_step_of_its_point(trainings):
     assert len(state.losses) <= POINTS < state.steps
     rates = [learning_rate(int(step), 16, options.settings) for step in state.loss_steps]
     assert state.learning_rates.tolist() == rates
+
+
+@pytest.mark.parametrize("count", [0, 1, POINTS, POINTS + 1, 10_000])
+def test_thinned_points_are_means_of_all_values(count):
+    values = np.random.default_rng(0).random(count)
+    ends, means = thinned(values, POINTS)
+    assert len(ends) == len(means) <= POINTS
+    starts = [0, *ends][: len(ends)]
+    for start, end, mean in zip(starts, ends, means, strict=True):
+        assert mean == pytest.approx(values[start:end].mean())
+    assert count == (ends[-1] if count else 0)

@@ -101,7 +101,8 @@ def test_the_command_keeps_what_is_tested_out_of_what_is_trained_on(tmp_path, mo
     assert files["valid"] == [("We choose by it.", "On choisit.")]
     assert len(files["test-second"]) == 300 * len(HELD_OUT)
     assert len(files["valid-second"]) == 100 * len(HELD_OUT)
-    assert files["train"].count(("I see.", "Je vois.")) == 3
+    assert files["train"].count(("I see.", "Je vois.")) == 3 * 4  # weighted up, as it is short
+    assert ("I see", "Je vois") in files["train"]
     trained = {number_of(source) for source, _ in files["train"]}
     for name in ("valid", "valid-second", "test-second"):
         assert not trained & {number_of(source) for source, _ in files[name]}

@@ -1,14 +1,16 @@
+import pytest
 import torch
 from torch import nn
 
 from model.training.muon import Muon, orthogonal
 
 
-def test_singular_values_come_close_to_one():
+@pytest.mark.parametrize("precision", [torch.bfloat16, torch.float32])
+def test_singular_values_come_close_to_one(precision):
     torch.manual_seed(0)
     for shape in ((32, 32), (16, 48), (48, 16)):
         matrix = torch.randn(shape)
-        values = torch.linalg.svdvals(orthogonal(matrix))
+        values = torch.linalg.svdvals(orthogonal(matrix, precision))
         assert values.min() > 0.5
         assert values.max() < 1.4
 

@@ -9,7 +9,7 @@ TOKEN = "correct horse+battery"
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, options):
     monkeypatch.delenv("HEADLIGHT_TOKEN", raising=False)
-    monkeypatch.setattr(announce.net_util, "get_internal_ip", lambda: "192.0.2.7")
+    monkeypatch.setattr(announce, "get_internal_ip", lambda: "192.0.2.7")
     options({"browser.serverPort": 8501})
 
 
@@ -26,7 +26,6 @@ def test_shared_without_a_token_it_says_that_all_may_come_in(options):
     assert "Headlight: http://192.0.2.7:8501\n" in said
     assert "Open to everyone" in said
     assert "make share" in said
-    assert "HEADLIGHT_OTHER_MODELS=off" in said
 
 
 def test_shared_with_a_token_the_terminal_has_link_and_code_and_a_log_neither(options, monkeypatch):
@@ -45,9 +44,3 @@ def test_the_link_has_the_address_that_it_listens_to_and_the_path(options):
     options({"server.address": "192.0.2.9", "server.baseUrlPath": "talks"})
     assert "http://192.0.2.9:8501/talks\n" in announcement(on_terminal=False)
     assert link("localhost") == "http://localhost:8501/talks"
-
-
-def test_it_says_when_no_other_models_are_loaded(options, monkeypatch):
-    options({"server.address": "0.0.0.0"})
-    monkeypatch.setattr(announce, "OTHER_MODELS", False)
-    assert "models" not in announcement(on_terminal=False)

@@ -2,9 +2,9 @@ import socket
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
-from streamlit import net_util
 
-from pages.server.hosts import ask_no_other_host, is_own, open_to_others, own_names_alone
+from pages.server.hosts import is_own, own_names_alone
+from pages.shared.runs.limits import is_shared, open_to_others
 
 HERE = ("localhost", "localhost:8501", "LOCALHOST", "127.0.0.1:8501", "[::1]:8501")
 OTHERS = (
@@ -21,6 +21,7 @@ ADDRESSES = ("192.0.2.7:8501", "[2001:db8::7]:8501")
 
 def test_by_itself_the_app_answers_to_its_machine_alone():
     assert not open_to_others()
+    assert not is_shared()
     assert all(map(is_own, HERE))
     assert not any(map(is_own, (*OTHERS, *ADDRESSES, socket.gethostname())))
 
@@ -29,6 +30,7 @@ def test_by_itself_the_app_answers_to_its_machine_alone():
 def test_open_to_others_it_answers_to_addresses_and_the_name_of_the_machine(options, address):
     options({"server.address": address, "browser.serverAddress": "Talk.example"})
     assert open_to_others()
+    assert is_shared()
     name = socket.gethostname()
     assert all(map(is_own, (*HERE, *ADDRESSES, name, f"{name}.local:8501", "talk.example")))
     assert not any(map(is_own, OTHERS))
@@ -38,6 +40,21 @@ def test_names_that_are_given_are_the_only_ones(options):
     options({"server.address": "0.0.0.0", "server.allowedHosts": ["A.example", "*.b.example"]})
     assert all(map(is_own, ("a.example:8501", "A.EXAMPLE", "x.b.example")))
     assert not any(map(is_own, (*HERE, *OTHERS, *ADDRESSES, "b.example", "a.example.evil.example")))
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        ("server.allowedHosts", "headlight.example.org"),
+        ("server.corsAllowedOrigins", "https://headlight.example.org"),
+    ],
+)
+def test_an_app_that_a_proxy_can_give_another_name_is_shared(options, option, name):
+    options({option: ["localhost"] if option == "server.allowedHosts" else ["http://localhost"]})
+    assert not is_shared()
+    options({option: [name]})
+    assert is_shared()
+    assert not open_to_others()
 
 
 def test_every_path_is_refused_under_another_name_but_for_health(client):
@@ -80,10 +97,3 @@ def test_an_origin_that_is_allowed_comes_in(client, options):
     options({"server.corsAllowedOrigins": ["https://talk.example"]})
     browser = client(own_names_alone)
     assert browser.get("/", headers={"origin": "https://talk.example"}).text == "inside"
-
-
-def test_no_other_host_is_asked_for_an_address(monkeypatch):
-    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)  # given back after
-    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda *_, **__: pytest.fail("asked"))
-    ask_no_other_host()
-    assert net_util.get_external_ip() is None

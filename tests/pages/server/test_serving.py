@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from pages.server import serving
-from pages.server.hosts import BEHIND, is_behind_proxy, is_own, open_to_others
-from pages.shared.runs.limits import of_this_worker
+from pages.server.hosts import is_behind_proxy, is_own
+from pages.shared.runs.limits import BEHIND, is_shared, of_this_worker, open_to_others
 
 
 def test_the_proxy_is_told_where_it_listens_and_where_the_workers_do(options):
@@ -53,6 +53,7 @@ def test_who_gets_in_is_as_the_proxy_listens(monkeypatch, options):
     assert not is_own("elsewhere.example.org")
     monkeypatch.setenv(BEHIND, "localhost")
     assert not open_to_others()
+    assert is_shared()
 
 
 def test_what_all_visitors_may_take_is_split_over_the_workers(monkeypatch):

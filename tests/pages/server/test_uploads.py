@@ -4,8 +4,8 @@ import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.server import uploads
 from pages.server.uploads import bounded_uploads
+from pages.streamlit_fixes import kept_uploads
 
 MEGABYTE = 1024**2
 
@@ -15,7 +15,8 @@ def kept(monkeypatch, options):
     """The files that Streamlit keeps, of at most a megabyte each."""
     options({"server.maxUploadSize": 1})
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(uploads, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    runtime = SimpleNamespace(uploaded_file_mgr=manager)
+    monkeypatch.setattr(kept_uploads, "get_instance", lambda: runtime)
     return manager
 
 

@@ -16,11 +16,10 @@ from model.insight.knockout import rank_correlation
 from pages.parts.atlas import page
 from pages.parts.atlas.figures import EFFECTS, TITLES, figure_of
 from pages.parts.atlas.one_head import trimmed
-from pages.shared.link.slides import Slide
 from pages.shared.runs import atlas as runs_atlas
-from pages.shared.runs import looking
 from pages.shared.runs.atlas import FOLDER
 from pages.shared.runs.shelf import shelf
+from pages.talks.slides import Slide
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
@@ -274,7 +273,7 @@ def test_every_tab_is_there_for_other_models(transformers_folders, pairs, monkey
     lines = [Line(number, *pair) for number, pair in enumerate(pairs)]
     count = count_window(reader, Window(0, lines), {})
     made = as_atlas(as_data(count), list(examples(reader, count)))
-    for module in (page, runs_atlas, looking):
+    for module in (page, runs_atlas):
         monkeypatch.setattr(module, "atlas_of", lambda model=None: made)
     words = {"heads": "All statistics", "two": "Spearman", "likeness": "Most alike"}
     for tab, expected in (words | {"head": "Examples", "search": "Weight"}).items():
@@ -287,7 +286,7 @@ def test_every_tab_is_there_for_other_models(transformers_folders, pairs, monkey
 
 
 def test_a_text_too_long_for_so_many_heads_is_said_to_be(monkeypatch):
-    monkeypatch.setattr(looking, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(runs_atlas, "MOST_NUMBERS", 100)
     app = opened("head", sentence="Another sentence, of which nothing is kept.")
-    assert looking.TOO_LONG in said(app)
+    assert runs_atlas.TOO_LONG in said(app)
     assert "atlas-card" in drawn(app)

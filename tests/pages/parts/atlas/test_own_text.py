@@ -11,9 +11,9 @@ from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window
 from model.atlas.figures import figures
 from model.atlas.own_text import NOTHING
-from pages.parts.atlas import own_text
 from pages.parts.atlas.own_text import GONE, OTHER_MODEL, as_json, as_table
 from pages.shared.runs import limits
+from pages.talks.stage import Stage
 from tests.pages.apps import open_with, run_script
 
 SCRIPT = """
@@ -177,7 +177,7 @@ def test_a_link_with_a_text_that_is_not_here_says_so():
 def test_a_slide_with_a_text_that_is_not_here_says_so(monkeypatch):
     app = opened()
     counted(app)
-    monkeypatch.setattr(own_text, "is_in_slides", lambda: True)
+    monkeypatch.setattr(Stage, "is_live", lambda self: False)
     app.run()
     assert text_of(app) == "your 3 lines"
     assert not app.button

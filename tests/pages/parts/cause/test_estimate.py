@@ -1,5 +1,7 @@
 """The quick estimate: its numbers beside the truth, its links, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -128,7 +130,8 @@ def test_changes_in_force_count(read):
 
 
 def test_what_takes_long_waits_for_a_button(monkeypatch):
-    monkeypatch.setattr(tab, "MOST_UNASKED", 1)
+    for name in ("TRUTH", "CLOSINGS"):
+        monkeypatch.setattr(tab, name, replace(getattr(tab, name), unasked=1))
     place = {"cause_tab": "estimate", "sentence": "Her brother bought nine books."}
     app = open_page("cause", **place, kind="cross", layer="2", head="3")
     assert not points(app)

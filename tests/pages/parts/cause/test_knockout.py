@@ -1,6 +1,7 @@
 """The knockout map: its numbers, its links, and what it says where there is nothing to measure."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from model.edits import CellEdit, Edits, write_edits
 from model.insight.knockout import edges_of, knock_out
 from pages.parts.cause import knockout
 from pages.parts.cause.knockout import ALL, in_words, windows
-from pages.shared.link.slides import Slide
 from pages.shared.state.catalog import LIBRARY
+from pages.talks.slides import Slide
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import heatmaps
 
@@ -117,7 +118,7 @@ def test_a_prompt_that_leaves_no_room_is_said_in_a_sentence(transformers_folders
 
 
 def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
-    monkeypatch.setattr(knockout, "MOST_UNASKED", 0)
+    monkeypatch.setattr(knockout, "KNOCKOUT", replace(knockout.KNOCKOUT, unasked=0))
     app = open_page("cause", sentence="She sold eight boats.")
     assert "knockout" not in drawn(app)
     button(app, "Measure every edge").click().run()
@@ -128,7 +129,7 @@ def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
 
 
 def test_a_slide_measures_unasked(monkeypatch):
-    monkeypatch.setattr(knockout, "MOST_UNASKED", 0)
+    monkeypatch.setattr(knockout, "KNOCKOUT", replace(knockout.KNOCKOUT, unasked=0))
     app = new_app(talk="1")
     scene = {"sentence": "She sold nine boats."}
     app.session_state["talk"] = (Slide("cause", scene, pictures=("knockout", "looked-at")),)

@@ -1,5 +1,7 @@
 """Patching between two texts: its numbers, its links, and what it says to odd texts and answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from model.insight import patching as insight
 from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
 from model.trace import Site
 from pages.parts.cause import patching
-from pages.shared.link.slides import Slide
+from pages.talks.slides import Slide
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import (
     address,
@@ -190,7 +192,7 @@ def test_odd_texts_and_answers_break_nothing(name, key):
 
 
 def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
-    monkeypatch.setattr(patching, "MOST_UNASKED", 0)
+    monkeypatch.setattr(patching, "PATCHED", replace(patching.PATCHED, unasked=0))
     app = open_page("cause", cause_tab="patching", sentence="She sold my cat.")
     assert not {*drawn(app)} & {*PICTURES}
     button(app, "Patch every head").click().run()
@@ -201,7 +203,7 @@ def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
 
 
 def test_a_slide_measures_unasked(monkeypatch):
-    monkeypatch.setattr(patching, "MOST_UNASKED", 0)
+    monkeypatch.setattr(patching, "PATCHED", replace(patching.PATCHED, unasked=0))
     app = new_app(talk="1")
     app.session_state["talk"] = (Slide("cause", {"sentence": SENTENCE}, pictures=tuple(PICTURES)),)
     app.run()

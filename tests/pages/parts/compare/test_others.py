@@ -141,19 +141,6 @@ def test_a_sentence_stays_from_one_model_to_the_other_and_back(folder, reader):
     expect(app, 0, trace.attention[Site("encoder", 1)].weights[0, 1], trace.source_tokens)
 
 
-def test_an_old_link_of_its_page_and_the_own_address(folder, reader):
-    link = {"bert_name": folder, "bert_first": "dogs!", "bert_second": "", "bert_head": "2"}
-    app = compared(folder)
-    pasted = f"http://localhost/bert?{urlencode(link | {'sentence': 'We sing.', 'head': '4'})}"
-    app.text_input(key="side_b_link").set_value(pasted).run()
-    assert not any("too old, damaged or too long" in info.value for info in app.info)
-    trace = reader.trace("dogs!")
-    weights = trace.attention[Site("encoder", 0)].weights[0, 1]
-    expect(app, 1, weights, trace.source_tokens)
-    for text in (app.query_params["compare_b"], urlencode(link)):
-        expect(open_page("compare", compare_b=text), 1, weights, trace.source_tokens)
-
-
 def test_a_decoder_reads_what_it_is_given(transformers_folders):
     folder = transformers_folders["T5"]
     app = take(compared(folder, kind="cross", sentence=CAT, second="", layer="1"), "B")
@@ -295,10 +282,13 @@ def test_a_model_that_is_not_in_memory_is_offered_and_loaded(make_bert_folder):
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"bert_name": "<b>nowhere"}, "<b>nowhere is not in memory"), ({"bert_first": " "}, "")],
+    [
+        ({"model": f"{LIBRARY}<b>nowhere"}, "<b>nowhere is not in memory"),
+        ({"sentence": " "}, ""),
+    ],
 )
 def test_what_cannot_be_shown_is_told(folder, change, words):
-    side = {"bert_name": folder, "bert_layer": "99", "bert_edits": "gate.encoder.99.1.0"} | change
+    side = {"model": f"{LIBRARY}{folder}", "layer": "99", "edits": "gate.encoder.99.1.0"} | change
     app = open_with(folder, "compare", compare_a=urlencode(side))
     assert words in told(app)
     widget(app.selectbox, "side_a_model").set_value("en-fr").run()

@@ -33,7 +33,9 @@ def visible(edits):
     return whole, visible_without_cells(run, focus, trained.numpy())
 
 
-@pytest.mark.parametrize("edits", [Edits(), Edits(look_ahead=False), Edits(windows={"decoder": 1})])
+@pytest.mark.parametrize(
+    "edits", [Edits(), Edits(off=("look-ahead",)), Edits(masks={("window", "decoder"): (1,)})]
+)
 def test_without_its_cell_edits_a_head_sees_what_the_switches_leave(edits):
     expected, _ = visible(edits)
     whole, found = visible(replace(edits, cells=CELLS))

@@ -8,10 +8,11 @@ import pytest
 import streamlit as st
 
 from model.library.hub import LoadingError
-from model.shape import Shape
+from model.trace import Shape
 from pages.shared.controls import loading
 from pages.shared.runs import limits
 from pages.shared.runs import shelf as shelves
+from pages.shared.runs.allowed import NONE, rule
 from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT, LIBRARY
@@ -164,7 +165,7 @@ def test_what_is_not_allowed_is_refused_in_one_sentence(state, shelf, monkeypatc
     for name in (str(tmp_path), str(tmp_path / "none"), "/root", "~root", "some/bert"):
         loading.ask_for(name)
         said.add(state.pop("loading_failed").replace(name, "It"))
-    assert said == {"It is not allowed on this server, which loads google-bert/*."}
+    assert said == {f"It cannot be opened. {rule()}"}
     loading.ask_for("google-bert/one")
     assert models.chosen().key == f"{LIBRARY}google-bert/one"
 
@@ -188,7 +189,7 @@ def test_the_bar_says_how_far_it_is(monkeypatch, bert_folder):
     job = app.session_state["loading"]
     try:
         for done, stage, shown in (
-            (0, "begin", 0), (50, "download", 35), (100, "trial", 75), (100, "reading", 90),
+            (0, "begin", 0), (50, "download", 35), (100, "reading", 75),
         ):  # fmt: skip
             job.progress(done, 100)
             job.stage = stage
@@ -206,11 +207,11 @@ def test_the_bar_says_how_far_it_is(monkeypatch, bert_folder):
     assert app.text_input(key="sentence").label == "Text"
 
 
-def test_where_other_models_are_switched_off_none_is_offered(monkeypatch):
-    monkeypatch.setattr(limits, "OTHER_MODELS", False)
+def test_where_no_model_may_be_opened_none_is_offered(monkeypatch):
+    monkeypatch.setattr(limits, "is_shared", lambda: True)
     app = new_app(model=KEY).run()
     assert f"{NAME} is not in memory" in app.text[0].value
-    assert [one.value for one in app.info] == [loading.OFF]
+    assert [one.value for one in app.info] == [NONE]
     assert not [one for one in app.button if one.label == "Load it"]
 
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.pages import PAGES
 from pages.shared.frame import browser_tab
-from pages.shared.state.workshop import Run, Workshop, new_key, workshop, workshops
+from pages.shared.state.workshop import Training, Workshop, new_key, workshop, workshops
 
 ANSWER = "from pages.shared.frame import browser_tab; browser_tab._come_back()"
 
@@ -13,7 +13,7 @@ ANSWER = "from pages.shared.frame import browser_tab; browser_tab._come_back()"
 @pytest.fixture
 def left():
     """A workshop with a training, as a session left it before a reload."""
-    found = Workshop(run=Run("1. Reverse", None))
+    found = Workshop(training=Training("1. Reverse", None))
     workshops()[found.key] = found
     return found
 

@@ -5,7 +5,6 @@ import pytest
 from model.edits import CellEdit, Edits, write_edits
 from pages.parts.pages import PAGES
 from pages.shared.frame.changes import APPLIED, IGNORED
-from pages.shared.show.captions import counted
 from tests.pages.apps import address, go_to, open_page
 
 OFF = Edits(
@@ -73,19 +72,3 @@ def test_compare_shows_before_and_after():
     assert app.title[0].value == "Compare"
     assert app.session_state["compare_b_edits"] == EDITS
     assert not app.session_state["compare_a_edits"]
-
-
-def test_changes_are_counted_by_their_kinds():
-    assert counted(Edits()) == ""
-    assert counted(OFF) == "1 head off, 2 cells closed"
-    many = Edits(
-        look_ahead=False,
-        padding=False,
-        windows={"encoder": 2, "decoder": 1},
-        gates={("cross", 0, 0): 0.0, ("cross", 0, 1): 0.0, ("cross", 0, 2): 0.5},
-        cells=[CellEdit("decoder", 2, 0, False), CellEdit("decoder", 2, 0, True)],
-    )
-    assert counted(many) == (
-        "look-ahead mask off, padding mask off, 2 local windows, 2 heads off, 1 head faded, "
-        "1 cell opened"
-    )

@@ -1,9 +1,12 @@
 """What a page's address does to the session, and the session to the address."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from model.edits import CellEdit, Edits
 from pages.parts.pages import PAGES
+from pages.shared.link import address as module
 from pages.shared.state.choices import TOO_MANY
 from tests.pages.apps import address, button, edited, go_to, open_page
 
@@ -98,16 +101,16 @@ def test_going_back_leaves_the_choices_of_other_pages_alone():
 
 def test_edits_in_an_address_are_in_force_and_can_be_undone():
     app = open_page("masks", edits="look-ahead.off")
-    assert not app.toggle(key="look_ahead").value
+    assert not app.toggle(key="look-ahead").value
     button(app, "Undo").click().run()
-    assert edited(app.toggle, "look_ahead").value
+    assert edited(app.toggle, "look-ahead").value
     assert "edits" not in address(app)
     assert button(app, "Undo").disabled
 
 
 def test_edits_are_written_into_the_address():
     app = open_page("masks")
-    app.toggle(key="look_ahead").set_value(False).run()
+    app.toggle(key="look-ahead").set_value(False).run()
     assert address(app) == {"v": "2", "edits": "look-ahead.off"}
 
 
@@ -127,7 +130,7 @@ def test_edits_too_long_for_an_address_outlive_going_back():
     assert app.session_state["histories"]["en-fr"][-1].cells == cells
     elsewhere = open_page("masks", edits=TOO_MANY)
     assert any("too long" in info.value for info in elsewhere.info)
-    assert elsewhere.toggle(key="look_ahead").value
+    assert elsewhere.toggle(key="look-ahead").value
 
 
 @pytest.mark.parametrize(
@@ -156,3 +159,35 @@ def test_a_choice_that_there_is_no_more_is_told_on_every_page(page):
     assert not app.exception
     assert next(text.value for text in app.text if "gone" in text.value) == "kind, gone"
     assert address(app) == {"v": "2", "head": "3"}
+
+
+SCENE = {"v": "2", "sentence": "Is “it” <b>&?"}
+QUERY = "v=2&sentence=Is+%E2%80%9Cit%E2%80%9D+%3Cb%3E%26%3F"
+
+
+@pytest.mark.parametrize(
+    ("url", "page", "link"),
+    [
+        ("http://localhost:8501/talk?talk=1", "masks", "http://localhost:8501/masks?"),
+        ("http://localhost:8501/talk", "attention", "http://localhost:8501/?"),
+        ("http://localhost:8501", "masks", "http://localhost:8501/masks?"),
+        ("https://a.org/base/talk#x", "masks", "https://a.org/base/masks?"),
+    ],
+)
+def test_a_scene_is_at_its_page_of_the_same_app(monkeypatch, url, page, link):
+    monkeypatch.setattr(module.st, "context", SimpleNamespace(url=url))
+    assert module.link_of(page, SCENE) == link + QUERY
+    assert module.link_of("", {}) == ""
+
+
+@pytest.mark.parametrize("url", [None, "", "javascript:alert(1)"])
+def test_without_an_address_there_is_no_link(monkeypatch, url):
+    monkeypatch.setattr(module.st, "context", SimpleNamespace(url=url))
+    assert module.link_of("masks", SCENE) == ""
+
+
+def test_an_address_of_this_machine_is_one_that_phones_cannot_reach():
+    for host in ("localhost:8501", "127.0.0.1", "[::1]:8501"):
+        assert module.is_of_this_machine(f"http://{host}/masks")
+    for link in ("http://192.168.0.2:8501/", "https://localhost.org", ""):
+        assert not module.is_of_this_machine(link)

@@ -1,8 +1,6 @@
 """What a link holds of a page's choices, and that it gives them back."""
 
-import json
-from pathlib import Path
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
@@ -12,11 +10,10 @@ from model import load
 from model.edits import CellEdit, Edits, write_edits
 from pages.parts.decoding.branches import BRANCH
 from pages.parts.pages import PAGES
-from pages.shared.link import address, link, old
+from pages.shared.link import link
 from pages.shared.state.choices import COMMON, LONGEST_EDITS, LONGEST_SENTENCE, TOO_MANY
 
 SHAPE = load("en-fr").shape
-OLD = json.loads((Path(__file__).parent / "old" / "links.json").read_text(encoding="utf-8"))
 # What some choice or other takes from a link, and does not have by default.
 TEXTS = (
     "look-ahead.off~gate.cross.2.8.25", "gate.encoder.2.8.0~gate.encoder.12.1.35", "toy.20",
@@ -76,14 +73,14 @@ def test_a_link_says_its_version():
     assert link.write(COMMON, values) == {"v": "2", "layer": "3"}
 
 
-@pytest.mark.parametrize("version", [{}, {"v": "1"}, {"v": "2"}])
-def test_links_of_every_version_are_read(version):
+@pytest.mark.parametrize("version", [{}, {"v": "2"}])
+def test_links_of_this_version_and_without_one_are_read(version):
     values, refused = link.read({**version, "layer": "3", "head": "5"}, COMMON, SHAPE)
     assert (values["layer"], values["head"], refused) == (2, 4, ())
 
 
-@pytest.mark.parametrize("version", ["3", "", "two"])
-def test_a_version_that_does_not_exist_is_told(version):
+@pytest.mark.parametrize("version", ["1", "3", "", "two"])
+def test_another_version_is_told(version):
     assert link.read({"v": version}, COMMON, SHAPE) == (defaults(COMMON), ("v",))
 
 
@@ -161,7 +158,7 @@ def test_the_link_of_thirty_words_with_edits_is_below_2000_characters(page):
         for choice in page.linked
         if not choice.key.startswith("toy_") or "_dates_" in choice.key  # one task is chosen
     }
-    values["edits"] = write_edits(Edits(look_ahead=False, gates=gates, cells=block))
+    values["edits"] = write_edits(Edits(off=("look-ahead",), gates=gates, cells=block))
     for name in ("sentence", "target", "inside_of", "inside_target"):
         values |= {name: thirty} if name in values else {}
     if "branch" in values:  # as long as a link takes it
@@ -169,19 +166,3 @@ def test_the_link_of_thirty_words_with_edits_is_below_2000_characters(page):
         values["branch"] = BRANCH.read(long_branch(ids), SHAPE)
     address = urlencode(link.write(page.linked, defaults(page.linked) | values))
     assert len(address) < 1_950
-
-
-@pytest.mark.parametrize("then", OLD, ids=lambda then: f"{then['page']}?{then['link'][:30]}")
-def test_a_link_of_version_1_shows_what_it_showed(then):
-    asked = dict(parse_qsl(then["link"], keep_blank_values=True))
-    page, parameters = old.page_and_parameters(then["page"], asked)
-    choices, shape = {one.key: one for one in PAGES[page].linked}, SHAPE
-    if page != then["page"]:
-        shape = address.shape_for(parameters)
-    values, refused = link.read(parameters, choices.values(), shape)
-    assert refused == ()
-    assert page == then.get("leads to", then["page"])
-    assert {name: values[name] for name in then["shows"]} == then["shows"]
-    if page == then["page"]:
-        for name in parameters.keys() - {link.GONE}:
-            assert values[name] != choices[name].default, name

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.shared.runs import limits
-from pages.shared.runs.allowed import is_allowed, refusal
+from pages.shared.runs.allowed import NONE, any_is_allowed, is_allowed, rule
 
 
 @pytest.fixture
@@ -12,9 +12,25 @@ def allow(monkeypatch):
     return lambda *patterns: monkeypatch.setattr(limits, "MODELS_ALLOWED", patterns)
 
 
-def test_without_a_list_everything_is_allowed(allow):
+NAMES = ("google-bert/bert", "/root", "~root", "no such **name**")
+
+
+def test_on_ones_own_machine_everything_is_allowed_without_a_list(allow):
     allow()
-    assert all(map(is_allowed, ("google-bert/bert", "/root", "~root", "no such **name**")))
+    assert any_is_allowed()
+    assert all(map(is_allowed, NAMES))
+    assert rule() == ""
+
+
+def test_where_the_app_is_shared_only_what_is_named_is_allowed(allow, monkeypatch):
+    monkeypatch.setattr(limits, "is_shared", lambda: True)
+    allow()
+    assert not any_is_allowed()
+    assert not any(map(is_allowed, NAMES))
+    assert rule() == NONE
+    allow("google-bert/*")
+    assert any_is_allowed()
+    assert [is_allowed(name) for name in NAMES] == [True, False, False, False]
 
 
 def test_names_on_the_hub_by_patterns(allow):
@@ -71,8 +87,9 @@ def test_of_folders_outside_nothing_is_looked_at(allow, monkeypatch):
     assert not is_allowed("~root/x")
 
 
-def test_the_refusal_is_the_same_for_all_and_names_no_folder(allow):
+def test_the_rule_names_no_folder(allow):
     allow("google-bert/*", "/models/*")
-    assert refusal("x") == "x is not allowed on this server, which loads google-bert/*."
+    only = "Only models that the operator of this server named can be opened here"
+    assert rule() == f"{only}: google-bert/*."
     allow("/models/*")
-    assert refusal("x") == "x is not allowed on this server."
+    assert rule() == f"{only}."

@@ -3,11 +3,24 @@
 import pytest
 import streamlit as st
 
+from model.library.card import Card
+from model.library.parity import Parity
 from model.reader import ABILITIES
 from model.translator import Translator
-from pages.shared.runs.readers import entry_of, explained, loading, reader, translator
+from pages.shared.runs.readers import (
+    Size,
+    card_of,
+    entry_of,
+    explained,
+    loading,
+    parity_at_loading,
+    reader,
+    size_of,
+    translator,
+)
+from pages.shared.runs.run import ModelRun, measured_parity
 from pages.shared.runs.shelf import shelf
-from pages.shared.state.catalog import LIBRARY, CatalogEntry
+from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry
 from pages.shared.state.workshop import Workshop
 
 OWN = CatalogEntry("own-1", "Mine", ("a",), "input", "output")
@@ -80,3 +93,38 @@ def test_errors_in_words_stay_and_others_get_some():
     assert "sizes do not match" in words
     assert "line 3" not in words
     assert words.endswith("Change the text, or choose another model.")
+
+
+@pytest.fixture
+def both_loaded(one_session, bert_folder, transformers_folders):
+    """The keys of a BERT and of a model that runs in the library, both in memory."""
+    names = [str(bert_folder), str(transformers_folders["T5"])]
+    for name in names:
+        shelf().ask(name).result.result()
+    return [LIBRARY + name for name in names]
+
+
+def test_the_size_counts_shared_weights_once(shipped, both_loaded):
+    count = sum(parameter.numel() for parameter in shipped.model.parameters())
+    assert size_of(DEFAULT) == Size(count, 4 * count)
+    tied = shelf().get(both_loaded[1].removeprefix(LIBRARY)).reader.model
+    assert size_of(both_loaded[1]).parameters == tied.num_parameters()
+
+
+def test_a_model_that_is_not_in_memory_has_no_size(one_session):
+    with pytest.raises(ValueError, match="not in memory"):
+        size_of(f"{LIBRARY}gone")
+
+
+def test_parity_is_measured_at_loading_or_on_a_text(both_loaded, bert):
+    ours, theirs = both_loaded
+    assert parity_at_loading(ours) is None
+    assert parity_at_loading(DEFAULT) is None
+    assert max(parity_at_loading(theirs)) < 1e-4
+    run = ModelRun("the cat was playing.", second="a dog", model=ours)
+    measured = bert.parity("the cat was playing.", "a dog")
+    assert measured_parity(run) == Parity(measured.outputs, measured.weights)
+
+
+def test_a_model_without_a_card_has_nothing_to_say(both_loaded):
+    assert card_of(DEFAULT) == card_of(both_loaded[0]) == Card()

@@ -18,7 +18,7 @@ from tests.pages.sessions import end
 pytestmark = pytest.mark.usefixtures("one_session")
 SENTENCE, TARGET = "I love my cat.", "J'adore mon chat."
 CLOSED = CellEdit("encoder", 0, 1, opened=False)
-EDITS = Edits(look_ahead=False, gates={("cross", 1, 2): 0.0}, cells=(CLOSED,))
+EDITS = Edits(off=("look-ahead",), gates={("cross", 1, 2): 0.0}, cells=(CLOSED,))
 WEIGHTS = Site("cross", 2)
 OFF, MIXED, AS_TRAINED = PositionEdit(off=True), PositionEdit(order=(0, 2, 1)), PositionEdit()
 
@@ -152,7 +152,7 @@ def test_a_decoding_begins_with_what_is_forced_and_is_as_long_as_asked(shipped):
 
 
 def test_a_padded_text_is_translated_as_it_is_read(shipped):
-    edits = Edits(padding=False)
+    edits = Edits(off=("padding",))
     run = ModelRun(SENTENCE, edits=edits, pad_to=12)
     changed = edits.at_sites(shipped.shape, 12 + shipped.default_new_tokens)
     expected = shipped.write(SENTENCE, pad_to=12, edits=changed).writing
@@ -215,7 +215,7 @@ def test_a_run_of_a_model_of_the_library_is_its_own(name, loaded, folders):
 def test_edits_of_a_model_of_the_library_reach_what_it_writes(name, loaded, folders):
     reader, kind = load_model(folders[name]), "decoder"
     heads = range(reader.shape.heads(kind))
-    edits = Edits(windows={kind: 0}, gates={(kind, 0, head): 0.0 for head in heads})
+    edits = Edits(masks={("window", kind): (0,)}, gates={(kind, 0, head): 0.0 for head in heads})
     run = ModelRun(SENTENCE, edits=edits, model=loaded(folders[name]))
     changed = edits.at_sites(reader.shape, reader.shape.max_positions)
     expected = reader.write(SENTENCE, edits=changed).writing
@@ -227,7 +227,11 @@ def test_edits_of_a_model_of_the_library_reach_what_it_writes(name, loaded, fold
 @pytest.mark.parametrize("name", ["en-fr-learned", *LIBRARY_MODELS])
 def test_of_a_big_model_one_site_is_recorded_at_a_time(name, loaded, folders, monkeypatch):
     model = loaded(folders[name]) if name in folders else name
-    run = ModelRun(SENTENCE, edits=Edits(windows={"encoder": 2, "decoder": 2}), model=model)
+    run = ModelRun(
+        SENTENCE,
+        edits=Edits(masks={("window", "encoder"): (2,), ("window", "decoder"): (2,)}),
+        model=model,
+    )
     sites = run.reader.shape.sites
     expected = {site: run.record(site) for site in sites}
     whole = run.trace

@@ -1,16 +1,16 @@
 """Models of the transformers library in memory, and on their way there."""
 
-from concurrent.futures import wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
 from model.library.card import Card
 from model.library.hub import LoadingError
-from model.library.trial import StoppedError
 from pages.shared.runs import shelf as module
-from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
+from pages.shared.runs.shelf import GoneError, Line, Loaded, LoadJob, Shelf
 
 
 class Model:
@@ -78,70 +78,64 @@ def test_what_failed_can_be_asked_for_again(monkeypatch):
     assert shelf.get("a") is None
 
 
-class Steps:
-    """What stands in for the steps of a loading, and notes them."""
+@pytest.fixture
+def steps(monkeypatch):
+    """The steps of a loading, noted as they are taken; `read` is what reads a model."""
 
-    def __init__(self, monkeypatch, trial=lambda **_: None):
-        self.taken, self.trial = [], trial
-        monkeypatch.setattr(module, "fetch_model", self.fetch)
-        monkeypatch.setattr(module, "_trials", self)
-        monkeypatch.setattr(module, "load_from_library", self.read)
-        monkeypatch.setattr(module, "read_card", lambda name: Card())
-
-    def fetch(self, name, progress):
-        self.taken.append(("fetch", name))
+    def fetch(name, progress):
+        steps.taken.append(("fetch", name))
         progress(1, 2)
         return Path("/models") / name
 
-    def run(self, name, folder, **how):
-        self.taken.append(("try", str(folder)))
-        self.trial(**how)
+    def read(folder):
+        steps.taken.append(("read", folder))
+        return steps.read()
 
-    def read(self, folder):
-        self.taken.append(("read", folder))
-        return Model()
+    steps = SimpleNamespace(taken=[], read=Model)
+    monkeypatch.setattr(module, "fetch_model", fetch)
+    monkeypatch.setattr(module, "load_from_library", read)
+    monkeypatch.setattr(module, "read_card", lambda name: Card())
+    return steps
 
 
-def test_a_model_is_tried_before_it_is_read_from_the_same_folder(monkeypatch):
-    steps = Steps(monkeypatch)
+def test_a_model_is_read_from_the_folder_that_it_was_downloaded_to(steps):
     loaded = Shelf().ask("a").result.result(20)
-    assert steps.taken == [("fetch", "a"), ("try", "/models/a"), ("read", "/models/a")]
+    assert steps.taken == [("fetch", "a"), ("read", "/models/a")]
     assert loaded.reader.title == "a"
 
 
-def test_what_is_refused_in_its_trial_is_not_read(monkeypatch):
-    def refuse(**_):
-        raise LoadingError("It broke down.")
+@pytest.mark.parametrize("error", [LoadingError("It is damaged."), MemoryError("It is damaged.")])
+def test_whatever_goes_wrong_is_said_and_nothing_is_kept(steps, error):
+    def fail():
+        raise error
 
-    steps, shelf = Steps(monkeypatch, refuse), Shelf()
-    with pytest.raises(LoadingError, match="It broke down"):
+    steps.read, shelf = fail, Shelf()
+    with pytest.raises(LoadingError, match=r"It is damaged\."):
         shelf.ask("a").result.result(20)
-    assert not any(step == "read" for step, _ in steps.taken)
     assert shelf.get("a") is None
 
 
-def test_a_trial_for_which_nobody_waits_is_stopped_and_the_next_one_has_its_turn(monkeypatch):
-    begun = Event()
+def test_models_are_read_one_at_a_time_and_none_for_which_nobody_waits(steps):
+    begun, go = Event(), Event()
 
-    def go_on(is_stopped, **_):
+    def slow():
         begun.set()
-        while not is_stopped():
-            Event().wait(0.01)
-        raise StoppedError
+        assert go.wait(20)
+        return Model()
 
-    steps, shelf, visitor, other = Steps(monkeypatch, go_on), Shelf(), Model(), Model()
-    first = shelf.ask("a", visitor)
+    steps.read, shelf, visitor, other = slow, Shelf(), Model(), Model()
+    first = shelf.ask("a", other)
     assert begun.wait(20)
-    assert first.stage == "trial"
-    second = shelf.ask("b", other)
+    second = shelf.ask("b", visitor)
     while second.before != 1:
         Event().wait(0.01)
-    assert second.stage == "line"
-    steps.trial = lambda **_: None
-    shelf.ask("c", visitor)  # who waits for one model at a time
-    with pytest.raises(LoadingError, match="Nobody waited for a any more"):
-        first.result.result(20)
-    assert second.result.result(20).name == "b"
+    assert (first.stage, second.stage) == ("reading", "line")
+    third = shelf.ask("c", visitor)  # who waits for one model at a time
+    with pytest.raises(LoadingError, match="Nobody waited for b any more"):
+        second.result.result(20)
+    go.set()
+    assert [job.result.result(20).name for job in (first, third)] == ["a", "c"]
+    assert ("read", "/models/b") not in steps.taken
 
 
 def test_a_model_stays_as_long_as_a_visitor_lists_it(shelf):
@@ -155,3 +149,58 @@ def test_a_model_stays_as_long_as_a_visitor_lists_it(shelf):
     assert shelf.get("a")
     shelf.leave("a", second)
     assert shelf.get("a") is None
+
+
+def stay():
+    return False
+
+
+def wait_until(done):
+    while not done():
+        Event().wait(0.01)
+
+
+def test_each_has_its_turn_alone_in_the_order_in_which_they_came():
+    line, order, go = Line(), [], Event()
+
+    def take(one):
+        with line.turn(one, stay):
+            go.wait(20)
+            order.append((one, line.before(one)))
+
+    with ThreadPoolExecutor(4) as threads:
+        turns = []
+        for place, one in enumerate("abcd"):
+            turns.append(threads.submit(take, one))
+            wait_until(lambda place=place, one=one: line.before(one) == place and (
+                place or one in line._those))  # fmt: skip
+        assert [line.before(one) for one in "abcd"] == [0, 1, 2, 3]
+        go.set()
+        for turn in turns:
+            turn.result(20)
+    assert order == [(one, 0) for one in "abcd"]
+
+
+def test_one_who_is_gone_lets_the_others_pass():
+    line, gone = Line(), Event()
+    with ThreadPoolExecutor(1) as threads, line.turn("first", stay):
+
+        def take():
+            with line.turn("second", gone.is_set):
+                raise AssertionError
+
+        turn = threads.submit(take)
+        wait_until(lambda: line.before("second") == 1)
+        gone.set()
+        with pytest.raises(GoneError):
+            turn.result(20)
+        assert line.before("second") == 0
+    with line.turn("third", stay):
+        assert line.before("third") == 0
+
+
+def test_a_turn_that_fails_ends():
+    line = Line()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"), line.turn("one", stay):
+            raise ValueError("no")

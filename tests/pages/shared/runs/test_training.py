@@ -1,6 +1,13 @@
 import pytest
 
-from pages.shared.runs.training import answered
+from pages.shared.runs.training import (
+    FOLDER,
+    answered,
+    cheat,
+    recorded_training,
+    trained_pairs,
+    trained_up_to,
+)
 
 pytestmark = pytest.mark.usefixtures("one_session")
 
@@ -11,3 +18,26 @@ def test_a_model_is_asked_once_at_each_step_of_its_training(translator):
     assert answered("a run", 10, "I love my cat.", None, translator) is first
     for other in (("a run", 11), ("another run", 10)):
         assert answered(*other, "I love my cat.", None, translator) is not first
+
+
+def test_the_recorded_training_is_that_of_the_shipped_model():
+    history = recorded_training()
+    assert history.steps[0] == 0
+    assert history.steps == sorted(history.steps)
+    assert recorded_training() is history
+    assert FOLDER.name == "en-fr"
+
+
+def test_few_pairs_reach_the_last_positions():
+    for side in ("encoder", "decoder"):
+        counts, (last, usual) = trained_pairs("en-fr")[side], trained_up_to(side)
+        assert counts[last] > 0
+        assert not any(counts[last + 1 :])
+        assert usual <= last
+        assert counts[usual] > counts[0] / 1_000 >= counts[usual + 1]
+
+
+def test_the_model_copies_a_target_that_it_sees_and_writes_nonsense_without_one():
+    found = cheat("I love my cat.", "J'adore mon chat.")
+    assert found.loss < 0.1
+    assert found.text != "J'adore mon chat."

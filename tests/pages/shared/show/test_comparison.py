@@ -148,7 +148,7 @@ def test_only_a_score_that_moved_has_an_arrow_and_a_colour(run_in, monkeypatch):
     drawn = []
     monkeypatch.setattr(comparison.st, "metric", lambda *_, **options: drawn.append(options))
     before = run_in("en-fr-learned", target=TARGET)
-    same = replace(before, edits=Edits(windows={"decoder": 40}))
+    same = replace(before, edits=Edits(masks={("window", "decoder"): (40,)}))
     for after in (same, switched_off(before, "cross", range(8))):
         compare_scores(before, after, loss=True)
     looks = [(each["delta_arrow"], each["delta_color"]) for each in drawn]

@@ -51,8 +51,8 @@ def test_a_caption_says_all_in_sentences():
 def test_edits_are_told_in_words():
     assert edit_words(Edits()) == ""
     edits = Edits(
-        look_ahead=False,
-        windows={"encoder": 2},
+        off=("look-ahead",),
+        masks={("window", "encoder"): (2,)},
         gates={("cross", 1, 7): 0.0, ("decoder", 0, 0): 0.5, ("cross", 0, 0): 1.0},
         cells=(
             CellEdit("decoder", 0, 0, False),
@@ -66,8 +66,8 @@ def test_edits_are_told_in_words():
         "within 2 positions",
         f"{site_words('cross', 1, 7)} off",
         "faded to 0.50",
-        "1 cell of the masks closed",
-        "1 cell of the masks opened",
+        "1 cell closed",
+        "1 cell opened",
     ):
         assert part in words
     assert "padding" not in words

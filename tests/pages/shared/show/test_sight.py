@@ -7,7 +7,8 @@ from tests.pages.pictures import canvas_pictures
 START = """
 import streamlit as st
 from pages.shared.show.sight import parts, reveal_if_sought, seek, tabs
-from pages.shared.show.stage import place, staged
+from pages.shared.state.showing import place
+from pages.talks.stage import staged
 from pages.shared.state.choice import one_of
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 def body():

@@ -12,7 +12,7 @@ SHAPE = load("en-fr").shape
 
 @pytest.fixture
 def colour():
-    return one_of("colour", {"red": "Red wine", "blue": "Sky"}, old={"Red": "red"})
+    return one_of("colour", {"red": "Red wine", "blue": "Sky"})
 
 
 def test_an_option_is_written_by_its_key_and_never_by_its_words(colour):
@@ -21,10 +21,6 @@ def test_an_option_is_written_by_its_key_and_never_by_its_words(colour):
     assert colour.read("blue", SHAPE) == "blue"
     with pytest.raises(ValueError, match="Sky is not one of red, blue"):
         colour.read("Sky", SHAPE)
-
-
-def test_an_option_is_found_by_what_old_links_call_it(colour):
-    assert colour.read("Red", SHAPE) == "red"
 
 
 def test_options_may_be_numbers():

@@ -3,7 +3,7 @@
 import pytest
 
 from model import load
-from model.shape import Shape
+from model.trace import Shape
 from pages.shared.state.choices import (
     EDITS,
     HEAD,

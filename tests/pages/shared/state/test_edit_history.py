@@ -7,7 +7,7 @@ from model.edits import Edits
 from pages.shared.state import edit_history
 from pages.shared.state.edit_history import can_undo, change, edits, undo
 
-FIRST, SECOND = (Edits(windows={"encoder": width}) for width in (1, 2))
+FIRST, SECOND = (Edits(masks={("window", "encoder"): (width,)}) for width in (1, 2))
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_changes_are_undone_one_after_the_other():
 
 def test_the_same_edits_again_are_no_change():
     change(FIRST)
-    change(Edits(windows={"encoder": 1}))
+    change(Edits(masks={("window", "encoder"): (1,)}))
     undo()
     assert edits() == Edits()
 
@@ -62,7 +62,7 @@ def test_each_model_has_its_own():
 
 def test_only_so_many_changes_can_be_undone():
     for number in range(edit_history.LONGEST + 20):
-        change(Edits(windows={"encoder": number}))
+        change(Edits(masks={("window", "encoder"): (number,)}))
     steps = 0
     while can_undo():
         undo()

@@ -10,6 +10,7 @@ from model import load
 from model.edits import Edits
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.workshop import Workshop
+from tests.pages.apps import with_heads_measured
 from tests.pages.pictures import canvas_pictures
 
 ROOT = Path(__file__).parents[4]
@@ -94,7 +95,7 @@ def test_an_unknown_model_in_the_address_is_the_default(open_app):
 
 def test_measured_heads_of_one_model_are_not_shown_of_another(open_app):
     app = open_app("pages/heads.py", own=False)
-    next(button for button in app.button if button.label == "Measure every head").click().run()
+    with_heads_measured(app)
     assert effects(app)
     assert not effects(choose(app, OWN.key))
     assert effects(choose(app, "en-fr"))

@@ -3,7 +3,7 @@ import gc
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.state import workshop
-from pages.shared.state.workshop import Run, is_of_this_server, workshops
+from pages.shared.state.workshop import Training, is_of_this_server, workshops
 
 PAGE = """
 import streamlit as st
@@ -37,7 +37,7 @@ def test_a_key_tells_the_server_that_made_it(monkeypatch):
 
 def test_a_session_that_knows_the_key_takes_it_up_again():
     left = session().session_state["workshop"]
-    left.run = Run("1. Reverse", None)
+    left.training = Training("1. Reverse", None)
     back = session(left.key)
     assert back.session_state["found"]
     assert back.session_state["held"] is left

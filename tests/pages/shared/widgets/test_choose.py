@@ -8,7 +8,7 @@ from tests.pages import apps
 START = """
 import streamlit as st
 from pages.shared.state.choice import counted, number, one_of, switch, text
-from pages.shared.widgets.choose import choose, editor
+from pages.shared.widgets.choose import choose
 LAYER = counted("layer", 1, 6, label="Layer")
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 """
@@ -99,69 +99,6 @@ if st.toggle("Draw", True):
     assert app.segmented_control(key="layer").value == 4
 
 
-EDITOR = """
-def changed(value):
-    st.session_state.edit = value
-    st.session_state.changes = st.session_state.get("changes", 0) + 1
-def put(value):
-    st.session_state.edit = value
-st.session_state.setdefault("edit", 0.5)
-st.button("Undo", on_click=put, args=[0.5])
-if st.session_state.get("draw", True):
-    editor(st.slider, "Gate", st.session_state.edit, changed, "fader", min_value=0.0, max_value=1.0)
-"""
-
-
-def test_an_editor_shows_the_value_and_tells_what_a_person_gave_it():
-    app = drawn(EDITOR)
-    assert app.slider(key="fader").value == 0.5
-    app.slider(key="fader").set_value(0.2).run()
-    assert (app.session_state["edit"], app.session_state["changes"]) == (0.2, 1)
-    assert app.slider(key="fader").value == 0.2
-    app.run()
-    assert app.session_state["changes"] == 1
-
-
-def test_an_editor_shows_what_was_changed_elsewhere():
-    app = drawn(EDITOR)
-    app.slider(key="fader").set_value(0.2).run()
-    app.button[0].click().run()
-    assert app.slider[0].value == 0.5
-    assert app.slider[0].key == "fader 1"
-    app.slider[0].set_value(0.9).run()
-    assert (app.session_state["edit"], app.slider[0].key) == (0.9, "fader 1")
-
-
-def test_a_late_value_of_the_browser_does_not_undo_a_change_made_elsewhere():
-    app = drawn(EDITOR)
-    late = app.slider(key="fader").set_value(0.2)
-    app.run()
-    app.button[0].click().run()  # the browser sends 0.2 for the first slider once more
-    assert (app.session_state["edit"], app.session_state["changes"]) == (0.5, 1)
-    late.set_value(0.7)
-    app.run()
-    assert (app.session_state["edit"], app.session_state["changes"]) == (0.5, 1)
-
-
-def test_an_editor_that_was_not_drawn_for_a_while_shows_the_value_as_it_is():
-    app = drawn(EDITOR)
-    app.slider(key="fader").set_value(0.2).run()
-    app.session_state["draw"] = False
-    app.run()
-    app.session_state["edit"], app.session_state["draw"] = 0.8, True
-    app.run()
-    assert app.slider[0].value == 0.8
-    assert app.session_state["changes"] == 1
-
-
-def test_a_browser_that_gets_any_run_as_its_first_begins_with_the_value():
-    app = drawn(EDITOR + 'choose(number("n", 2, (1, 8)))', n=5)
-    for _ in range(2):
-        app.run()
-        assert list(app.slider(key="fader").proto.default) == [0.5]
-        assert app.number_input(key="n").proto.default == 5
-
-
 def test_a_run_does_not_put_back_what_was_typed_since_it_began():
     app = drawn('choose(number("n", 2, (1, 8))); choose(number("m", 2, (1, 8)))')
     app.number_input(key="n").set_value(5).run()
@@ -182,14 +119,6 @@ choose(NUMBER)
     app.button[0].click().run()
     assert app.number_input(key="n").proto.set_value
     assert app.number_input(key="n").value == 7
-
-
-def test_a_change_that_was_not_taken_is_not_shown():
-    script = EDITOR.replace("st.session_state.edit = value\n    st", "st", 1)
-    app = drawn(script)
-    app.slider(key="fader").set_value(0.2).run()
-    assert app.session_state["changes"] == 1
-    assert app.slider[0].value == 0.5
 
 
 def test_a_number_beyond_narrower_bounds_gives_way_to_the_nearest():

@@ -1,0 +1,229 @@
+"""Tiny random models of the families of transformers, and what the library's eager code computes.
+
+Nothing of Headlight is imported here. Weights are drawn so large that attention is not flat. If a
+family supports them, windows have 8 tokens, heads share keys and values, and biases are drawn.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from math import sqrt
+from pathlib import Path
+from string import ascii_letters
+
+import tokenizers
+import torch
+import transformers
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from transformers.models.auto import modeling_auto
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
+
+LENGTHS = 7, 200  # tokens: fewer and more than a window has
+LAST, FIRST = 5, 24  # tokens written: after a prompt, or by a decoder with an encoder
+HEAD, LAYER = 1, 1  # the head to switch off, and the layer of it and of a closed cell
+LEAST = 1e-4  # the least change that these have to cause
+SPECIAL = {"pad_token": "<pad>", "eos_token": "</s>", "bos_token": "<s>", "unk_token": "<unk>",
+           "mask_token": "<mask>"}  # fmt: skip
+TOKENS = [*SPECIAL.values(), *ascii_letters]
+MASK, START = TOKENS.index("<mask>"), TOKENS.index("<s>")
+# Entries of a config, by patterns of their names: their values, or upper bounds.
+SET = {
+    r"pad_(token_id|index)": 0, r"(eos|sep)_(token_id|index)": 1,
+    r"(bos|cls|decoder_start)_(token_id|index)": START,
+    r"(forced|suppress|begin_suppress)_\w+": None, r"\w*no_repeat_ngram_size": 0,
+    r"(sliding_|attention_|local_attention_|keep_)?window(_size)?|sliding_window_size"
+    r"|attention_chunk_size|local_attention|local_radius": 8,
+    r"(attention|qkv|mlp|use|use_qkv|attention_out)_bias|use_sliding_window": True, "head_dim": 8,
+    "num_key_value_heads": 2, "num_experts_per_tok": 2,
+    r"max_position_embeddings|n_positions": 256,
+}  # fmt: skip
+MOST = {
+    "index_n_heads": 32,  # or many keys are equally good, and which are chosen depends on the shape
+    r"\w*(head_dim|head_size)|d_kv|d_head|kv_channels|rotary_dim|\w*lora_rank|index_topk": 8,
+    r"type_vocab_size|\w*(key_value|kv)_heads|\w+_per_tok(en)?|\w*topk|moe_k|num_query_groups": 2,
+    r"\w*vocab_size\w*": len(TOKENS), r"\w*position\w*|n_ctx|max_seq_len": 256,
+    r"num_hidden_layers|(num_)?decoder_layers|\w*heads?|\w*experts": 4, r"\w*layers?": 3,
+    r"(n|num|num_expert)_group|topk_group|\w*shared_experts|first_k_dense_replace": 1,
+    "max_window_layers": 1,
+    r"\w*(size|dim|d_model|d_latents|n_embd|d_ff|n_inner|dff|d_inner|dim_model|dim_ff)": 32,
+    r"\w*sliding_window_pattern|layer_group_size|global_attn_every_n_layers": 2,
+}  # fmt: skip
+HYBRID = {"layer_types": ["linear_attention", "full_attention"] * 2}
+MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8}
+OWN: dict[str, dict[str, object]] = {  # what single families need in addition
+    "bamba": MAMBA | {"attn_layer_indices": [1]}, "falcon_h1": MAMBA | {"mamba_d_ssm": 64},
+    "granitemoehybrid": MAMBA | {"layer_types": ["mamba", "attention"] * 2},
+    "mamba2": {"num_heads": 8}, "esm": {"vocab_size": len(TOKENS), "mask_token_id": MASK},
+    "esmc": {"num_key_value_heads": 4}, "dots3_note_text": {"num_key_value_heads": 4},
+    "gpt_neo": {"num_layers": 4, "attention_types": [[["global", "local"], 2]]},
+    "reformer": {"axial_pos_embds": False}, "big_bird": {"attention_type": "original_full"},
+    "xmod": {"default_language": "en_XX"}, "zaya": {"num_experts_per_tok": 1},
+    "nemotron_h": {"n_groups": 2}, "longcat_flash": {"qk_head_dim": 16}, "neomme": {"head_dim": 16},
+    "gemma3n_text": {"num_kv_shared_layers": 0},
+    "dots1": {"n_routed_experts": 4, "n_shared_experts": 1},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
+    "kimi_linear": HYBRID, "bailing_hybrid": HYBRID,
+    "cohere_compass_text": {"rope_parameters": {"full_attention": {"rope_type": "default",
+                                                                   "rope_theta": 1e4}}},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
+}  # fmt: skip
+# The layer that reads the concatenated heads, or a norm before it.
+PROJECTION = re.compile(
+    r".*\.(o|out|c|attn)?_?(proj|lin|sub_norm|out)|.*\.([oO]|[wW]o|dense|output)"
+)
+SOFTMAXES = {nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax}
+OTHERS = re.compile(r".*(vision|audio|vq_|projector).*")  # parts of a config, for more than text
+# The families that only read text, each with its class: in this order, if there are several, an
+# encoder-decoder that writes, a model that fills in words, or a decoder that writes.
+FAMILIES = {
+    family: name
+    for mapping in ("CAUSAL_LM", "MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
+    for family, name in getattr(modeling_auto, f"MODEL_FOR_{mapping}_MAPPING_NAMES").items()
+    if family != "t5gemma2"  # whose encoder reads pictures too
+    and not any(
+        OTHERS.fullmatch(part) or kind is AutoConfig
+        for part, kind in CONFIG_MAPPING[family].sub_configs.items()
+    )
+}
+
+
+@torch.inference_mode()
+def reference(family: str, folder: Path) -> None:
+    """Make a model of a family in a folder, and write what transformers computes at each length."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    config = tiny(CONFIG_MAPPING[family], family)
+    config._attn_implementation = "eager"
+    kind = getattr(transformers, FAMILIES[family])
+    model = kind(config)
+    for part in model.parameters():
+        drawn = torch.randn_like(part)
+        part.copy_(drawn * 1.4 / sqrt(part.size(-1)) if part.dim() > 1 else part + 0.2 * drawn)
+    model.save_pretrained(folder)
+    # A tokenizer that reads characters.
+    vocabulary = {token: place for place, token in enumerate(TOKENS)}
+    reads = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [], unk_token="<unk>"))
+    transformers.PreTrainedTokenizerFast(tokenizer_object=reads, **SPECIAL).save_pretrained(folder)
+    # As it is read again: of some, not all that was drawn is saved.
+    model = kind.from_pretrained(folder, attn_implementation="eager").eval()
+    model.config.use_cache = False
+    torch.save({length: passes(model, length) for length in LENGTHS}, folder / "theirs.pt")
+    if "model" in sys.modules:
+        raise RuntimeError("Headlight was imported beside the reference.")
+
+
+def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
+    """Return a config of this kind with tiny sizes, and its parts with theirs."""
+    defaults = kind()
+    made = {name: tiny(part, family) for name, part in getattr(kind, "sub_configs", {}).items()}
+    for name, value in defaults.to_dict().items():
+        given = [new for names, new in SET.items() if re.fullmatch(names, name)]
+        most = [new for names, new in MOST.items() if re.fullmatch(names, name)]
+        if given:
+            made[name] = given[0]
+        elif most and isinstance(value, int) and not isinstance(value, bool):
+            made[name] = min(value, most[0])
+    if "kv_lora_rank" in defaults.to_dict():
+        made["num_key_value_heads"] = 4  # keys and values of latent attention are of no group
+    if defaults.is_encoder_decoder:
+        made["decoder_start_token_id"] = START
+    return kind(**made | OWN.get(family, {}))
+
+
+class Softmaxes(TorchFunctionMode):
+    """Records what every softmax returns; closes cells before it, or switches a head off after it.
+
+    Both are keyed by the number of a softmax: `cells` holds the query and the key to close, `heads`
+    the number of its heads.
+    """
+
+    def __init__(self, model: nn.Module, cells: Mapping = {}, heads: Mapping = {}) -> None:
+        super().__init__()
+        self.names = {module: name for name, module in model.named_modules()}
+        self.cells, self.heads = cells, heads
+        self.returned: list[Tensor] = []
+        self.waiting = self.done = 0  # heads before a projection, and projections
+
+    def __torch_function__(
+        self, function: Callable, types: object, args: tuple = (), kwargs: Mapping | None = None
+    ) -> object:
+        if function not in SOFTMAXES or not args:
+            return function(*args, **kwargs or {})
+        number, given = len(self.returned), args[0]
+        if number in self.cells:
+            given = given.clone()
+            given[..., *self.cells[number]] = -torch.inf
+        self.waiting = self.heads.get(number, 0)
+        self.returned.append(function(given, *args[1:], **kwargs or {}))
+        return self.returned[-1]
+
+    def before(self, module: nn.Module, inputs: tuple) -> tuple | None:
+        """Switch a head off in the projection that reads it after a softmax; called as a hook."""
+        is_part = not self.waiting or next(module.children(), None) is not None
+        if is_part or not PROJECTION.fullmatch(self.names.get(module, "")):
+            return None
+        heads = inputs[0].unflatten(-1, (self.waiting, -1)).clone()
+        heads[..., HEAD, :] = 0
+        self.waiting, self.done = 0, self.done + 1
+        return heads.flatten(-2), *inputs[1:]
+
+
+def passes(model: nn.Module, length: int) -> dict:
+    """Return the ids of a text, all weights, and the model's output, plain and edited."""
+    ids, pair = (
+        torch.randint(len(SPECIAL), len(TOKENS), (1, length)),
+        model.config.is_encoder_decoder,
+    )
+    inputs, rows = {"input_ids": ids}, slice(None)
+    if re.search("MaskedLM|Flaubert", type(model).__name__):
+        ids[0, 1::3] = MASK
+        rows = ids[0] == MASK
+    if pair:
+        inputs["decoder_input_ids"] = torch.cat([torch.tensor([[START]]), ids], dim=1)
+    written = min(length, FIRST) if pair else LAST
+    query = (written if pair else length) - 2  # whose cell is closed
+
+    def said(mode: Softmaxes) -> tuple[Tensor, Tensor, Mapping]:
+        with mode:
+            outputs = model(**inputs, output_attentions=True, output_hidden_states=True)
+        states = outputs["decoder_hidden_states" if pair else "hidden_states"]
+        return outputs["logits"][:, rows], states[-1], outputs
+
+    watched = Softmaxes(model)
+    *plain, outputs = said(watched)
+    result = {"ids": ids[0].tolist(), "pair": pair, "written": written, "logits": plain,
+              "weights": {}, "cells": {}}  # fmt: skip
+    cells, heads = {}, {}
+    for kind in ("encoder", "decoder", "cross") if pair else ("",):
+        for layer, weights in enumerate(outputs.get(f"{kind}_attentions".strip("_")) or ()):
+            if not isinstance(weights, Tensor) or weights.dim() != 4:  # in blocks, as LongT5's
+                continue
+            if weights.max() > 1.1:  # SqueezeBERT returns its scores
+                weights = weights.softmax(dim=-1)
+            result["weights"][kind, layer] = weights
+            same = [n for n, part in enumerate(watched.returned) if is_same(part, weights)]
+            if layer == LAYER and same:
+                # The key that it attends to most.
+                cell = query, weights[0, :, query].sum(dim=0).argmax().item()
+                result["cells"][kind] = cells[same[0]] = cell
+                heads[same[0]] = weights.size(1)
+    off = Softmaxes(model, heads=heads)
+    hook = nn.modules.module.register_module_forward_pre_hook(off.before)
+    for name, mode in (("head off", off), ("cell closed", Softmaxes(model, cells=cells))):
+        *edited, _ = said(mode)
+        changes = (edited[0] - plain[0]).abs().max() > LEAST
+        if changes and (mode is not off or off.done == len(heads)):
+            result[name] = edited
+    hook.remove()
+    return result
+
+
+def is_same(returned: Tensor, weights: Tensor) -> bool:
+    """Return whether a softmax returned these weights, possibly with an additional sink."""
+    returned = returned[..., : weights.size(-1)]
+    return returned.numel() == weights.numel() and torch.allclose(
+        returned.view_as(weights), weights
+    )

@@ -1,0 +1,1 @@
+"""How a model writes: step by step, by a strategy."""

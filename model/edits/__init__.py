@@ -1,0 +1,37 @@
+"""A visitor's changes to the attention of a model, as plain values that can be kept and undone.
+
+`Edits` hold all of them, in three kinds. Each kind has a file with its effect on a site, its text
+in links and its description:
+
+    masking.py  whole masks: one of the model's own switched off, or another put in force;
+                each mask is a record in a file of masks/
+    cells.py    `CellEdit`: one cell closed or opened by hand, which goes over the masks
+    gates.py    a head removed or faded, by its `HeadAddress`
+
+`Edits.at_sites` turns them into the input of a model: for each site an `AttentionEdit` of tensors.
+Together with the `PositionEdit` of each side these are the `RunEdits` of model/trace.py, which know
+nothing of visitors, links and words.
+"""
+
+from model.edits.cells import MOST_CELLS, CellEdit
+from model.edits.edits import Edits, describe, opens_the_future, read_edits, write_edits
+from model.edits.gates import MOST_HEADS, HeadAddress
+from model.edits.masking import EXTRA, TRAINED, MaskAddress
+from model.edits.masks import Mask, Setting
+
+__all__ = [
+    "EXTRA",
+    "MOST_CELLS",
+    "MOST_HEADS",
+    "TRAINED",
+    "CellEdit",
+    "Edits",
+    "HeadAddress",
+    "Mask",
+    "MaskAddress",
+    "Setting",
+    "describe",
+    "opens_the_future",
+    "read_edits",
+    "write_edits",
+]

@@ -1,0 +1,128 @@
+"""Edits of single cells, closed or opened by hand; they win over whole masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from torch import Tensor
+
+from model.edits.text import (
+    how_many,
+    read_head,
+    read_kind,
+    read_layer,
+    read_span,
+    rectangles,
+    span_text,
+)
+from model.trace import Kind, Shape, Site
+
+MOST_CELLS = 5_000  # that a text may close or open
+
+
+@dataclass(frozen=True)
+class CellEdit:
+    """One cell closed or opened; None as layer or head means all. Positions count from 0."""
+
+    kind: Kind
+    query: int
+    key: int
+    opened: bool
+    layer: int | None = None
+    head: int | None = None
+
+    def reaches(self, kind: Kind, layer: int | None, head: int | None) -> bool:
+        """Return whether it reaches a head, all heads of a layer, or all heads of a kind."""
+        return self.kind == kind and self.layer in (None, layer) and self.head in (None, head)
+
+
+def after_stroke(
+    cells: Sequence[CellEdit], stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
+) -> tuple[CellEdit, ...]:
+    """Return the cell edits after a stroke over the mask of a head.
+
+    The stroke replaces the edits that it covers. Its own edits are dropped if they change nothing
+    for the head: `visible` (Q, K) is what the head sees without any cell edit.
+    """
+    strokes = {(cell.query, cell.key): cell for cell in stroke}
+    kept = tuple(
+        cell
+        for cell in cells
+        if (new := strokes.get((cell.query, cell.key))) is None
+        or not new.reaches(cell.kind, cell.layer, cell.head)
+    )
+    held = {(cell.query, cell.key): cell.opened for cell in kept if cell.reaches(*site, head)}
+    needed = tuple(
+        cell
+        for position, cell in strokes.items()
+        if held.get(position, bool(visible[position])) != cell.opened
+    )
+    return kept + needed
+
+
+def with_cells(
+    cells: Sequence[CellEdit], site: Site, heads: int, closed: Tensor, opened: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return closed and opened cells after cell edits: (Q, K), or (H, Q, K) if heads differ.
+
+    Edits of cells beyond these positions, made on a longer sentence, have no effect.
+    """
+    here = [
+        cell
+        for cell in cells
+        if cell.kind == site.kind
+        and cell.layer in (None, site.layer)
+        and max(cell.query, cell.key) < len(closed)
+    ]
+    if any(cell.head is not None for cell in here):
+        closed, opened = closed.repeat(heads, 1, 1), opened.repeat(heads, 1, 1)
+    for cell in here:
+        index = (..., cell.query, cell.key)
+        if cell.head is not None:
+            index = (cell.head, cell.query, cell.key)
+        opened[index], closed[index] = cell.opened, not cell.opened
+    return closed, opened
+
+
+def write_cells(cells: Sequence[CellEdit]) -> Iterator[str]:
+    """Yield the cells as texts, one rectangle each, in an order that has the same effect."""
+    last: dict[CellEdit, CellEdit] = {}
+    for cell in cells:
+        either = replace(cell, opened=False)
+        last.pop(either, None)
+        last[either] = cell
+    by_scope = groupby(last.values(), lambda cell: (cell.opened, cell.kind, cell.layer, cell.head))
+    for (opened, kind, layer, head), group in by_scope:
+        scope = ["all" if number is None else str(number + 1) for number in (layer, head)]
+        for queries, keys in rectangles({(cell.query, cell.key) for cell in group}):
+            verb = "open" if opened else "close"
+            yield ".".join([verb, kind, *scope, span_text(queries), span_text(keys)])
+
+
+def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
+    """Return the cells of a rectangle.
+
+    Raises ValueError if a model of this shape lacks them, or if they are more than `room`.
+    """
+    verb, kind, layer, head, queries, keys = texts
+    scope = (
+        None if layer == "all" else read_layer(layer, kind, shape),
+        None if head == "all" else read_head(head, kind, shape),
+    )
+    rows, columns = (read_span(span, shape.max_positions) for span in (queries, keys))
+    if len(rows) * len(columns) > room:
+        raise ValueError(f"More than {MOST_CELLS} cells are changed.")
+    return [
+        CellEdit(read_kind(kind), query, key, verb == "open", *scope)
+        for query in rows
+        for key in columns
+    ]
+
+
+def cell_words(cells: Sequence[CellEdit]) -> list[str]:
+    """Return how many cells are closed and opened; the later of two edits of a cell counts."""
+    last = {replace(cell, opened=False): cell.opened for cell in cells}
+    counts = {"closed": len(last) - sum(last.values()), "opened": sum(last.values())}
+    return [f"{how_many(count, 'cell')} {what}" for what, count in counts.items() if count]

@@ -1,0 +1,190 @@
+"""All changes of a visitor to a model's attention: as tensors, as text, and in words.
+
+In a link they are one readable text:
+
+    look-ahead.off~gate.cross.2.8.0~close.decoder.all.all.5.3-4
+
+switches the look-ahead mask off, removes head 8 of the cross-attention's layer 2, and closes the
+cells of query 5 with the keys 3 and 4 everywhere. All numbers count from 1, as on screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from torch import Tensor
+
+from model.edits.cells import (
+    MOST_CELLS,
+    CellEdit,
+    after_stroke,
+    cell_words,
+    read_cells,
+    with_cells,
+    write_cells,
+)
+from model.edits.gates import HeadAddress, gate_at, gate_words, read_gate, write_gates
+from model.edits.masking import (
+    EXTRA,
+    TRAINED,
+    MaskAddress,
+    closed_cells,
+    mask_words,
+    opened_cells,
+    read_mask,
+    write_masks,
+)
+from model.edits.masks import Setting, all_cells
+from model.trace import KINDS, AttentionEdit, Kind, RunEdits, Shape, Site
+
+Address = TypeVar("Address", MaskAddress, HeadAddress)
+Value = TypeVar("Value")
+
+
+class ByAddress(Mapping[Address, Value]):
+    """A read-only mapping from masks or heads, in the model's order; equal mappings hash alike."""
+
+    def __init__(self, values: Mapping[Address, Value]) -> None:
+        self._values = {address: values[address] for address in sorted(values, key=in_model_order)}
+
+    def __getitem__(self, address: Address) -> Value:
+        return self._values[address]
+
+    def __iter__(self) -> Iterator[Address]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def __reduce__(self) -> tuple:
+        # Plain values: caches that compare by value, such as Streamlit's, read an object by this.
+        return ByAddress, (self._values,)
+
+
+def in_model_order(address: MaskAddress | HeadAddress) -> tuple[int | str, ...]:
+    """Return the sort key that orders addresses by kind, from encoder to cross-attention."""
+    return tuple(KINDS.index(part) if part in KINDS else part for part in address)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Everything a visitor changed; `Edits()` leaves the model as trained.
+
+    The later of two edits of one cell wins, and a cell edit wins over the masks. Edits are plain
+    values: equal ones hash alike, so that they can be part of a key. Any mappings may be given.
+    """
+
+    off: Sequence[str] = ()  # names of the model's own masks that are switched off
+    masks: Mapping[MaskAddress, Setting] = ByAddress(
+        {}
+    )  # put in force in addition to the model's own
+    cells: Sequence[CellEdit] = ()
+    gates: Mapping[HeadAddress, float] = ByAddress({})
+
+    def __post_init__(self) -> None:
+        masks = {MaskAddress(*address): tuple(numbers) for address, numbers in self.masks.items()}
+        object.__setattr__(self, "off", tuple(sorted({*self.off})))
+        object.__setattr__(self, "masks", ByAddress(masks))
+        object.__setattr__(self, "cells", tuple(self.cells))
+        object.__setattr__(self, "gates", ByAddress(self.gates))
+
+    @property
+    def changes_masks(self) -> bool:
+        """Whether any query sees other keys than in training."""
+        return bool(self.off or self.masks or self.cells)
+
+    def after_stroke(
+        self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
+    ) -> Edits:
+        """Return the edits after a stroke over the mask of a head; see `cells.after_stroke`."""
+        return replace(self, cells=after_stroke(self.cells, stroke, site, head, visible))
+
+    def at_sites(
+        self, shape: Shape, positions: int, target_length: int | None = None
+    ) -> dict[Site, AttentionEdit]:
+        """Return the edits as tensors for the model, for up to `positions` queries and keys.
+
+        If the target is padded, `target_length` counts its tokens before the padding.
+        """
+        edits = {
+            site: self.at_site(site, shape.heads(site.kind), positions, target_length)
+            for site in shape.sites
+        }
+        return {
+            site: edit
+            for site, edit in edits.items()
+            if any(part is not None for part in vars(edit).values())
+        }
+
+    def at_site(
+        self, site: Site, heads: int, positions: int, target_length: int | None = None
+    ) -> AttentionEdit:
+        """Return the edit of one site; see `at_sites`."""
+        cells = all_cells(site, positions, target_length)
+        closed, opened = closed_cells(self.masks, cells), opened_cells(self.off, cells)
+        closed, opened = with_cells(self.cells, site, heads, closed, opened)
+        gate = gate_at(self.gates, site, heads)
+        return AttentionEdit(
+            gate=gate if (gate != 1).any() else None,
+            block=closed if closed.any() else None,
+            open=opened if opened.any() else None,
+        )
+
+
+def opens_the_future(edits: RunEdits) -> bool:
+    """Return whether a decoder position may see a later one, which changes the computation."""
+    return any(
+        edit.open is not None and bool(edit.open.triu(diagonal=1).any())
+        for site, edit in edits.items()
+        if isinstance(site, Site) and site.kind == "decoder"
+    )
+
+
+def write_edits(edits: Edits) -> str:
+    """Return edits as text; empty if nothing was changed."""
+    masks = write_masks(edits.off, edits.masks)
+    return "~".join([*masks, *write_gates(edits.gates), *write_cells(edits.cells)])
+
+
+def read_edits(text: str, shape: Shape) -> Edits:
+    """Return the edits in a text, for a model of this shape.
+
+    Raises ValueError if `write_edits` does not write such a text, or if the model lacks a part.
+    """
+    off: list[str] = []
+    masks: dict[MaskAddress, Setting] = {}
+    gates: dict[HeadAddress, float] = {}
+    cells: list[CellEdit] = []
+    for part in text.split("~") if text else []:
+        match part.split("."):
+            case [name, "off"] if name in TRAINED:
+                off.append(name)
+            case [name, _, *_] as texts if name in EXTRA:
+                masks.update([read_mask(texts, shape)])
+            case ["gate", _, _, _, _] as texts:
+                gates.update([read_gate(texts[1:], shape)])
+            case ["open" | "close", _, _, _, _, _] as texts:
+                cells += read_cells(texts, shape, MOST_CELLS - len(cells))
+            case _:
+                raise ValueError(f"This is not a valid edit: {part}")
+    return Edits(off, masks, cells, gates)
+
+
+def describe(edits: Edits, kinds: Mapping[Kind, str], briefly: bool = False) -> list[str]:
+    """Return the changes in words that count from 1; `kinds` names the kinds of attention.
+
+    With `briefly`, masks and heads are counted instead of named.
+    """
+    return [
+        *mask_words(edits.off, edits.masks, kinds, briefly),
+        *gate_words(edits.gates, kinds, briefly),
+        *cell_words(edits.cells),
+    ]

@@ -1,0 +1,13 @@
+"""A local window: a query only sees keys near it, on both sides."""
+
+from model.edits.masks import Mask
+
+MASK = Mask(
+    name="window",
+    title="Local window",
+    visible=lambda cells, width: (cells.query - cells.key).abs() <= width,
+    lowest=(0,),
+    offered=[(width,) for width in range(6)],
+    words="within {} positions of the diagonal",
+    help="Closes cells more than this many positions from the diagonal, for this kind.",
+)

@@ -1,0 +1,1 @@
+"""Analyses of a model's heads, from its runs."""

@@ -1,0 +1,249 @@
+"""The same numbers under other choices of the architecture: scale, activation, norms, heads."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.insight.anatomy import Anatomy
+from model.insight.lens import stream_norms
+from model.layers import Residual
+from model.library.bert import Bert
+from model.tokens import token_ids
+from model.trace import Block, Run, RunEdits, Side, Site, Trace
+from model.transformer import Decoder, Encoder, Transformer
+
+EPSILON = 1e-5
+NormOrder = Literal["pre", "post"]
+NORM_ORDER_NOTE = (
+    "The weights were trained in one order only: the other shows what it does to the stream, "
+    "not how a model trained for it would behave."
+)
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """How sharp softmaxes are: their entropy in nats, and their largest weight, each (N,)."""
+
+    entropy: Tensor
+    largest: Tensor
+
+
+def saturation(weights: Tensor) -> Saturation:
+    """Return the sharpness of rows of weights: (..., K) -> (...) each."""
+    return Saturation(torch.special.entr(weights).sum(dim=-1), weights.max(dim=-1).values)
+
+
+@torch.inference_mode()
+def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
+    """Return a query's weights over its keys (..., K) with its q.k times a factor (..., 1).
+
+    Bias, softcap, mask and sink are as in the model, whose own factor is the scale of the anatomy.
+    All weights are 0 if all keys are blocked.
+    """
+    scores = part.dots * factor
+    if part.score_bias is not None:
+        scores = scores + part.score_bias
+    if part.softcap is not None:
+        scores = part.softcap * torch.tanh(scores / part.softcap)
+    scores = scores + (part.masked_scores - part.scores)
+    if part.sink is not None:
+        scores = torch.cat([scores, torch.full_like(scores[..., :1], part.sink)], dim=-1)
+    return scores.softmax(dim=-1)[..., : len(part.dots)].nan_to_num()
+
+
+def scale_sweep(part: Anatomy, factors: Sequence[float]) -> Saturation:
+    """Return the sharpness of a query's weights with each factor in place of its scale.
+
+    A temperature divides the factor.
+    """
+    return saturation(rescaled(part, torch.tensor(factors, device=part.dots.device)[:, None]))
+
+
+def width_sweep(
+    widths: Sequence[int], keys: int, seed: int = 0, draws: int = 256
+) -> dict[Literal["scaled", "not scaled"], Saturation]:
+    """Return the mean sharpness of a row over `keys` keys at each width of a head.
+
+    Queries and keys are independent, of mean 0 and variance 1 in every dimension, so that q.k has
+    variance D; scaled by 1 / sqrt(D) it has variance 1 at every width.
+    Source: "Attention Is All You Need", section 3.2.1, footnote 4.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    scores = []
+    for width in widths:
+        query = torch.randn(draws, width, 1, generator=generator)
+        key = torch.randn(draws, keys, width, generator=generator)
+        scores.append((key @ query)[..., 0])
+    products = torch.stack(scores)  # (N, draws, K)
+    scale = torch.tensor(widths)[:, None, None] ** -0.5
+    found = {}
+    for name, factor in (("scaled", scale), ("not scaled", 1)):
+        rows = saturation((products * factor).softmax(dim=-1))  # (N, draws)
+        found[name] = Saturation(rows.entropy.mean(dim=1), rows.largest.mean(dim=1))
+    return found
+
+
+@dataclass(frozen=True)
+class Activations:
+    """A feed-forward's inner numbers after each activation, and the share that is exactly 0."""
+
+    relu: Tensor  # (T, d_ff)
+    gelu: Tensor  # (T, d_ff)
+    relu_zeros: float
+    gelu_zeros: float
+
+
+@torch.inference_mode()
+def pre_activations(model: Transformer | Bert, trace: Trace, side: Side, layer: int) -> Tensor:
+    """Return the output of a feed-forward's first layer, before the activation: (T, d_ff)."""
+    stack = model.encoder if side == "encoder" else model.decoder
+    inputs = trace.residual[Block(side, layer, "feed_forward")].inputs
+    return stack.layers[layer].feed_forward.inner(inputs)[0]
+
+
+@torch.inference_mode()
+def activations(inner: Tensor) -> Activations:
+    """ReLU and exact GELU of the same pre-activations (T, d_ff).
+
+    Source: Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x times the share of the
+    normal distribution below x. It is only 0 far below 0, by rounding.
+    """
+    relu, gelu = F.relu(inner), F.gelu(inner)
+    zeros = [(values == 0).float().mean().item() for values in (relu, gelu)]
+    return Activations(relu, gelu, *zeros)
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """States after a norm without gain or bias.
+
+    `changes` is the largest change of any number of each other token when the last token is
+    removed.
+    """
+
+    states: Tensor  # (T, d_model)
+    changes: Tensor  # (T - 1,)
+
+
+@torch.inference_mode()
+def layer_and_batch_norm(states: Tensor) -> tuple[Normalized, Normalized]:
+    """Return layer norm and batch norm of one sentence's states (1, T, d_model).
+
+    Layer norm normalizes each token over its dimensions; batch norm normalizes each dimension over
+    the tokens, so that a token changes with its neighbours.
+    Sources: Ba et al. 2016, "Layer Normalization"; Ioffe and Szegedy 2015, "Batch Normalization".
+    """
+    return normalized(states[0], over=1), normalized(states[0], over=0)
+
+
+def normalized(states: Tensor, over: int) -> Normalized:
+    """Normalize states (T, d_model) to mean 0 and variance 1 over dimensions (1) or tokens (0)."""
+
+    def norm(rows: Tensor) -> Tensor:
+        variance, mean = torch.var_mean(rows, dim=over, correction=0, keepdim=True)
+        return (rows - mean) / (variance + EPSILON).sqrt()
+
+    result = norm(states)
+    shorter = norm(states[:-1]) if len(states) > 1 else states[:0]
+    return Normalized(result, (result[:-1] - shorter).abs().amax(dim=1))
+
+
+@torch.inference_mode()
+def norm_orders(
+    model: Transformer | Bert, trace: Trace, edits: RunEdits | None = None
+) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
+    """Return `stream_norms` with the norm before each sublayer, and with the norm after it.
+
+    The order in which the model was trained comes first, from the trace. The other comes from a run
+    of the same weights over the same tokens; see NORM_ORDER_NOTE. `edits` are those of the trace.
+    Source: Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture".
+    """
+    trained = model.config.norm
+    other: NormOrder = "post" if trained == "pre" else "pre"
+    run = Run(edits or {}, Trace())
+    run_in_order(model, trace, other, run)
+    return {
+        order: {side: stream_norms(made, side) for side in made.embedding}
+        for order, made in ((trained, trace), (other, run.trace))
+    }
+
+
+def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run: Run) -> None:
+    """Run over a trace's tokens with the norms before the sublayers or after the sums."""
+    if isinstance(model, Bert):
+        twin_in_order(model, order)(*model.inputs(trace.source_tokens), run)
+        return
+    target_ids, memory, memory_mask = token_ids(trace.target_tokens, model.device), None, None
+    if trace.source_tokens:
+        source_ids = token_ids(trace.source_tokens, model.device)
+        memory_mask = model.source_mask(source_ids)
+        memory = in_order(model.encoder, order)(source_ids, memory_mask, run)
+    decoder = in_order(model.decoder, order)
+    decoder(target_ids, memory, model.target_mask(target_ids), memory_mask, run)
+
+
+def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
+    """Return a stack with the same weights, its norms before the sublayers or after the sums."""
+    twin = twin_in_order(stack, order)
+    # Pre-norm ends with a norm; weights that were trained without one get one without gain.
+    embedding = twin.embedding.tokens.weight
+    twin.norm = (
+        nn.Identity()
+        if order == "post"
+        else nn.LayerNorm(embedding.size(1), device=embedding.device)
+    )
+    return twin
+
+
+def twin_in_order(stack: nn.Module, order: NormOrder) -> nn.Module:
+    """Return a copy with the same weights and the norms of its sublayers in this order.
+
+    The modules are new, so that the shared model stays unchanged; the weights are shared.
+    """
+    shared = {id(tensor): tensor for tensor in (*stack.parameters(), *stack.buffers())}
+    twin = copy.deepcopy(stack, shared)
+    for module in twin.modules():
+        if isinstance(module, Residual):
+            module.norm_first = order == "pre"
+    return twin
+
+
+@dataclass(frozen=True)
+class Projections:
+    """The queries, keys and values of all heads, each (H, Q or K, D)."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+
+
+@torch.inference_mode()
+def separate_heads(
+    model: Transformer | Bert, site: Site, inputs: Tensor, memory: Tensor
+) -> tuple[Projections, Projections, float]:
+    """Return a site's projections, with a small matrix (D, d_model) a head, and with one for all.
+
+    Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
+    attended to; `anatomy.read_at` gives both. Also returns the largest difference, which is
+    rounding.
+    """
+    block = model.attention_at(site)
+    read = {"query": inputs, "key": memory, "value": memory}
+    separate, fused = {}, {}
+    for name, states in read.items():
+        layer = getattr(block, name)
+        # A head owns the rows of the weight that make its own D numbers.
+        parts = zip(layer.weight.chunk(block.heads), layer.bias.chunk(block.heads), strict=True)
+        separate[name] = torch.stack(
+            [F.linear(states[0], weight, bias) for weight, bias in parts]
+        )  # (H, Q or K, D)
+        fused[name] = block.split(layer(states))[0]
+    difference = max((separate[name] - fused[name]).abs().max().item() for name in read)
+    return Projections(**separate), Projections(**fused), difference

@@ -1,0 +1,1 @@
+"""Models of other people, and BERT in our own layers."""

@@ -1,0 +1,224 @@
+"""Compares recorded numbers with those of the transformers library itself, on given texts.
+
+A text is read whole, and written step by step with the cache. The reference of the whole text is
+the library's own eager attention, and that of the steps is the whole text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from model.library.attention_blocks import join_blocks
+from model.library.generation import GenerationPrefixes, Watchable
+from model.library.hub import LoadingError, first_line
+from model.library.parity import Parity
+from model.trace import KINDS, Kind, Run, Trace
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+LARGEST_DIFFERENCE = 1e-3  # of a model that is shown; float32 leaves some 1e-6
+# Difference of written steps' log-probabilities and weights, summed in another order.
+LARGEST_OF_STEPS = 1e-2
+STEPS = 2  # that are written with a cache
+NAMES: dict[str, Kind] = {
+    "attentions": "encoder",
+    "encoder_attentions": "encoder",
+    "decoder_attentions": "decoder",
+    "cross_attentions": "cross",
+}
+
+
+class Text(NamedTuple):
+    """A model's inputs, and its outputs with the library's own attention."""
+
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
+
+    @property
+    def read(self) -> Tensor:
+        """The ids (1, T) of the decoder, or of the only side."""
+        return self.inputs.get("decoder_input_ids", self.inputs["input_ids"])
+
+    def sizes(self, kind: Kind) -> tuple[int, int]:
+        """Return the number of queries and keys of a kind of attention over the text."""
+        source, target = self.inputs["input_ids"].size(1), self.read.size(1)
+        return {"encoder": (source, source), "decoder": (target, target)}.get(
+            kind, (target, source)
+        )
+
+
+class Measured(NamedTuple):
+    """The result of comparing a model's recorded attention with the library's own."""
+
+    parity: Parity
+    writes: bool  # its steps as the whole text, if it has a head that writes
+
+
+class Whole(NamedTuple):
+    """A text that was read whole: the record, the outputs, and their differences."""
+
+    text: Text
+    trace: Trace
+    outputs: Mapping[str, Tensor]
+    parity: Parity
+
+
+def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) -> Mapping:
+    """Call a model on a whole text, without a cache: with one, FSMT's decoder would look ahead."""
+    if model.config.is_encoder_decoder:
+        options["use_cache"] = False
+    return model(**inputs, **options)
+
+
+def read_texts(
+    model: PreTrainedModel, several: Sequence[Mapping[str, Tensor]], name: str
+) -> list[Text]:
+    """Return texts with a model's outputs for them, by eager attention.
+
+    Raises LoadingError if it cannot read them.
+    """
+    try:
+        return [Text(inputs, call(model, inputs, output_attentions=True)) for inputs in several]
+    except Exception as error:  # of a model for pictures or sound, or of a config that is not tried
+        raise LoadingError(
+            f"{name} cannot read a text: {first_line(error)} Choose another model."
+        ) from error
+
+
+def measured(
+    attached: Watchable, model: PreTrainedModel, texts: Sequence[Text], name: str
+) -> Measured:
+    """Return the largest differences on the texts, and whether written steps equal the whole text.
+
+    The first text is short. If steps with a cache differ, the model gets no cache. Raises
+    LoadingError if its attention over a text differs, or cannot be recorded.
+    """
+    wholes = [read_whole(attached, model, text, name) for text in texts]
+    parity = Parity(*map(max, zip(*(whole.parity for whole in wholes), strict=True)))
+    if not model.can_generate() or all(at.kind != "decoder" for at in wholes[0].trace.attention):
+        return Measured(parity, writes=True)
+    # An encoder-decoder begins with its start token; FSMT gets more than one wrong.
+    begun = [(wholes[0], 1)] if model.config.is_encoder_decoder else []
+    if not begun or len(wholes) > 1:
+        begun.append((wholes[-1], wholes[-1].text.read.size(1) - STEPS))
+    for cached in (True, False):
+        if not cached:
+            model.config.use_cache = False
+        if all(steps_agree(attached, model, *beginning) for beginning in begun):
+            return Measured(parity, writes=True)
+    return Measured(parity, writes=False)
+
+
+def read_whole(attached: Watchable, model: PreTrainedModel, text: Text, name: str) -> Whole:
+    """Record a run over a text; raises LoadingError if it differs from the library's own."""
+    trace = Trace()
+    over = (
+        f"{name} is of the type {model.config.model_type}, whose attention over "
+        f"{text.read.size(1)} tokens"
+    )
+    try:
+        with attached.watching(Run(trace=trace)):
+            outputs = call(model, text.inputs)
+        parity = parity_on(text, trace, outputs)
+    except Exception as error:  # of many kinds: other shapes, other calls
+        raise LoadingError(
+            f"{over} cannot be recorded: {first_line(error)} Choose another model."
+        ) from error
+    if not all(part <= LARGEST_DIFFERENCE for part in parity):
+        raise LoadingError(
+            f"{over} differs from what is known here by {max(parity):.2g}. Choose another model."
+        )
+    return Whole(text, trace, outputs, parity)
+
+
+def parity_on(text: Text, trace: Trace, outputs: Mapping[str, Tensor]) -> Parity:
+    """Compare the recorded numbers and outputs of a text with those of the library itself.
+
+    Raises ValueError if some of its tokens attend to anything but tokens.
+    """
+    kinds = [kind for kind in KINDS if any(site.kind == kind for site in trace.attention)]
+    ours = {kind: trace.weights(kind) for kind in kinds}
+    for kind, weights in ours.items():
+        if weights.shape[-2:] != text.sizes(kind):
+            raise ValueError("it looks at more than the tokens of a text.")
+    theirs = {kind: text.outputs[at] for at, kind in NAMES.items() if text.outputs.get(at)}
+    if len(kinds) == 1:  # "attentions" are those of a decoder too
+        theirs = dict(zip(kinds, theirs.values(), strict=False))
+    return Parity(
+        outputs=difference(outputs[0], text.outputs[0]),
+        weights=max(
+            (difference(ours[kind], as_maps(layers, *text.sizes(kind)))
+             for kind, layers in theirs.items()),
+            default=0.0,
+        ),
+    )  # fmt: skip
+
+
+def as_maps(layers: Sequence[Tensor], queries: int, keys: int) -> Tensor:
+    """Return the library's weights as (layers, H, Q, K); some models return another form."""
+    maps = torch.cat(
+        [join_blocks(layer, keys, outside=0.0) if layer.dim() == 5 else layer for layer in layers]
+    )
+    return maps.softmax(dim=-1) if (maps < 0).any() else maps  # SqueezeBERT gives its scores
+
+
+def difference(ours: Tensor, theirs: Tensor) -> float:
+    """Return the largest absolute difference of two tensors; infinity if their shapes differ."""
+    return (ours - theirs).abs().max().item() if ours.shape == theirs.shape else float("inf")
+
+
+def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count: int) -> bool:
+    """Return whether the steps after `count` tokens of a text equal those of the whole text.
+
+    They are computed as those that a model writes; see `Writer.decode`.
+    """
+    from transformers import LogitsProcessorList
+
+    read = whole.text.read
+    begun = read[:, :count]
+    expected = whole.outputs["logits"].log_softmax(dim=-1)
+    agree: list[bool] = []
+
+    def steps(
+        model: PreTrainedModel,
+        input_ids: Tensor,
+        logits_processor: object,
+        stopping_criteria: object,
+        generation_config: object,
+        **inputs: object,
+    ) -> None:
+        prefixes = GenerationPrefixes(
+            model, attached, begun, inputs, LogitsProcessorList(),
+            ends=frozenset(), edits={}, beam=False,
+        )  # fmt: skip
+        for place in range(count, count + STEPS):
+            step = Trace()
+            found = prefixes.next_log_probabilities(step)
+            agree.append(difference(found, expected[:, place - 1]) <= LARGEST_OF_STEPS)
+            for site, record in step.attention.items():
+                weights = record.weights[:, :, -1]  # (1, H, K)
+                row = whole.trace.attention[site].weights[:, :, place - 1, : weights.size(-1)]
+                agree.append(difference(weights, row) <= LARGEST_OF_STEPS)
+            prefixes.extend(torch.tensor([0]), read[:, place])
+
+    inputs = dict(whole.text.inputs)
+    inputs["decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"] = begun
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    try:
+        model.generate(
+            **inputs,
+            custom_generate=steps,
+            max_new_tokens=STEPS,
+            use_cache=getattr(model.config, "use_cache", True),
+            do_sample=False,
+            num_beams=1,
+            num_return_sequences=1,
+        )
+    except Exception:  # of many kinds, in code that the library has never run so
+        return False
+    return all(agree)

@@ -1,0 +1,1 @@
+"""Training a Transformer, on the command line and on the Training page."""

@@ -1,0 +1,283 @@
+"""The way of one query through one head, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from model.insight.anatomy import Anatomy, block_of
+from model.insight.weight import Weight
+from model.trace import EmbeddingRecord
+from pages.parts.inside.words import INPUT_OF_BERT, STEPS
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.inside import taken_apart
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show
+from pages.shared.show.saving import About
+from pages.shared.show.sight import parts
+from viz import CanvasPicture, Row, vector_rows
+from viz.numbers import number_text
+
+LARGEST = 5  # contributors that have a frame
+VALUES_SHOWN = 6  # keys that have their own row
+# The names of pictures that do not show the whole of their step.
+NAMES = {
+    "story-value": "Value",
+    "story-heads": "Heads side by side",
+    "story-contributions": "What each head adds",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step in words, as a formula, and in pictures by their keys."""
+
+    title: str
+    words: str
+    formula: str
+    pictures: Mapping[str, CanvasPicture] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The title, shortened for the list of steps."""
+        name = self.title.removeprefix("The ").partition(", and")[0]
+        return name[0].upper() + name[1:]
+
+
+def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
+    """Draw all steps, from the query token's embedding to the residual stream after the block.
+
+    The `bar` that stays in sight gets a list of them.
+    """
+    st.text(which_tokens(weight))
+    steps = steps_of(weight)
+    places = parts([step.name for step in steps], bar)
+    told: set[str] = set()
+    for number, (place, step) in enumerate(zip(places, steps, strict=True), start=1):
+        with place:
+            st.markdown(f"**{number}. {step.title}**")
+            caption(step.words, told)
+            st.latex(step.formula)
+            for key, picture in step.pictures.items():
+                show(picture, key, of=of, what=NAMES.get(key, step.title))
+
+
+def which_tokens(weight: Weight) -> str:
+    """Return in words which tokens the numbers belong to."""
+    queries = weight.run.trace.query_tokens(weight.site)
+    asked = (
+        (queries[weight.query].text, weight.query),
+        (weight.key_tokens[weight.key], weight.key),
+    )
+    query, key = (f"“{text}”, token {place + 1}" for text, place in asked)
+    return f"The query is of {query}; the key and the value are of {key}."
+
+
+def steps_of(weight: Weight) -> tuple[Step, ...]:
+    """Return all steps of a weight, in order."""
+    part = taken_apart(weight)
+    own = part.residual is not None  # the block's input and output are known
+    read = [what_is_read(weight, part)] if own else []
+    read += [projections(part), dot_product(part)]
+    weighed = scaling(weight, part), mask(weight, part), softmax(weight, part)
+    summed = [sum_of_values(weight, part)]
+    summed += [] if part.contributions is None else [all_heads(weight, part)]
+    return *read, *weighed, *summed, *([into_the_stream(weight, part)] if own else [])
+
+
+def row(label: str, tensor: Tensor) -> Row:
+    """Return a vector as a row that notes its length."""
+    return Row(label, as_array(tensor), note=f"length {tensor.norm():.3f}")
+
+
+def what_is_read(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the tokens to what the head reads of them."""
+    embedding = weight.run.trace.embedding[block_of(weight.site).side]
+    title, words = STEPS["input"]
+    formula = r"x = \sqrt{d_\text{model}}\,e + p"
+    if embedding.segments is not None:
+        words, formula = INPUT_OF_BERT, r"x = \mathrm{norm}(e + s + p)"
+    rows = [
+        *embedding_rows(embedding, weight.query),
+        row("stream before this block", part.residual.states[0, weight.query]),
+        row("query token, as read", part.query_input),
+        row("key token, as read", part.key_input),
+    ]
+    words = words.format(layer=weight.site.layer + 1)
+    return Step(title, words, formula, {"story-input": vector_rows(rows)})
+
+
+def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
+    """Return how the input of the first layer was put together."""
+    position, states = embedding.positions[query], embedding.states[0, query]
+    if embedding.segments is None:
+        scaled = embedding.scaled[0, query]
+        vectors = {"embedding, scaled": scaled, "position": position, "their sum": states}
+    else:
+        token, segment = embedding.tokens[0, query], embedding.segments[0, query]
+        vectors = {"embedding": token, "segment": segment, "position": position}
+        vectors |= {"their sum": token + segment + position, "its norm": states}
+    return [row(label, vector) for label, vector in vectors.items()]
+
+
+def projections(part: Anatomy) -> Step:
+    """Return the step from what is read to query, key and value."""
+    rows = [row("query", part.query), row("key", part.key), row("value", part.value)]
+    groups = {"story-projections": rows}
+    if len(part.value) != len(part.query):
+        groups = {"story-projections": rows[:2], "story-value": rows[2:]}
+    pictures = {key: vector_rows(group) for key, group in groups.items()}
+    title, words = STEPS["projections"]
+    if part.rotated:
+        words += f" {STEPS['rotated']}"
+    if part.key_heads:
+        shared = STEPS["shared keys"].format(heads=len(part.heads), key_heads=part.key_heads)
+        words += f" {shared}"
+    if part.bias is None:
+        words += f" {STEPS['biases not known']}"
+    q, k, v = ("" if part.bias is None else f" + b^{letter}" for letter in "QKV")
+    formula = rf"q = x_q W^Q{q},\quad k = x_k W^K{k},\quad v = x_k W^V{v}"
+    if part.query_input is not None:
+        width, d_model = len(part.query), len(part.query_input)
+        shapes = rf"(1\times {d_model})\,({d_model}\times {width}) \to 1\times {width}"
+        formula += rf" \qquad {shapes}"
+    return Step(title, words, formula, pictures)
+
+
+def dot_product(part: Anatomy) -> Step:
+    """Return the step from query and key to the sum of their products."""
+    best = part.products.abs().topk(min(LARGEST, len(part.products))).indices.tolist()
+    rows = [
+        Row("query", as_array(part.query)),
+        Row("key", as_array(part.key)),
+        Row("query × key", as_array(part.products), total=part.dot),
+    ]
+    formula = rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.3f}"
+    return Step(*STEPS["dot"], formula, {"story-dot": vector_rows(rows, marked=best)})
+
+
+def scaling(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the dot product to the score."""
+    title, words = STEPS["scale"]
+    width = len(part.query)
+    formula = f"{part.dot:.3f}"
+    if part.is_divided:
+        formula += rf" / \sqrt{{{width}}}"
+    elif part.scale == 1:
+        words = STEPS["no scale"]
+    else:
+        words = STEPS["own scale"].format(scale=part.scale)
+        formula += rf" \times {part.scale:.6f}"
+    if part.score_bias is not None:
+        bias = part.score_bias[weight.key].item()
+        words += f" {STEPS['bias'].format(bias=number_text(bias))}"
+        formula += rf" {bias:+.3f}"
+    if part.softcap is not None:
+        words += f" {STEPS['softcap'].format(softcap=part.softcap)}"
+        cap = rf"{part.softcap:g}"
+        formula = rf"{cap}\,\tanh\left(\frac{{{formula}}}{{{cap}}}\right)"
+    return Step(title, words, rf"s = {formula} = {part.scores[weight.key]:.3f}")
+
+
+def mask(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the scores to those that the mask leaves."""
+    blocked = part.masked_scores.isneginf()
+    counted = rf"{int(blocked.sum())} \text{{ of }} {len(blocked)} \text{{ keys blocked}}"
+    scores = {"scores": part.scores, "masked scores": part.masked_scores}
+    rows = [Row(label, as_array(values)) for label, values in scores.items()]
+    picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])
+    formula = rf"s_k = -\infty \text{{ where blocked}} \qquad {counted}"
+    return Step(*STEPS["mask"], formula, {"story-mask": picture})
+
+
+def softmax(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the masked scores to the weights."""
+    exponentials, weights, key, total = part.exponentials, part.weights, weight.key, part.total
+    title, words = STEPS["softmax"]
+    if part.sink is not None:
+        words += f" {STEPS['sink'].format(sink=number_text(part.sink))}"
+    # Without totals: each weight is written as in other pictures.
+    sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
+    rows = [
+        Row("scores", as_array(part.masked_scores)),
+        Row("e^(score − largest)", as_array(exponentials), note=sums[0]),
+        Row("weights", as_array(weights), note=sums[1], probabilities=True),
+    ]
+    return Step(
+        title,
+        words,
+        r"w_k = \frac{e^{s_k}}{\sum_j e^{s_j}} = "
+        rf"\frac{{{exponentials[key]:.3f}}}{{{total:.3f}}} = {weights[key]:.3f}",
+        {"story-softmax": vector_rows(rows, columns=weight.key_tokens, marked=[key])},
+    )
+
+
+def sum_of_values(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the weights to the head's output."""
+    rows = value_rows(part, weight.key, weight.key_tokens)
+    formula = r"h = \sum_k w_k\, v_k"
+    return Step(*STEPS["values"], formula, {"story-values": vector_rows(rows)})
+
+
+def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
+    """Return the weighted values of the keys with the largest weights, of all others, their sum."""
+    order = part.weights.argsort(descending=True).tolist()
+    shown = sorted({key, *order[:VALUES_SHOWN]})
+    others = [place for place in order if place not in shown]
+    rows = [
+        Row(
+            f"{part.weights[place]:.3f} × “{keys[place]}”",
+            as_array(part.weighted_values[place]),
+            note="this key" if place == key else "",
+        )
+        for place in shown
+    ]
+    if others:
+        rest = part.weighted_values[torch.tensor(others)].sum(dim=0)
+        rows.append(Row(f"{len(others)} other keys", as_array(rest)))
+    if part.gate != 1:
+        faded = part.head - part.weighted_values.sum(dim=0)
+        rows.append(Row(f"faded to {part.gate:.2f}", as_array(faded)))
+    rows.append(row("the head's output", part.head))
+    return rows
+
+
+def all_heads(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from the outputs of all heads to what the block computes."""
+    width, d_model = len(part.head), part.contributions.size(-1)
+    this = range(weight.head * width, (weight.head + 1) * width)
+    rows = [
+        row(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)
+        for head, contribution in enumerate(part.contributions)
+    ]
+    title, words = STEPS["output"]
+    if part.bias is None:
+        words, bias = f"{words} {STEPS['biases not known']}", ""
+        rows.append(row("their sum, without a bias", part.contributions.sum(dim=0)))
+    else:
+        words, bias = f"{words} {STEPS['output bias']}", " + b^O"
+        rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
+    inner = width * len(part.heads)
+    shapes = rf"(1\times {inner})({inner}\times {d_model})"
+    formula = rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O{bias} \qquad {shapes}"
+    side_by_side = vector_rows([row("heads side by side", part.heads.flatten())], marked=this)
+    pictures = {"story-heads": side_by_side, "story-contributions": vector_rows(rows)}
+    return Step(title, words, formula, pictures)
+
+
+def into_the_stream(weight: Weight, part: Anatomy) -> Step:
+    """Return the step from what the block computes to the residual stream after it."""
+    norm, query = weight.run.reader.model.config.norm, weight.query  # before each block or after
+    before, change = part.residual.states[0, query], part.residual.change[0, query]
+    rows = [row("before", before), row("what is added", change)]
+    formula = r"x' = x + \text{block}(\mathrm{norm}(x))"
+    if norm == "post":
+        rows.append(row("the sum", before + change))
+        formula = r"x' = \mathrm{norm}(x + \text{block}(x))"
+    rows.append(row("after", part.residual.outputs[0, query]))
+    return Step(*STEPS[f"residual, {norm}-norm"], formula, {"story-residual": vector_rows(rows)})

@@ -1,0 +1,80 @@
+"""What the residual stream holds: how long its vectors are, and what can be read from them."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+
+from model.insight.lens import stream_norms
+from model.insight.similarity import Similarity
+from model.trace import Trace
+from pages.parts.inside.words import TAB_WORDS
+from pages.shared.runs.arrays import as_array, tokens_of
+from pages.shared.runs.inside import lens_table, words_alone, words_in_sentence
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show, show_altair
+from pages.shared.show.saving import About
+from pages.shared.state.choice import text
+from pages.shared.widgets.choose import choose
+from viz import position_lines, word_heatmap
+
+WORDS = text("words", "king, queen, moon", 200, label="Words, with commas between")
+
+
+def stream_lengths(trace: Trace, of: About) -> None:
+    """Draw the lengths of the residual stream's vectors, block by block."""
+    st.subheader("The length of the stream")
+    for column, side in zip(st.columns(2), trace.embedding, strict=False):
+        norms = torch.stack([norm for _, norm in stream_norms(trace, side)])  # (N, T)
+        lines = {
+            "mean over tokens": as_array(norms.mean(dim=1)),
+            "largest": as_array(norms.max(dim=1).values),
+        }
+        with column:
+            st.markdown(f"**{side.title()}**")
+            chart = position_lines(lines, x="sublayer", y="length")
+            show_altair(chart, f"stream {side}", of=of, what=f"Length of the {side}'s stream")
+
+
+def decoder_lens(run: ModelRun) -> None:
+    """Draw the table of what each layer would write after each token."""
+    import pandas as pd  # takes long
+
+    caption(TAB_WORDS["lens"])
+    table, tokenizer = lens_table(run), run.reader.tokenizer
+    read, _ = tokens_of(run.trace, "decoder")
+
+    def words(layer: int, place: int) -> str:
+        token = tokenizer.append("", table.ids[layer, place, 0].item())[1].text
+        probability = table.probabilities[layer, place, 0].item()
+        return f"{token}  {probability:.2f}  (rank {table.ranks[layer, place]})"
+
+    columns = {
+        f"{place + 1}: {token}": [words(layer, place) for layer in range(len(table.labels))]
+        for place, token in enumerate(read)
+    }
+    st.dataframe(pd.DataFrame(columns, index=table.labels))
+
+
+def similar_words(run: ModelRun, of: About) -> None:
+    """Draw the choice of some words, and how similar they and the sentence's words are."""
+    caption(TAB_WORDS["words"])
+    typed = choose(WORDS)
+    try:
+        asked = [word.strip() for word in typed.split(",") if word.strip()]
+        both_maps("Each word alone", words_alone(run.model, tuple(asked)), "alone", of)
+        both_maps("In your sentence", words_in_sentence(run.model, run.sentence), "sentence", of)
+    except ValueError as error:
+        st.text(str(error))
+
+
+def both_maps(title: str, found: Similarity, key: str, of: About) -> None:
+    """Draw two maps of similarities, before and after context."""
+    st.subheader(title)
+    maps = {"Embeddings": found.embeddings, "After the encoder": found.outputs}
+    for column, (name, values) in zip(st.columns(2), maps.items(), strict=True):
+        with column:
+            st.markdown(f"**{name}**")
+            what = f"Similarity of words, {title}, {name}".lower().capitalize()
+            show(word_heatmap(as_array(values), found.words), f"{key} {name}", of=of, what=what)

@@ -1,0 +1,156 @@
+"""The plain words of the page Inside a head."""
+
+from __future__ import annotations
+
+STEPS = {  # title and words of each step; the additional steps of some models have only words
+    "input": (
+        "What is read",
+        "Every token begins as its embedding, scaled by √d_model, plus its position. Each layer "
+        "then adds to this vector; in layer {layer} the head reads what the layers before made of "
+        "it, through the block's layer norm where the norm comes first.",
+    ),
+    "projections": (
+        "Query, key and value",
+        "Three linear maps of this head, each a part of a larger matrix, turn what is read into a "
+        "query for the token that looks, and a key and a value for the token looked at.",
+    ),
+    "dot": (
+        "The dot product",
+        "Query and key are multiplied number by number, and the products summed. Framed are the "
+        "numbers that add the most. A large sum says that what is asked for and what is offered "
+        "point the same way.",
+    ),
+    "rotated": (
+        "Query and key are shown as the dot product gets them: after the rotation that tells this "
+        "model where its tokens stand. The number of rotations grows with the place, so the "
+        "product depends on how far apart the two tokens are."
+    ),
+    "shared keys": (
+        "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
+        "token between them."
+    ),
+    "biases not known": "If this model adds biases here, the formula leaves them out.",
+    "bias": "A number learned for each distance between query and key is added: {bias}.",
+    "softcap": (
+        "The score is then bent so that it never passes {softcap:g} on either side: "
+        "{softcap:g} × tanh(score / {softcap:g})."
+    ),
+    "sink": (
+        "This model's heads have a sink: one more score, {sink}, that stands for no token. It "
+        "takes its share of the softmax, so the weights of a row sum to less than 1."
+    ),
+    "scale": (
+        "The scaling",
+        "The sum is divided by the square root of the head's width, else it would grow with the "
+        "width and the softmax would leave room for one key only.",
+    ),
+    "own scale": (
+        "The sum is multiplied by a number of this model's own, {scale:.6f}, where others divide "
+        "by the square root of the head's width. Without a scale the sum would grow with the "
+        "width, and the softmax would leave room for one key only."
+    ),
+    "no scale": (
+        "Other models divide the sum by the square root of the head's width. This one leaves it "
+        "as it is: how large the products become is left to what it learned."
+    ),
+    "mask": (
+        "The mask",
+        "Where the mask blocks a key, the score becomes −∞, and the weight exactly 0.",
+    ),
+    "softmax": (
+        "The softmax",
+        "The exponentials of the scores, divided by their sum, are the weights of this query over "
+        "all keys. The framed one is the weight you came for. The largest score is taken off all "
+        "of them first: it changes no weight, and keeps the exponentials from 0 to 1.",
+    ),
+    "values": (
+        "The weighted sum of values",
+        "Every value is multiplied by its weight, and the sum of them all is what the head takes "
+        "from the sentence. Shown are the keys with the largest weights; the others are summed in "
+        "one row.",
+    ),
+    "output": (
+        "All heads, and the output projection",
+        "The outputs of all heads stand side by side, this head's framed, and the output "
+        "projection maps them back to d_model numbers. Because it is linear, each head's part can "
+        "be told apart.",
+    ),
+    "output bias": "The parts and the bias sum to what the block computes.",
+    "residual, pre-norm": (
+        "Into the residual stream",
+        "What the block computes is added to the vector that came in. A pre-norm model, such as "
+        "this one, has normed the input; a post-norm model norms this sum.",
+    ),
+    "residual, post-norm": (
+        "Into the residual stream",
+        "What the block computes is added to the vector that came in, and the sum is normed. "
+        "A pre-norm model norms the input instead, and leaves the sum as it is.",
+    ),
+}
+INPUT_OF_BERT = (
+    "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
+    "its position, normed. Each layer then adds to this vector and norms it again; in layer "
+    "{layer} the head reads what the layers before made of it."
+)
+
+TAB_WORDS = {
+    "beyond": (
+        "A weight says where a head looks, not what that does. Five views of the same query, each "
+        "with what it says and does not say. Nothing guarantees that they agree."
+    ),
+    "many keys": (
+        "Not shown: it takes a run for every token, and is left out beyond {most} tokens. Shorten "
+        "the text to see it."
+    ),
+    "no objective": (
+        "Not shown: nothing that this model says here can be measured. If it fills in words, hide "
+        "a word above."
+    ),
+    "lens": (
+        "What the output layer would already write if the decoder stopped after each layer: the "
+        "likeliest token, its probability, and the rank that the final answer has there. Early "
+        "layers were not trained to be read this way. Each column is a token the decoder has read."
+    ),
+    "words": (
+        "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is the "
+        "same everywhere; what the encoder makes of it depends on the sentence around it."
+    ),
+}
+
+# The five views of one query, by their names in model/insight/explain.py.
+VIEWS = {
+    "weights": "Weight",
+    "value_norms": "Length of weight × value",
+    "gradient_times_attention": "Gradient × weight",
+    "rollout": "Rollout",
+    "removals": "Effect of closing the cell",
+}
+
+SWITCH_WORDS = {
+    "scale": (
+        "The larger the factor, the more the softmax saturates: its entropy falls to 0, the "
+        "largest weight rises to 1, and its gradient dies. A temperature divides the scores once "
+        "more. The curves are of this query's visible keys; a factor of 1 is no scale at all."
+    ),
+    "width": (
+        "For random vectors of unit variance, 16 keys, drawn anew: without the scale a wider head "
+        "looks at one key only; with it the width does not matter."
+    ),
+    "fused": (
+        "Projecting to all heads at once with one matrix, or to each head with its own rows of it, "
+        "is the same computation: the difference is 0 or rounding."
+    ),
+    "norm": (
+        "Both start from the states before this block, here without learned scale and shift. Layer "
+        "norm uses the mean and variance of one token over its dimensions; batch norm those of one "
+        "dimension over the tokens, and so every token depends on the company it keeps."
+    ),
+    "order": (
+        "How long the query token's vector is along the stack. Pre-norm leaves the stream free to "
+        "grow; post-norm brings it back to one length after every sublayer."
+    ),
+    "activation": (
+        "The query token in this layer's feed-forward network, the first {shown} of {all} "
+        "dimensions. ReLU cuts off what is below 0; GELU lets a little of it through."
+    ),
+}

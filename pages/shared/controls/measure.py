@@ -1,0 +1,97 @@
+"""Measurements of many runs: on which tokens, a button, a bar, and a picture that fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.shared.runs.door import ModelCall
+from pages.shared.runs.run import ModelRun
+from pages.shared.show.comparison import measured_on
+from pages.shared.show.pictures import show
+from pages.shared.state.choice import Choice, counted
+from pages.shared.state.choices import MOST_TOKENS
+from pages.shared.state.showing import is_wanted
+from pages.shared.widgets.choose import choose
+from viz import CanvasPicture
+
+ALL = "all"  # all tokens of a text
+MEASURED = Choice(
+    "measured",
+    ALL,
+    lambda text, shape: ALL if text == ALL else counted("", 0, MOST_TOKENS).read(text, shape),
+    lambda place: ALL if place == ALL else str(place + 1),
+    label="Measured on",
+    options={ALL: "all of it"},
+)
+
+COST = "It takes {runs} runs over {tokens} tokens each."
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measurement that takes many runs, and the pictures that show it.
+
+    Up to `unasked` tokens, in all runs together, are measured without a button, and any number if
+    one of its `pictures` is wanted. The bar says what it is `doing`.
+    """
+
+    call: ModelCall
+    pictures: tuple[str, ...]
+    button: str
+    doing: str
+    unasked: int = 0
+
+    def known(self, *asked: Hashable) -> Any | None:
+        """Return what was measured before, or None."""
+        return self.call.kept(*asked)
+
+    def is_asked(self, *asked: Hashable, runs: int, tokens: int) -> bool:
+        """Return whether it is known or to be measured now; draw the button if it takes one."""
+        if self.known(*asked) is not None or is_wanted(*self.pictures):
+            return True
+        help = COST.format(runs=runs, tokens=tokens)
+        return runs * tokens <= self.unasked or st.button(self.button, help=help)
+
+    def measure(
+        self,
+        *asked: Hashable,
+        draw: Callable[[Any], CanvasPicture] | None = None,
+        room: AbstractContextManager | None = None,
+    ) -> Any:
+        """Return the measurement, known or made now.
+
+        Meanwhile a bar grows in the `room`, and below it is the picture that `draw` makes of the
+        part that is known so far.
+        """
+        if (known := self.known(*asked)) is not None:
+            return known
+        with room or nullcontext():
+            bar, place = st.progress(0.0, self.doing), st.empty()
+
+        def report(measured: Any, share: float) -> None:
+            bar.progress(share, self.doing)
+            if draw and share < 1:
+                with place:
+                    show(draw(measured), f"{self.pictures[0]}-{share}", tells=True)
+
+        measured = self.call(*asked, report)
+        bar.empty()
+        place.empty()
+        return measured
+
+
+def choose_measured(run: ModelRun) -> int | None:
+    """Draw the choice of the token that effects are measured on; None means all of them."""
+    tokens = measured_on(run)
+    options = {
+        ALL: MEASURED.options[ALL],
+        **{place: f"{place + 1}: {token}" for place, token in enumerate(tokens)},
+    }
+    box = {"widget": st.selectbox, "format_func": options.get, "width": 220}
+    on = choose(MEASURED, options if len(tokens) > 1 else [ALL], **box)
+    return None if on == ALL else on

@@ -1,0 +1,119 @@
+"""What the heads of a model are for, and what it loses and writes without each of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from model.decoding.steps import Writing
+from model.edits import Edits, HeadAddress
+from model.insight.ablation import head_removals, sites_by_layer, without_each_head
+from model.insight.effects import rows_at_once
+from model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
+from model.trace import Kind, Run
+from pages.shared.runs.arrays import as_array
+from pages.shared.runs.door import model_call
+from pages.shared.runs.readers import explained, reader
+from pages.shared.runs.run import ModelRun, written
+
+Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
+Report = Callable[[Effects, float], None]  # takes the effects so far, and the share of the work
+SECONDS = 20.0  # after which the remaining heads are not tried
+
+
+@model_call("Testing every head …")
+def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
+    """Return the scores of all heads of a model, its heads switched as the edits say.
+
+    Masks stay as trained: their cells are positions in a text, which have no meaning for random
+    tokens. `loading` identifies the model among those of its name. Raises ValueError if it reads
+    too few tokens.
+    """
+    model = reader(name)
+    sites = Edits(gates=edits.gates).at_sites(model.shape, 2 * LONGEST + SPECIAL)
+    try:
+        return role_scores(model, seed, sites)
+    except Exception as error:
+        raise explained(error) from error
+
+
+def cost_of_removals(run: ModelRun) -> dict[str, int]:
+    """Return the number of runs to remove every head, and the tokens of each."""
+    runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
+    return {"runs": runs, "tokens": len(run.tokens.source_tokens) + len(run.tokens.target_tokens)}
+
+
+@model_call()
+def removal_effects(run: ModelRun, place: int | None, _report: Report) -> Effects:
+    """Return the change of a run's objective without each head, on top of its edits.
+
+    With a `place` it is the change at only that one of the objective's tokens. `_report` is called
+    after each layer.
+    """
+    shape = run.reader.shape
+    effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
+    objective = run.objective if place is None else run.objective.alone(place)
+    removals = head_removals(run.reader, run.tokens, run.changes, objective)
+    for done, (site, change) in enumerate(removals, start=1):
+        effects[site.kind][site.layer] = as_array(change)
+        _report(effects, done / len(shape.sites))
+    return effects
+
+
+@dataclass(frozen=True)
+class HeadsOff:
+    """The texts written without each head that changes the text, and the heads not tried."""
+
+    written: Mapping[HeadAddress, Writing]
+    untried: tuple[HeadAddress, ...]
+
+
+@model_call()
+def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> HeadsOff:
+    """Return what a model writes without each single head, if that is another text.
+
+    After SECONDS the remaining heads are not tried. `_report` is called with the share that is
+    done.
+    """
+    found, untried, changing = {}, [], heads_that_change(run)
+    end = time.monotonic() + SECONDS
+    for done, head in enumerate(changing):
+        _report(done / len(changing))
+        if time.monotonic() > end:
+            untried.append(head)
+            continue
+        gates = {**run.edits.gates, head: 0.0}
+        found[head] = written(replace(run, edits=replace(run.edits, gates=gates)))
+    return HeadsOff(found, tuple(untried))
+
+
+@model_call()
+@torch.inference_mode()
+def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
+    """Return the heads without which a greedy decoding differs.
+
+    The model reads what it wrote with all heads; a head counts if the likeliest next token differs
+    anywhere, because greedy decoding takes the same path as long as that is the same.
+    """
+    reader, shape = run.reader, run.reader.shape
+    own = written(run)
+    edits = run.changes_of(len(own.target_tokens))
+    trace = reader.trace(run.sentence, own, sites=[])
+    ids = torch.tensor([token.id for token in own.target_tokens])  # (T,)
+    found = []
+    for sites in sites_by_layer(shape):
+        heads = [(site, head) for site in sites for head in range(shape.heads(site.kind))]
+        most = rows_at_once(trace, len(heads))
+        for first in range(0, len(heads), most):
+            batch = heads[first : first + most]
+            logits = reader.rerun(trace, Run(without_each_head(edits, batch, shape)))  # (B, T, V)
+            last = logits.size(1) if own.finished else logits.size(1) - 1
+            likeliest = logits[:, last - len(ids) : last].argmax(dim=-1).cpu()  # (B, T)
+            changed = (likeliest != ids).any(dim=-1).tolist()
+            places = [(site.kind, site.layer, head) for site, head in batch]
+            found += [place for place, other in zip(places, changed, strict=True) if other]
+    return tuple(found)

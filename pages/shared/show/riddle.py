@@ -1,0 +1,133 @@
+"""Riddles: questions about a picture that are asked before it is drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from model.trace import Kind
+from pages.shared.show.captions import site_words
+from pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, chosen
+from pages.shared.widgets.choose import choose_token
+from viz.numbers import number_text
+
+NO_GUESS = -1  # the guess of a visitor who asked for the answer
+CHOICES = (GUESS, GUESS_ROW)
+
+
+@dataclass(frozen=True)
+class Riddle:
+    """A question that is asked about a picture before it is drawn.
+
+    `options` are the short texts of the possible guesses, `names` identify them in words, and
+    `told` are their numbers in words. `right` are the indices of the right options, and `finds`
+    begins the sentence about them, such as: “it” looks most at. Options that are heads have no
+    texts; `boards` draws them: a label, and numbers of layers and heads.
+    """
+
+    asks: str
+    finds: str
+    options: Sequence[str]
+    names: Sequence[str]
+    told: Sequence[str]
+    right: Sequence[int]
+    boards: Sequence[tuple[str, int, int]] = ()
+
+    def verdict(self, guess: int) -> str:
+        """Return in words what was guessed, an index or `NO_GUESS`, next to the answer."""
+        best = guess if guess in self.right else self.right[0]
+        answer = f"{self.finds} {self.names[best]}, {self.told[best]}."
+        if guess == NO_GUESS:
+            return answer[0].upper() + answer[1:]
+        said = f"You guessed {self.names[guess]}"
+        return (
+            f"{said}: right, {answer}" if guess == best else f"{said}, {self.told[guess]}: {answer}"
+        )
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The verdicts on no guess, and then on each guess."""
+        return [self.verdict(guess) for guess in (NO_GUESS, *range(len(self.options)))]
+
+
+def row_asked_about() -> int:
+    """Return the index of the row that a riddle is about; 0 if none is asked."""
+    return chosen(GUESS_ROW) if chosen(GUESS) else 0
+
+
+def most_looked_at(
+    where: str,
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    blocked: np.ndarray | None = None,
+) -> Riddle:
+    """Draw the choice of a row of weights (Q, K); ask which visible key it looks at most.
+
+    `where` names the head.
+    """
+    row = choose_token(GUESS_ROW, queries)
+    query = told_apart(queries)[row]
+    is_open = np.ones(len(keys), bool) if blocked is None else ~blocked[row]
+    places = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))
+    names, found = told_apart(keys), weights[row, places]
+    return Riddle(
+        f"{where}: which token does {query} look at most?",
+        f"{query} looks most at",
+        [keys[place] for place in places],
+        [names[place] for place in places],
+        [f"weight {number_text(weight)}" for weight in found],
+        places_of_most(found),
+    )
+
+
+def which_head(
+    asks: str,
+    finds: str,
+    numbers: Mapping[Kind, np.ndarray],
+    told: Callable[[float], str],
+    *,
+    least: bool = False,
+) -> Riddle:
+    """Ask which head has the largest of some numbers, (layers, heads) by kind, or the smallest.
+
+    `told` returns a number in words.
+    """
+    found = np.concatenate([values.ravel() for values in numbers.values()])
+    heads = [(kind, *at) for kind, values in numbers.items() for at in np.ndindex(values.shape)]
+    return Riddle(
+        asks,
+        finds,
+        [""] * len(heads),
+        [site_words(*head) for head in heads],
+        [told(number) for number in found],
+        places_of_most(-found if least else found),
+        [(KINDS[kind], *values.shape) for kind, values in numbers.items()],
+    )
+
+
+def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = "nats") -> Riddle:
+    """Ask without which head a measure falls most, given the effect of removing each."""
+    asks = f"Which head matters most: without which one does {measure} fall most?"
+    told = partial(number_text, signed=True)
+    finds = "most is lost without"
+    return which_head(asks, finds, effects, lambda x: f"{told(x)} {unit}", least=True)
+
+
+def places_of_most(numbers: np.ndarray) -> list[int]:
+    """Return the indices of the largest number; NaN counts as smallest."""
+    known = np.nan_to_num(numbers, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    return np.flatnonzero(known == known.max()).tolist()
+
+
+def told_apart(tokens: Sequence[str]) -> list[str]:
+    """Return tokens in quotation marks, those that occur several times with their positions."""
+    times = Counter(tokens)
+    return [
+        f"“{token}”" if times[token] == 1 else f"“{token}” (token {place})"
+        for place, token in enumerate(tokens, start=1)
+    ]

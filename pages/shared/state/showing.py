@@ -1,0 +1,109 @@
+"""How the pictures of a page are shown: where the page draws them, unless a wing moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from pages.shared.show.riddle import Riddle
+    from pages.shared.show.saving import About
+    from viz import CanvasPicture
+
+NOTE = "slide-note"  # the key of a sentence that is drawn in place of pictures
+DRAWN = "pictures_drawn"
+
+
+class Showing:
+    """How the pictures of a page are shown: all of them, where the page draws them.
+
+    A wing that shows them differently derives from it and is put in force by `show_by`.
+    """
+
+    def keys(self) -> set[str]:
+        """Return the keys of the only pictures to be shown; an empty set means all."""
+        return set()
+
+    def scene(self) -> Hashable:
+        """Return what identifies this scene among those the same page may show; None on a page."""
+        return None
+
+    def is_live(self) -> bool:
+        """Return whether the visitor works here, so that a click may lead to another page."""
+        return True
+
+    def place(self, key: str) -> AbstractContextManager:
+        """Return where the picture with this key is to be drawn."""
+        return nullcontext()
+
+    def keeps(
+        self,
+        key: str,
+        picture: Callable[[], CanvasPicture],
+        answers: Callable[[], Mapping[str, CanvasPicture]],
+    ) -> bool:
+        """Return whether a picture is kept instead of drawn; for `answers` see `show`."""
+        return False
+
+    def asks(
+        self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
+    ) -> bool:
+        """Return whether a riddle about the pictures with these keys is still open.
+
+        An open riddle is drawn in the place of the first of them that is to be shown; for `of` and
+        `what` see `show`.
+        """
+        return False
+
+    def hides(self, of: About | None) -> bool:
+        """Return whether a picture that would give the answer of a riddle is hidden; say so."""
+        return False
+
+    def as_file(
+        self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
+    ) -> dict[str, Any]:
+        """Return the data with which a file can open a page's scene again."""
+        return {"page": page, "parameters": dict(parameters), "picture": key}
+
+    def as_shown(self, picture: CanvasPicture) -> CanvasPicture:
+        """Return a picture with the options that apply here."""
+        return picture
+
+
+_in_force = [Showing()]
+
+
+def showing() -> Showing:
+    return _in_force[0]
+
+
+def show_by(other: Showing) -> None:
+    """Change the way in which pictures are shown, on every page and in every session."""
+    _in_force[0] = other
+
+
+def is_wanted(*keys: str) -> bool:
+    """Return whether one of these pictures is explicitly wanted, so that no button is needed."""
+    return not showing().keys().isdisjoint(keys)
+
+
+def place(key: str, of: object = None) -> AbstractContextManager:
+    """Return where the picture with this key is to be drawn; use it in a `with` statement.
+
+    From then on `drawn` has what the picture is `of`.
+    """
+    drawn()[key] = of
+    return showing().place(key)
+
+
+def drawn() -> dict[str, Any]:
+    """Return what was drawn since the page began: what `place` was given, by key."""
+    return st.session_state.setdefault(DRAWN, {})
+
+
+def begin() -> None:
+    """Begin a page on which nothing is drawn yet."""
+    st.session_state[DRAWN] = {}

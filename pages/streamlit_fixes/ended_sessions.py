@@ -1,0 +1,64 @@
+"""Sessions whose visitors have left end in time, whether or not another visitor comes.
+
+Streamlit keeps such a session for two minutes, in case the browser was only cut off, but looks at
+the time only when the next visitor comes or goes, and holds on to the last session it served.
+
+Upstream: https://github.com/streamlit/streamlit/issues/12506
+Relies on: the runtime's event loop, its `MemorySessionStorage`, whose `_cache` is a TTLCache, and
+four private fields of `AppSession` that hold what a visitor typed and made.
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from functools import cache
+
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime import Runtime, exists, get_instance
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.state import SessionState
+
+EVERY = 15.0  # seconds between two checks
+
+
+def watch(ended: Callable[[], None]) -> None:
+    """Have the server end abandoned sessions from now on, and call `ended` after each time.
+
+    Without a server it does nothing.
+    """
+    if exists() and type(runtime := get_instance()) is Runtime:
+        _watch(runtime, ended)
+
+
+@cache
+def _watch(runtime: Runtime, ended: Callable[[], None]) -> None:
+    loop = runtime._get_async_objs().eventloop  # the only thread that may touch sessions
+    loop.call_soon_threadsafe(_look, loop, runtime._session_mgr._session_storage, ended)
+
+
+def _look(
+    loop: AbstractEventLoop, storage: MemorySessionStorage, ended: Callable[[], None]
+) -> None:
+    loop.call_later(EVERY, _look, loop, storage, ended)
+    if end_what_was_left(storage):
+        ended()
+
+
+def end_what_was_left(storage: MemorySessionStorage) -> int:
+    """End the sessions that were kept for long enough; return how many."""
+    left = [info.session for _, info in storage._cache.expire()]
+    for session in left:
+        end(session)
+    return len(left)
+
+
+def end(session: AppSession) -> None:
+    """Shut a session down, and remove everything that its visitor typed and made."""
+    session.shutdown()
+    session._session_state = SessionState()
+    session._fragment_storage = MemoryFragmentStorage()
+    session._client_state = ClientState()
+    session._browser_queue.clear()

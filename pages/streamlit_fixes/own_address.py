@@ -1,0 +1,15 @@
+"""The address and the options that the app is served with.
+
+Streamlit knows them, but has no public function that returns them.
+
+Upstream: no issue was found.
+Relies on: the three functions imported here.
+"""
+
+from __future__ import annotations
+
+from streamlit.net_util import get_internal_ip
+from streamlit.web.bootstrap import load_config_options
+from streamlit.web.server.server_util import get_url
+
+__all__ = ["get_internal_ip", "get_url", "load_config_options"]

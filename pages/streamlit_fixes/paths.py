@@ -1,0 +1,20 @@
+"""The paths of the server that are not pages.
+
+Upstream: no issue was found; Streamlit has no public names for its paths.
+Relies on: the paths themselves, and `server.baseUrlPath` before all of them.
+"""
+
+from __future__ import annotations
+
+from starlette.types import Scope
+from streamlit import config
+
+CORE = "/_stcore/"  # paths that a page requests by itself
+HEALTH = f"{CORE}health"  # answers "ok" to everyone
+METRICS = f"{CORE}metrics"
+
+
+def path_of(scope: Scope) -> str:
+    """Return the requested path, relative to the one that the app is served under."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return scope["path"].removeprefix(f"/{base}") if base else scope["path"]

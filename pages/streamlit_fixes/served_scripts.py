@@ -1,0 +1,56 @@
+"""Scripts that browsers fetch once and keep, instead of getting them with every message of a page.
+
+Streamlit sends the code of a component with the page, and lets browsers fetch files of components
+again at every visit.
+
+Upstream: https://github.com/streamlit/streamlit/issues/5768
+Relies on: paths below `_stcore/`, which the app's own middleware answers before Streamlit does.
+"""
+
+from __future__ import annotations
+
+import gzip
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+
+from pages.streamlit_fixes.paths import CORE, path_of
+
+SENT = {
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": "private, max-age=31536000, immutable",  # a name has one content for good
+    "vary": "accept-encoding",
+}
+
+_scripts: dict[str, tuple[bytes, bytes]] = {}  # plain and compressed, by path
+
+
+def published(name: str, script: str) -> str:
+    """Serve a script to everyone who may open pages; return its address.
+
+    The name changes with the script.
+    """
+    path = f"{CORE}{name}.js"
+    text = script.encode()
+    _scripts[path] = text, gzip.compress(text)
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}{path}" if base else path
+
+
+def with_scripts(app: ASGIApp) -> ASGIApp:
+    """Answer with the scripts that were published."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        found = _scripts.get(path_of(scope)) if scope["type"] == "http" else None
+        if found is None:
+            return await app(scope, receive, send)
+        text, compressed = found
+        if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+            answer = Response(compressed, headers={**SENT, "content-encoding": "gzip"})
+        else:
+            answer = Response(text, headers=SENT)
+        return await answer(scope, receive, send)
+
+    return guard

@@ -1,0 +1,35 @@
+"""A callback is run to its end, however soon the next click comes.
+
+Streamlit looks for the next click whenever a session's state is read or written, and ends the run
+there. A callback ended in this way has done half of its work, and is not run again: a text typed
+into a box would be in the box and nowhere else. `runner.fastReruns` makes no difference.
+
+Upstream: https://github.com/streamlit/streamlit/issues/10578
+Relies on: `SafeSessionState.on_script_will_rerun`, which runs the callbacks, and its
+`_yield_callback`, which looks for the next click.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+
+
+def run_callbacks_whole() -> None:
+    """Have Streamlit look for the next click before and after a run's callbacks, not in them."""
+    run = SafeSessionState.on_script_will_rerun
+    if hasattr(run, "__wrapped__"):
+        return  # it was done before
+
+    @wraps(run)
+    def run_whole(state: SafeSessionState, *values: object, **more: object) -> None:
+        look = state._yield_callback
+        look()
+        object.__setattr__(state, "_yield_callback", lambda: None)
+        try:
+            run(state, *values, **more)
+        finally:
+            object.__setattr__(state, "_yield_callback", look)
+
+    SafeSessionState.on_script_will_rerun = run_whole

@@ -1,0 +1,265 @@
+"""A talk as one HTML file that needs no server and no network, with interactive pictures."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+
+from pages.browser import library, parts
+from viz.canvas import CanvasPicture, Part, unpacked
+from viz.maps.heatmap import attention_heatmap
+from viz.numbers import writable
+from viz.switches.head_effects import PART as BOARD
+from viz.writing.token_strip import PART as STRIP
+
+LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
+TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
+HEADS = "what is written without a head"
+TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
+OPENING = f'<script type="application/json" id="{TALK_ID}">'
+CLOSING = "</script>"
+DECK = library.HERE / "deck" / "deck.js"
+STYLES = ("slide.css", "keyboard.css", "deck/deck.css", "deck/deck_slide.css")
+# Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
+POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture of a slide: its name, and the picture, or the address of an image of it.
+
+    `answers` are the pictures that replace it, by the answer of a click in it, as JSON. A
+    `question` is asked before it is shown: the part that asks, and the verdicts on no guess and on
+    each guess.
+    """
+
+    what: str
+    picture: CanvasPicture | str
+    answers: Mapping[str, CanvasPicture] = field(default_factory=dict)
+    question: tuple[CanvasPicture, Sequence[str]] | None = None
+
+
+@dataclass(frozen=True)
+class WithoutHeads:
+    """What a model writes without each single one of its heads, and with other masks.
+
+    The `board` shows the effect of each head. `off` has the texts by kind, layer and head, from 0,
+    of heads whose text differs from the one as `trained`, except those left `untried`.
+    """
+
+    board: CanvasPicture
+    trained: CanvasPicture
+    off: Mapping[tuple[str, int, int], CanvasPicture]
+    untried: Sequence[tuple[str, int, int]]
+    masks: Mapping[str, CanvasPicture]
+
+
+@dataclass(frozen=True)
+class DrawnSlide:
+    """A slide in the form of the file; `missing` is a sentence on the parts that it lacks.
+
+    The `link` leads to its scene in the running app; it is empty if there is none.
+    """
+
+    title: str
+    words: str = ""
+    notes: str = ""
+    size: float = 1.0
+    pictures: Sequence[Drawn] = ()
+    footer: str = ""
+    missing: str = ""
+    heads: WithoutHeads | None = None
+    link: str = ""
+
+
+@dataclass
+class Data:
+    """The bytes of pictures, each stored once."""
+
+    places: dict[bytes, int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    parts: set[Part] = field(default_factory=lambda: {STRIP, BOARD})  # the parts that draw them
+
+    def place(self, picture: CanvasPicture) -> int:
+        """Return the position of a picture's bytes, which are added if they are missing."""
+        digest = hashlib.sha256(picture.data).digest()
+        if digest not in self.places:
+            self.places[digest] = len(self.texts)
+            self.texts.append(base64.b64encode(picture.data).decode("ascii"))
+        self.parts.add(picture.part)
+        return self.places[digest]
+
+
+def file_of(
+    slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST
+) -> tuple[bytes, list[int]]:
+    """Return the file of a talk, with the talk's own text, and the slides incomplete in it.
+
+    Pictures for which `most` bytes leave no room are left out, and their slides, counted from 1,
+    say so. Raises ValueError for a talk without slides.
+    """
+    if not slides:
+        raise ValueError("The talk has no slides yet: add one, and save it then.")
+    data, fitting = Data(), within(slides, most)
+    header = {
+        "title": writable(slides[0].title) or "Talk",
+        "slides": [written(slide, data) for slide in fitting],
+        "data": data.texts,
+        "controls": {key.key: key.selector for key in parts.KEYS_OF_SLIDES},
+        "keys": parts.named_keys(parts.DECK_KEYS),
+        "labels": {part.name: part.label for part in data.parts},
+    }
+    script, style = script_of(data.parts), style_sheet()
+    policy = POLICY.format(script=digest_of(script), style=digest_of(style))
+    document = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Talk</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{OPENING}{safe(talk)}{CLOSING}\n"
+        f'<script type="application/json" id="{DECK_ID}">{as_json(header)}</script>\n'
+        f'<script type="module">{script}</script>\n</body>\n</html>\n'
+    )
+    return document.encode(), [at for at, one in enumerate(fitting, start=1) if one.missing]
+
+
+def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
+    """Return the slides without the parts that do not fit into `most` bytes."""
+    room, known, found = most * 3 // 4, set(), []  # base64 takes a third more
+
+    def fits(*pictures: CanvasPicture | str) -> bool:
+        nonlocal room
+        new = {one for one in pictures if one not in known}
+        size = sum(map(size_of, new))
+        if size > room:
+            return False
+        room -= size
+        known.update(new)
+        return True
+
+    for slide in slides:
+        kept = [drawn for drawn in slide.pictures if fits(drawn.picture, *drawn.answers.values())]
+        left = [drawn.what for drawn in slide.pictures if drawn not in kept]
+        heads = slide.heads
+        if heads and not fits(
+            heads.board, heads.trained, *heads.off.values(), *heads.masks.values()
+        ):
+            heads = None
+            left.append(HEADS)
+        words = TOO_LARGE.format(most=most // 1_000_000, names=", ".join(left)) if left else ""
+        missing = f"{slide.missing} {words}".strip()
+        found.append(replace(slide, pictures=kept, heads=heads, missing=missing))
+    return found
+
+
+def size_of(picture: CanvasPicture | str) -> int:
+    return len(picture if isinstance(picture, str) else picture.data)
+
+
+def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
+    """Return a slide in the form of the file, its pictures added to the data."""
+    grids = [one.picture for one in slide.pictures if named(one.picture, "head_grid")]
+    return {
+        "title": writable(slide.title),
+        "words": writable(slide.words),
+        "notes": writable(slide.notes),
+        "size": min(slide.size, 1),
+        "pictures": [
+            still_or_alive(drawn, data) | {"what": writable(drawn.what)} for drawn in slide.pictures
+        ],
+        "footer": writable(slide.footer),
+        "missing": writable(slide.missing),
+        "map": data.place(map_of(grids[0])) if grids else None,
+        "heads": heads_of(slide.heads, data) if slide.heads else None,
+    }
+
+
+def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
+    """Return a picture in the form of the file."""
+    if isinstance(drawn.picture, str):
+        still = {"part": "", "data": -1, "still": drawn.picture}
+        return still | {"answers": {}, "question": None}
+    question = None
+    if drawn.question:
+        asks, verdicts = drawn.question
+        question = {"data": data.place(asks), "verdicts": list(map(writable, verdicts))}
+    answers = {answer: data.place(picture) for answer, picture in drawn.answers.items()}
+    alive = {"part": drawn.picture.name, "data": data.place(drawn.picture), "still": ""}
+    return alive | {"answers": answers, "question": question}
+
+
+def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:
+    """Return the texts without heads in the form of the file."""
+    return {
+        "board": data.place(heads.board),
+        "trained": data.place(heads.trained),
+        "off": {place_text(place): data.place(one) for place, one in heads.off.items()},
+        "untried": [place_text(place) for place in heads.untried],
+        "masks": [
+            {"words": words, "written": data.place(one)} for words, one in heads.masks.items()
+        ],
+    }
+
+
+def place_text(place: tuple[str, int, int]) -> str:
+    """Return a kind, a layer and a head as the key that the file uses."""
+    return ",".join(map(str, place))
+
+
+def map_of(grid: CanvasPicture) -> CanvasPicture:
+    """Return the map of one head from a grid, without weights, which the browser fills in."""
+    header, _ = unpacked(grid.data)
+    queries, keys = header["queries"], header["keys"]
+    zeros = np.zeros((len(queries), len(keys)))
+    empty = attention_heatmap(zeros, queries, keys, name="weight, rounded:")
+    return CanvasPicture.pack(empty.part, unpacked(empty.data)[0], height=0)
+
+
+def named(picture: CanvasPicture | str, name: str) -> bool:
+    """Return whether this is an interactive picture drawn by the part of this name."""
+    return isinstance(picture, CanvasPicture) and picture.name == name
+
+
+def script_of(drawing: Iterable[Part]) -> str:
+    """Return the single script of a file, with the code of only these pictures."""
+    scripts = sorted((part.script for part in drawing), key=lambda path: path.stem)
+    code = library.code_of(DECK, scripts, ("canvas", "theme"))
+    return f"{code}\n$deck.show(parts, styles);\n"
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style sheet of the document; pictures have their own."""
+    theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
+    own = [(library.HERE / name).read_text(encoding="utf-8") for name in STYLES]
+    return "\n".join([(library.VIZ / "canvas.css").read_text(encoding="utf-8"), theme, *own])
+
+
+def digest_of(text: str) -> str:
+    """Return the hash by which a policy allows an inline script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def as_json(content: object) -> str:
+    """Return plain values as JSON that cannot end an element of the document."""
+    return safe(json.dumps(content, ensure_ascii=False, allow_nan=False))
+
+
+def safe(text: str) -> str:
+    """Return the text of JSON with < escaped; it appears only within strings."""
+    return text.replace("<", "\\u003c")
+
+
+def talk_in(data: bytes) -> bytes:
+    """Return the talk's own text from a file of this kind, or any other data unchanged."""
+    _, opening, rest = data.partition(OPENING.encode())
+    return rest.partition(CLOSING.encode())[0] if opening else data

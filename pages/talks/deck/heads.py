@@ -1,0 +1,52 @@
+"""What a model writes without single heads and with other masks, for a file without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from model.decoding.steps import Writing
+from model.edits import Edits, MaskAddress
+from pages.shared.runs.heads import removal_effects, written_without_heads
+from pages.shared.runs.run import ModelRun, written
+from pages.shared.show.captions import edit_words
+from pages.shared.show.pictures import chips_written
+from pages.shared.state.choices import KINDS
+from pages.talks.deck.file import WithoutHeads
+from viz import CanvasPicture, head_effects, token_strip
+from viz.numbers import number_text
+
+MASKS = (
+    Edits(off=["look-ahead"]),
+    *(Edits(masks={MaskAddress("window", kind): (1,)}) for kind in KINDS),
+)
+
+
+def without_heads(sentence: str, report: Callable[[float], None]) -> WithoutHeads | None:
+    """Return the translations of a sentence by the chosen model; None if it does not translate.
+
+    `report` is called with the share that is done. Raises ValueError if it cannot read it.
+    """
+    run = ModelRun(sentence)
+    if "write" in run.reader.missing or "cross" not in run.reader.shape.kinds:
+        return None
+    trained = written(run)
+    effects = removal_effects(run, None, lambda _, share: report(share / 2))
+    off = written_without_heads(run, lambda share: report((1 + share) / 2))
+    return WithoutHeads(
+        board=head_effects(effects, labels=KINDS),
+        trained=strip(trained),
+        off={head: strip(found, trained) for head, found in off.written.items()},
+        untried=off.untried,
+        masks={edit_words(mask): strip(with_mask(run, mask), trained) for mask in MASKS},
+    )
+
+
+def with_mask(run: ModelRun, mask: Edits) -> Writing:
+    return written(replace(run, edits=mask))
+
+
+def strip(found: Writing, trained: Writing | None = None) -> CanvasPicture:
+    """Return the picture of a translation, with the differences from that `as trained` framed."""
+    label = f"Log-probability {number_text(found.score)}"
+    return token_strip(found.text, chips_written(found, trained), label=label, explained=False)

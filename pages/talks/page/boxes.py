@@ -1,0 +1,90 @@
+"""The boxes in which a slide is edited: its words, its notes, its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine, link_of
+from pages.shared.state.choices import GUESS
+from pages.shared.state.page import PAGES, Page
+from pages.streamlit_fixes.late_values import Widget, editor
+from pages.talks import talk
+from pages.talks.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide
+
+WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
+NOTES_HELP = "Seen by the speaker alone, in a window of their own."
+GUESS_HELP = (
+    "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
+    "the key a."
+)
+QR_HELP = "Phones open the scene of the slide in this app."
+NOT_DRAWN = (
+    "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
+    "open the scene, choose it there and press **Update slide**."
+)
+
+
+def change(name: str, **changes: object) -> None:
+    """Change something in a slide, wherever it was moved; do nothing if it is gone."""
+    if (place := talk.place_of(name)) is not None:
+        talk.put_at(place, replace(talk.own()[place], **changes))
+
+
+def offered(page: Page, slide: Slide) -> dict[str, str]:
+    """Return the pictures that can be chosen for a slide, their names by key: those it draws."""
+    there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
+    return {key: words for key, words in page.pictures.items() if key in there}
+
+
+def boxes(place: int, slide: Slide) -> None:
+    """Draw the boxes of a slide, by its index from 0."""
+
+    def box(widget: Widget, label: str, name: str, **more: object) -> None:
+        def changed(value: object) -> None:
+            change(slide.name, **{name: tuple(value) if name == "pictures" else value})
+
+        value = getattr(slide, name)
+        value = list(value) if name == "pictures" else value
+        editor(widget, label, value, changed, f"slide-{place}-{name}", **more)
+
+    st.subheader(f"Slide {place + 1}")
+    box(st.text_input, "Title", "title", max_chars=LONGEST_TITLE)
+    box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
+    st.caption(WORDS_HELP.replace("*", r"\*"))
+    if slide.page:
+        pictures(place, slide, box)
+    notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
+    box(st.text_area, "Speaker notes", "notes", **notes)
+
+
+def guess_first(place: int, slide: Slide) -> None:
+    """Draw the switch with which a slide asks about its picture before that is drawn."""
+
+    def changed(on: bool) -> None:
+        others = {key: text for key, text in slide.parameters.items() if key != GUESS.key}
+        asks = {GUESS.key: GUESS.write(on)} if on else {}
+        change(slide.name, parameters=others | asks, drawn=())
+
+    asked = slide.parameters.get(GUESS.key) == GUESS.write(True)
+    key = f"slide-{place}-guess"
+    editor(st.toggle, GUESS.label, asked, changed, key, help=GUESS_HELP)
+
+
+def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
+    """Draw the choice of a slide's pictures, their size, a QR code, and a guess before them."""
+    page = PAGES[slide.page]
+    names = offered(page, slide)
+    box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
+    lowest, highest = SIZES
+    size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
+    box(st.slider, "Size", "size", **size)
+    box(st.toggle, "QR code of the scene", "qr_code", help=QR_HELP)
+    if slide.qr_code and is_of_this_machine(link_of(slide.page, slide.parameters)):
+        st.info(ON_THIS_MACHINE)
+    if GUESS in page.linked:
+        guess_first(place, slide)
+    if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
+        st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))

@@ -1,0 +1,146 @@
+"""Talk: make a list of scenes with words, to be presented, saved and loaded."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.state.page import Page
+from pages.shared.widgets.choose import choose
+from pages.talks import saving_talk, talk
+from pages.talks.deck.file import talk_in
+from pages.talks.page.boxes import boxes
+from pages.talks.page.rows import edit, edited, rows
+from pages.talks.slide import turn_to
+from pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
+
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+HOW = (
+    "A talk is a list of scenes. On any page, choose what to show and press **Add to talk** in the "
+    "sidebar; here a slide gets its words, its pictures and its place. Drag a slide to move it, or "
+    "press Alt with ↑ or ↓. **Open** leads to the scene on its page, where **Update slide** in the "
+    "sidebar puts what you change into the slide. While presenting, → and ← or a clicker turn the "
+    "slides, B blacks the screen out and back, Esc leads back to where you began. The space bar "
+    "plays what can be played on a slide, n and p step it; on other slides it turns to the next. "
+    "A slide with **Guess first** asks what its picture shows: click a guess, or press a. "
+    "Your talk is kept in this browser and nowhere else, until you remove it."
+)
+NONE_YET = (
+    "You have no slides of your own yet: press **Add to talk** on any page. **Present** shows one "
+    "of the talks that come with Headlight, of {count} slides."
+)
+REMOVED = "All slides are removed. Undo brings them back."
+ONE_PAGE = (
+    "One HTML file that needs neither a server nor a network: words, notes and keys as here, the "
+    "pictures alive, and what the model writes without each head."
+)
+POWERPOINT = (
+    "Titles, words and notes as text, the pictures as images, and a link from each slide to its "
+    "scene, for PowerPoint, Keynote, Google Slides and LibreOffice."
+)
+TYPES = {"html": ("HTML", "text/html"), "pptx": ("PowerPoint", PPTX)}
+ALL_SAVED = {
+    "html": "All slides are in it. It opens in any browser, without a network.",
+    "pptx": "All slides are in it. Its links need this app to be running.",
+}
+LEFT_OUT = "Something is left out of slides {slides}, where a sentence says what."
+TITLE = Slide(title="Title of the talk", words="Who speaks, where and when")
+CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
+
+
+def load() -> None:
+    """Load the talk of the uploaded file, or say why that cannot be done."""
+    notes = ()
+    if file := st.session_state.talk_file:
+        try:
+            slides, notes = talk.read(talk_in(file.getvalue()))
+            talk.change(slides)
+        except ValueError as error:
+            notes = str(error), "The talk stays as it was."
+    st.session_state.talk_notes = notes
+
+
+def remove_all() -> None:
+    talk.change(())
+    st.toast(REMOVED)
+
+
+def add_words(slide: Slide, place: int) -> None:
+    """Insert a slide without pictures at a position, and open its boxes."""
+    if talk.add(copied(slide), place):
+        edit(place)
+
+
+def tools() -> None:
+    """Draw the tools for the whole list."""
+    slides = talk.own()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Present", key="present-all", on_click=turn_to, args=[1], type="primary")
+        if slides:
+            end = len(slides)
+            for label, slide, place in (("title", TITLE, 0), ("closing", CLOSING, end)):
+                add = {"on_click": add_words, "args": [slide, place], "key": f"add-{label}"}
+                st.button(f"Add a {label} slide", **add)
+        else:
+            ready = talk.in_force()
+            st.button("Edit a copy of the ready talk", on_click=talk.change, args=[ready])
+        if slides:
+            st.button("Remove all slides", on_click=remove_all)
+        st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
+    with st.container(horizontal=True):
+        file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
+        st.download_button("Save as a file", *file, on_click="ignore")
+        for label, kind, words in (
+            ("Save as one HTML file", "html", ONE_PAGE),
+            ("Save for PowerPoint", "pptx", POWERPOINT),
+        ):
+            save = {"on_click": saving_talk.start, "args": [kind], "key": f"as-{kind}"}
+            st.button(label, help=words, **save)
+    saved_file()
+    how, file = st.columns(2)
+    with how, st.expander("How a talk is made"):
+        st.markdown(HOW)
+    with file, st.expander("Load a talk from a file"):
+        label = f"A file saved here, JSON or HTML, with at most {LARGEST_FILE // 1000} kB of text"
+        st.file_uploader(label, type=["json", "html"], key="talk_file", on_change=load)
+    for note in st.session_state.get("talk_notes", ()):
+        st.text(note)
+
+
+def saved_file() -> None:
+    """Offer the file of the talk, once it is saved in its present form."""
+    if not (found := saving_talk.saved()):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
+        name, mime = TYPES[found.kind]
+        file = found.file, f"headlight-talk.{found.kind}", mime
+        label = f"Download the {name} file ({len(found.file) / 1e6:.1f} MB)"
+        st.download_button(label, *file, on_click="ignore", type="primary")
+        if left_out := found.left_out:
+            st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
+        else:
+            st.text(ALL_SAVED[found.kind])
+
+
+def make_talk() -> None:
+    """Draw the page."""
+    talk.follow()
+    tools()
+    if not talk.own():
+        choose(talk.READY)
+        st.info(NONE_YET.format(count=len(talk.in_force())))
+    listed, shown = st.columns([6, 5], gap="medium")
+    with listed:
+        rows()
+    with shown:
+        if (place := edited()) is not None:
+            boxes(place, talk.own()[place])
+
+
+PAGE = Page(
+    key="talk",
+    title="Talk",
+    group="Present",
+    purpose="Make a list of scenes, and present it",
+    body=make_talk,
+    choices=(talk.READY,),
+)

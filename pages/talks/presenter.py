@@ -1,0 +1,174 @@
+"""Presenter mode: one slide at a time, only its words and pictures on the screen."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from pages.browser import parts
+from pages.shared.link import address
+from pages.shared.link.address import link_of
+from pages.shared.show.captions import names_site
+from pages.shared.show.pictures import picked, show
+from pages.shared.state.page import PAGES, Page, enter
+from pages.shared.state.showing import NOTE, drawn, place
+from pages.talks import slide, talk
+from pages.talks.slides import Slide
+from pages.talks.stage import staged
+from viz.canvas import CanvasPicture
+from viz.numbers import writable
+
+PARAMETER = "talk"  # in an address: the number of the slide
+TURNS = "turns_asked"  # the key of the last turn's number
+MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
+NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
+
+QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
+
+STYLE = Path(__file__).with_name("presenter.css")
+
+
+def take_turn() -> None:
+    """Turn to the slide that was asked for, or leave the talk, before anything is drawn.
+
+    Values that still arrive with a slide's address after the talk was left were chosen on that
+    slide.
+    """
+    if slide.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
+        slide.turn_to(None)
+    if slide.is_leaving() and not slide.begun_on():
+        slide.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
+        put_in_force(talk.in_force(), slide.slide())
+        slide.begin_here()
+    slide.take_turn()
+
+
+def asked_for() -> int | None:
+    """Return the number of the slide to show, from 1; None outside of a talk."""
+    asked = address.gone_to()
+    if asked is not None:
+        found = re.fullmatch("[1-9][0-9]{0,3}", asked.get(PARAMETER, ""))
+        number = int(found[0]) if found else None
+        if number or slide.slide():
+            slide.turn(number)
+        if number:
+            talk.take_ready(asked.get(talk.READY.key))
+            address.know(asked)
+    if slide.slide() and slide.slide() > len(talk.in_force()):
+        slide.turn(len(talk.in_force()))
+    return slide.slide()
+
+
+def put_in_force(slides: Sequence[Slide], number: int) -> None:
+    """Enter the page of a slide and choose the choices of the slide's scene, once for each turn.
+
+    A slide without a page keeps the scene before it; if there is none, the first page opens with
+    its defaults. The next click may end the run anywhere: the turn is noted as done when all of it
+    is.
+    """
+    scenes = [scene for scene in slides[:number] if scene.page in PAGES]
+    scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
+    enter(PAGES[scene.page])
+    if slide.is_new():
+        address.apply(scene.parameters, PAGES[scene.page])
+        slide.begin()
+
+
+def show_slide(number: int) -> None:
+    """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
+    slides = talk.in_force()
+    scene = slides[number - 1]
+    is_new = slide.is_new()
+    put_in_force(slides, number)
+    address.write({PARAMETER: str(number), **talk.named_ready()})
+    st.html(STYLE)
+    show(words_of(slides, number), "slide-words", turn)
+    if page := PAGES.get(scene.page):
+        draw_scene(page, scene)
+        if is_new:
+            talk.note_drawn(number, drawn())
+
+
+def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
+    """Return the words of a slide, and the notes that only its speaker sees."""
+    scene, *after = slides[number - 1 :]
+    page = PAGES.get(after[0].page) if after else None
+    coming = (
+        {
+            "title": after[0].title or (page.title if page else ""),
+            "pictures": [page.pictures[key] for key in after[0].pictures] if page else [],
+        }
+        if after
+        else None
+    )
+    return parts.slide(
+        scene.title,
+        scene.words,
+        number=number,
+        count=len(slides),
+        asked=st.session_state.get(TURNS, 0),
+        alone=not on_stage(scene),
+        size=min(scene.size, 1),
+        notes=scene.notes,
+        coming=coming,
+    )
+
+
+def on_stage(scene: Slide) -> dict[str, str]:
+    """Return the names of what a slide shows besides its words, by the keys they are drawn with."""
+    page = PAGES.get(scene.page)
+    pictures = {key: page.pictures[key] for key in scene.pictures} if page else {}
+    return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
+
+
+def draw_scene(page: Page, scene: Slide) -> None:
+    """Draw what a slide shows of a page, and below that a caption with its subject."""
+    pictures = scene.pictures
+    if "model" in st.session_state.pop("refused_parameters", ()):
+        st.info(MODEL_GONE)
+    address.keep_to_the_model(page)
+    with staged(tuple(on_stage(scene))):
+        page.body()
+        if scene.qr_code:
+            draw_code(link_of(scene.page, scene.parameters))
+        if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):
+            with place(NOTE):
+                st.info(NOT_DRAWN)
+    with st.container(key="slide-footer"):
+        st.text(footer(pictures))
+
+
+def draw_code(link: str) -> None:
+    """Draw the QR code of a scene, or say why there is none."""
+    try:
+        picture = parts.qr_code(link)
+    except ValueError as error:
+        with place(NOTE):
+            st.info(str(error))
+    else:
+        show(picture, QR_CODE)
+
+
+def footer(pictures: Sequence[str]) -> str:
+    """Return the sentence and the site that some pictures are of, and the changes in force."""
+    found = [drawn()[key] for key in pictures if drawn().get(key)]
+    sentences = [f"“{of.sentence}”" for of, _ in found if of.sentence.strip()]
+    sites = [words for of, what in found for words in (of.place, what) if names_site(words)]
+    changes = [f"Changed: {of.changes}" for of, _ in found if of.changes]
+    return writable(" · ".join(dict.fromkeys([*sentences[:1], *sites, *changes])))
+
+
+def turn() -> None:
+    """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
+    number, asked = picked("slide-words")
+    # A key press brings the address where the browser was, however late, not where it went.
+    address.know(dict(st.query_params), time.monotonic())
+    if slide.slide() is None or number == 0:
+        slide.turn_to(None)  # perhaps again: a late click on a slide that was left
+    elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
+        slide.turn_to(number)
+    st.session_state[TURNS] = asked  # last: an interrupted turn is asked for again

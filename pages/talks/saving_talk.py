@@ -1,0 +1,261 @@
+"""A talk saved as one file: its slides are drawn one after the other, for HTML and PowerPoint.
+
+For HTML, pictures are kept instead of shown, and the browser draws only charts; for PowerPoint it
+draws all of them, as images.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from pages.browser.parts import stills
+from pages.shared.link import address
+from pages.shared.link.address import link_of
+from pages.shared.show.pictures import css_class, picked, show
+from pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
+from pages.shared.state.page import PAGES
+from pages.shared.state.showing import drawn
+from pages.talks import presenter, slide, talk
+from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
+from pages.talks.deck.heads import without_heads
+from pages.talks.guess import question_key
+from pages.talks.slides import Slide, write_talk
+from pages.talks.stage import keeping
+from viz.canvas import CanvasPicture, unpacked
+
+STYLE = Path(__file__).with_name("saving_talk.css")
+ROOM = Path(__file__).with_name("saving_pictures.css")
+STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
+LONGEST_STILL = 4_000_000  # characters
+# Options with which a picture asks the running app for something, which a file cannot.
+ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
+FAILED = "This slide could not be drawn when the file was saved: {reason}"
+NO_MODEL = (
+    "The model of this slide was not in memory when the file was saved. Load it on the page "
+    "Models, and save the file again."
+)
+NO_STILL = (
+    "The picture “{what}” could not be drawn when the file was saved, or is too large for it."
+)
+Kind = Literal["html", "pptx"]
+
+
+@dataclass
+class Saving:
+    """A talk that is being saved, and in the end its file."""
+
+    slides: tuple[Slide, ...]
+    kind: Kind = "html"
+    done: list[DrawnSlide] = field(default_factory=list)
+    stills: Mapping[str, str | None] | None = None  # of the slide that is being drawn
+    heads: dict[tuple[str, str], WithoutHeads | None] = field(default_factory=dict)
+    file: bytes = b""
+    left_out: list[int] = field(default_factory=list)  # slides, from 1, that are incomplete in it
+
+
+def start(kind: Kind) -> None:
+    """Begin to save the talk in force; a callback."""
+    st.session_state.saving_talk = Saving(talk.in_force(), kind)
+    slide.turn_to(1)
+
+
+def stop() -> None:
+    """Stop saving the talk; a callback."""
+    st.session_state.pop("saving_talk", None)
+    slide.turn_to(None)
+
+
+def stop_if_left() -> None:
+    """Forget a talk that is only partly saved, because the visitor has gone elsewhere."""
+    if is_under_way():
+        del st.session_state.saving_talk
+
+
+def now() -> Saving | None:
+    """Return the talk that is being saved or was saved last."""
+    return st.session_state.get("saving_talk")
+
+
+def is_under_way() -> bool:
+    return now() is not None and not now().file
+
+
+def saved() -> Saving | None:
+    """Return the saved file of the talk in force, if there is one."""
+    found = now()
+    is_same = found and scenes(found.slides) == scenes(talk.in_force())
+    return found if is_same and found.file else None
+
+
+def scenes(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides without the values that are completed when they are drawn."""
+    return [replace(one, drawn=()) for one in slides]
+
+
+def draw_next(number: int) -> None:
+    """Draw a slide, by its number from 1, keep it for the file, and go on with the next one."""
+    saving = now()
+    number, count = len(saving.done) + 1, len(saving.slides)
+    slide.turn(number)
+    st.html(presenter.STYLE)
+    st.html(STYLE)
+    with st.container(key="saving"):
+        words = f"Drawing slide {number} of {count} for the file …"
+        bar = st.progress((number - 1) / count, words)
+        st.button("Stop", key="stop-saving", on_click=stop)
+    made = drawn_slide(saving, number)
+    if made is None:  # the browser is drawing pictures of it
+        return
+    words = f"Slide {number} of {count}: removing one head after the other …"
+
+    def report(share: float) -> None:
+        bar.progress((number - 1 + share) / count, words)
+
+    saving.done.append(replace(made, heads=heads_of(saving, made, report)))
+    saving.stills = None
+    if number < count:
+        slide.turn(number + 1)
+    else:
+        saving.file, saving.left_out = written(saving)
+        saving.done.clear()
+        slide.turn_to(None)
+    st.rerun()
+
+
+def written(saving: Saving) -> tuple[bytes, list[int]]:
+    """Return the file, and the slides, from 1, that are incomplete in it."""
+    if saving.kind == "html":
+        return file_of(saving.done, write_talk(saving.slides))
+    from pages.talks.deck.powerpoint import powerpoint_of  # takes long
+
+    return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
+
+
+def heads_of(
+    saving: Saving, made: DrawnSlide, report: Callable[[float], object]
+) -> WithoutHeads | None:
+    """Return what the model of a slide writes without its heads, if the slide is about its text."""
+    sentence = chosen(SENTENCE)
+    if saving.kind != "html" or not made.pictures:
+        return None
+    if all(of.sentence != sentence for of, _ in filter(None, drawn().values())):
+        return None
+    key = chosen(MODEL), sentence
+    if key not in saving.heads:
+        try:
+            saving.heads[key] = without_heads(sentence, report)
+        except Exception:  # the slide is saved without it
+            saving.heads[key] = None
+    return saving.heads[key]
+
+
+def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
+    """Return a slide in the form of the file; None while the browser draws pictures of it."""
+    scene = saving.slides[number - 1]
+    words = DrawnSlide(
+        scene.title,
+        scene.words,
+        scene.notes,
+        scene.size,
+        link=link_of(scene.page, scene.parameters),
+    )
+    presenter.put_in_force(saving.slides, number)
+    if saving.kind == "pptx":
+        put(GUESS, GUESS.default)  # nothing can be clicked in an image
+    if scene.page not in PAGES:
+        return words
+    page = PAGES[scene.page]
+    if "model" in st.session_state.get("refused_parameters", ()):
+        return replace(words, missing=presenter.MODEL_GONE)
+    try:
+        with keeping() if saving.kind == "html" else nullcontext({}) as kept:
+            presenter.draw_scene(page, scene)
+    except Exception as error:  # whatever it is, the other slides are saved
+        return replace(words, missing=FAILED.format(reason=str(error)))
+    shown = presenter.on_stage(scene)
+    coming = [key for key in shown if key in drawn() and key not in kept]
+    if coming and saving.stills is None:
+        ask_for_stills(saving, number, coming)
+        return None
+    return collected(scene, words, kept, saving.stills or {})
+
+
+def collected(
+    scene: Slide,
+    words: DrawnSlide,
+    kept: Mapping[str, Any],
+    stills: Mapping[str, str | None],
+) -> DrawnSlide:
+    """Return a slide with its kept pictures, and the images of the others."""
+    pictures, missing = [], []
+    for key, what in presenter.on_stage(scene).items():
+        if key in kept:
+            answers = {name: for_a_file(one) for name, one in kept[key].answers.items()}
+            question = kept.get(question_key(key))
+            pictures.append(Drawn(what, for_a_file(kept[key].picture), answers, question))
+        elif stills.get(key):
+            pictures.append(Drawn(what, stills[key]))
+        elif key in stills or key == presenter.QR_CODE:
+            missing.append(NO_STILL.format(what=what))
+    if scene.pictures and drawn().keys().isdisjoint(scene.pictures):
+        has_model = address.shape_for(scene.parameters) != address.ANY
+        missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
+    footer = presenter.footer(scene.pictures)
+    return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
+
+
+def for_a_file(picture: CanvasPicture) -> CanvasPicture:
+    """Return a picture in the form of a file, which cannot ask the app for anything."""
+    header, _ = unpacked(picture.data)
+    changes = {name: value for name, value in ASKS.items() if name in header}
+    return replace(picture.having(**changes), numbers={})
+
+
+def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
+    """Have the browser draw a slide's pictures as images, for PowerPoint in their size there."""
+    selectors = {key: css_class(f"on-{key}") for key in coming}
+    asked = stills(selectors, number)
+    if saving.kind == "pptx":
+        from pages.talks.deck.powerpoint import room_of
+
+        st.html(ROOM)
+        scene = saving.slides[number - 1]
+        room = room_of(scene.title, scene.words, len(coming))
+        asked = stills(selectors, number, type="png", room=(*room, scene.size))
+    key = f"stills-{number}"  # unique, so that images of other slides do not come again
+    show(asked, key, partial(take_stills, key))
+
+
+def take_stills(key: str) -> None:
+    """Take the images that the browser has drawn; a callback."""
+    match picked(key):
+        case {"number": int(number), "images": dict(images)} if is_under_way():
+            if number == len(now().done) + 1:
+                now().stills = taken(now(), images)
+
+
+def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:
+    """Return the images of a slide's pictures by key; None if invalid or without room."""
+    earlier = (one.picture for made in saving.done for one in made.pictures)
+    room = 2 * LARGEST - sum(len(one) for one in earlier if isinstance(one, str))
+    found = {}
+    for key in presenter.on_stage(saving.slides[len(saving.done)]):
+        if key in images:
+            found[key] = image_or_none(images[key], min(room, LONGEST_STILL))
+            room -= len(found[key] or "")
+    return found
+
+
+def image_or_none(address: object, longest: int = LONGEST_STILL) -> str | None:
+    """Return the address if it is that of an image, of at most `longest` characters."""
+    if not isinstance(address, str) or len(address) > longest:
+        return None
+    return address if STILL.fullmatch(address) else None

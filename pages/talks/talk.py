@@ -1,0 +1,266 @@
+"""The talk of a session: the visitor's own slides, or those that come with the app."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from secrets import token_urlsafe
+
+import streamlit as st
+
+from pages.browser.parts import browser_text
+from pages.shared.link import address
+from pages.shared.show.pictures import picked, show
+from pages.shared.state.choice import one_of
+from pages.shared.state.choices import chosen, put
+from pages.shared.state.page import PAGES, Page
+from pages.shared.state.showing import drawn
+from pages.talks import thumbnails
+from pages.talks.slide import draw_anew
+from pages.talks.slides import (
+    LARGEST_FILE,
+    MOST_SLIDES,
+    Slide,
+    first_pictures,
+    recognised,
+    title_now,
+    title_of,
+    write_talk,
+)
+
+TALKS = Path(__file__).parents[2] / "talks"
+READY = one_of(
+    "ready_talk",
+    {"attention": "What a Transformer looks at", "five_minutes": "A Transformer in five minutes"},
+    label="Ready talk",
+)
+KEPT = "headlight-talk"  # the name under which the browser keeps it
+LONGEST = 50  # changes that can be undone
+ADDED = "Added as slide {number}. Give it words on the page Talk."
+UPDATED = "Slide {number} shows this scene now."
+NOTHING_DRAWN = (
+    "The talk stays as it was: nothing that this page shows now can stand on a slide. Choose "
+    "something else to be shown, and press again."
+)
+TOO_LARGE = f"Not added: a talk has at most {MOST_SLIDES} slides and {LARGEST_FILE // 1000} kB."
+NOT_KEPT = (
+    "This browser does not let the talk be kept. Save it as a file on the page Talk before you "
+    "close or reload this tab."
+)
+
+
+@cache
+def shipped(name: str = READY.default) -> tuple[Slide, ...]:
+    return read((TALKS / f"{name}.json").read_bytes())[0]
+
+
+def read(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
+    """Return the result of `read_talk`, which is loaded with the first talk that is read."""
+    from pages.talks.talk_file import read_talk  # takes long
+
+    return read_talk(data, kept)
+
+
+def take_ready(name: str | None) -> None:
+    """Choose the ready talk that an address names; the first one if it names no existing one."""
+    put(READY, name if name in READY.options else READY.default)
+
+
+def named_ready() -> dict[str, str]:
+    """Return the parameter of the ready talk in a slide's address; none for the first or an own."""
+    name = chosen(READY)
+    return {} if own() or name == READY.default else {READY.key: name}
+
+
+def own() -> tuple[Slide, ...]:
+    """Return the visitor's own slides, if any."""
+    return st.session_state.get("talk", ())
+
+
+def in_force() -> tuple[Slide, ...]:
+    return own() or shipped(chosen(READY))
+
+
+def change(slides: tuple[Slide, ...]) -> None:
+    """Replace the visitor's own slides; none brings back the ready talk."""
+    earlier = st.session_state.setdefault("earlier_talks", [])
+    if slides != own():
+        earlier.append(own())
+        del earlier[:-LONGEST]
+    st.session_state.talk = slides[:MOST_SLIDES]
+
+
+def can_undo() -> bool:
+    return bool(st.session_state.get("earlier_talks"))
+
+
+def before() -> tuple[Slide, ...]:
+    return st.session_state.earlier_talks[-1] if can_undo() else ()
+
+
+def undo() -> None:
+    if can_undo():
+        st.session_state.talk = st.session_state.earlier_talks.pop()
+
+
+def add(slide: Slide, place: int | None = None) -> bool:
+    """Insert a slide at an index, or at the end; say so if there is no room, and return whether."""
+    slides = list(own())
+    slides.insert(len(slides) if place is None else place, slide)
+    if len(slides) > MOST_SLIDES or len(write_talk(slides).encode()) > LARGEST_FILE:
+        st.toast(TOO_LARGE)
+        return False
+    change(tuple(slides))
+    return True
+
+
+def rearrange(order: Sequence[int]) -> None:
+    change(tuple(own()[place] for place in order))
+
+
+def put_at(place: int, slide: Slide) -> None:
+    slides = list(own())
+    slides[place] = slide
+    change(tuple(slides))
+
+
+def open_slide(place: int) -> None:
+    """Put the scene of a slide in force, ready to be changed on its page; a callback.
+
+    `follow` goes there: callbacks cannot change the page.
+    """
+    scene = own()[place]
+    address.apply(scene.parameters, PAGES[scene.page])
+    st.session_state.opened_slide = scene.name
+    st.session_state.to_scene = scene
+
+
+def follow() -> None:
+    """Go to the page of a slide that was just opened."""
+    if scene := st.session_state.pop("to_scene", None):
+        st.switch_page(PAGES[scene.page].file)
+
+
+def opened() -> int | None:
+    """Return the index of the slide whose scene was opened; None if none was."""
+    return place_of(st.session_state.get("opened_slide"))
+
+
+def place_of(name: str | None) -> int | None:
+    """Return the index of a slide of the visitor's own; None if it is gone."""
+    return next((place for place, one in enumerate(own()) if one.name == name), None)
+
+
+def add_scene(page: Page) -> None:
+    """Add what a page shows as a new slide, which `finish` completes; a callback."""
+    parameters = address.parameters(page, whole=True)
+    scene = Slide(page.key, parameters, title_now(page), "", first_pictures(page))
+    if add(scene):
+        st.session_state.added = scene.name, ADDED
+
+
+def update_scene(page: Page) -> None:
+    """Put what a page shows into the slide that was opened, which `finish` completes; a callback.
+
+    A title that somebody gave it stays, and so do the pictures if they are of the same page.
+    """
+    if (place := opened()) is None:
+        return
+    before, parameters = own()[place], address.parameters(page, whole=True)
+    named = before.title != title_of(before)
+    scene = replace(
+        before,
+        page=page.key,
+        parameters=parameters,
+        title=before.title if named else title_now(page),
+        pictures=before.pictures if before.page == page.key else first_pictures(page),
+        drawn=(),
+    )
+    put_at(place, scene)
+    st.session_state.added = scene.name, UPDATED
+
+
+def finish(page: Page) -> None:
+    """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
+    name, words = st.session_state.pop("added", (None, ""))
+    if (place := place_of(name)) is None:
+        thumbnails.take(own())
+        return
+    scene = own()[place]
+    found = _drawn_of(page, drawn())
+    if found or PAGES[scene.page] is not page:
+        st.session_state.told = words.format(number=place + 1)
+    else:
+        undo()
+        st.session_state.told = NOTHING_DRAWN
+    if found and PAGES[scene.page] is page:
+        pictures = tuple(key for key in scene.pictures if key in found) or found[:1]
+        thumbnails.ask_for(_complete(place + 1, pictures=pictures, drawn=found))
+    st.rerun()
+
+
+def note_drawn(number: int, keys: Set[str]) -> None:
+    """Note the pictures that the scene of a visitor's own slide draws, and have thumbnails made."""
+    if own() and own()[number - 1].page:
+        found = _drawn_of(PAGES[own()[number - 1].page], keys)
+        if found:
+            thumbnails.ask_for(_complete(number, drawn=found))
+            thumbnails.take(own())
+
+
+def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:
+    return tuple(key for key in page.pictures if key in keys)
+
+
+def _complete(number: int, **changes: object) -> Slide:
+    """Change values of a slide that the visitor has not chosen, without undo; return the slide."""
+    slides = list(own())
+    slides[number - 1] = completed = replace(slides[number - 1], **changes)
+    st.session_state.talk = tuple(slides)
+    return completed
+
+
+def keep() -> None:
+    """Have the browser keep the visitor's talk, and take up the one that it has kept.
+
+    It is in the browser's own storage, for all of its tabs, and stays there until the visitor
+    removes the slides; the server forgets it with the session.
+    """
+    state = st.session_state
+    session = state.setdefault("talk_session", token_urlsafe())
+    slides = state.get("talk")
+    text = None if slides is None else write_talk(slides) if slides else ""
+    heard = state.get("talk_heard", False)
+    show(browser_text(KEPT, text, session=session, heard=heard), "kept", take_up)
+    if words := state.pop("told", None):
+        st.toast(words)
+
+
+def take_up() -> None:
+    """Take up the talk that the browser has kept, or that was made in another tab; a callback.
+
+    Slides that were added before the browser sent the kept ones come after them. A text that cannot
+    be read is ignored.
+    """
+    match picked("kept"):
+        case {"failed": True}:
+            st.session_state.told = NOT_KEPT
+            return
+        case {"text": str(text), "first": bool(is_first)}:
+            pass
+        case _:
+            return
+    if is_first and st.session_state.get("talk_heard"):
+        return  # the browser has sent it twice
+    st.session_state.talk_heard = True
+    try:
+        found = read(text.encode(), kept=True)[0] if text else ()
+    except ValueError:
+        return
+    if is_first:
+        st.session_state.talk = (*found, *own())[:MOST_SLIDES]
+    else:
+        change(recognised(found, own()))  # a click that is on its way names a slide by its old name
+    draw_anew()

@@ -1,0 +1,76 @@
+"""What talks do on every page: slides in its place, and tools that make it a slide."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.link import address
+from pages.shared.state import showing, wings
+from pages.shared.state.page import PAGES, Page, enter
+from pages.shared.state.wings import TOOLS, Wing
+from pages.talks import guess, presenter, saving_talk, slide, stage, talk
+from pages.talks.page.page import PAGE
+
+__all__ = ["PAGE", "WING"]
+
+
+class Talks(Wing):
+    """Shows slides in place of pages, saves them, and asks riddles before pictures."""
+
+    def begin(self, page: Page) -> None:
+        """Turn to the slide that was asked for, or go back to where the talk was begun."""
+        presenter.take_turn()
+        if left_for := st.session_state.get("left_for"):
+            enter(page)
+            if left_for != page:
+                st.switch_page(left_for.file)
+            del st.session_state.left_for
+            address.publish()  # at once: values that come with a slide's address are of that slide
+
+    def draws(self, page: Page) -> bool:
+        """Draw a slide, if one is to be shown or saved."""
+        talk.keep()
+        stage.clear()
+        if number := presenter.asked_for():
+            (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
+            return True
+        saving_talk.stop_if_left()
+        return False
+
+    def tools(self, page: Page) -> None:
+        """Draw the tools that make the page a slide."""
+        if not wings.allows(TOOLS) or not page.pictures:
+            return
+        add = {"on_click": talk.add_scene, "args": [page]}
+        st.button("Add to talk", **add, width="stretch", key="add-to-talk")
+        if (place := talk.opened()) is not None:
+            update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
+            st.button(f"Update slide {place + 1}", **update, key="update-slide")
+
+    def buttons(self, page: Page) -> None:
+        if wings.allows(TOOLS):
+            st.button("Present", on_click=slide.turn_to, args=[1], width="stretch", key="present")
+
+    def beside_title(self, page: Page) -> None:
+        guess.switch(page)
+
+    def above(self, page: Page) -> None:
+        """Offer the ready talk as a tour, on the first page, to visitors who have not seen it."""
+        has_seen = slide.has_presented() or talk.own() or not wings.allows(TOOLS)
+        if page is not next(iter(PAGES.values())) or has_seen:
+            return
+        label = f"Take the tour ({len(talk.in_force())} scenes)"
+        with st.container(key="tour"):
+            st.button(label, on_click=slide.turn_to, args=[1], key="take-the-tour")
+
+    def after(self, page: Page) -> None:
+        """Complete a slide that was just made of the page."""
+        talk.finish(page)
+
+    def renew(self) -> None:
+        """Have the slide put its choices in force again."""
+        slide.draw_anew()
+
+
+WING = Talks()
+showing.show_by(stage.Stage())

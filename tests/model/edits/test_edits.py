@@ -1,0 +1,174 @@
+import copy
+import pickle
+import threading
+from dataclasses import fields, replace
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
+from model.trace import AttentionEdit, Run, Site
+from tests.model.edits.tracing import traced, visible
+
+
+@pytest.fixture
+def model(make_model):
+    return make_model()
+
+
+def test_no_edit_changes_nothing(model):
+    assert Edits().at_sites(model.config.shape, 12) == {}
+    assert not Edits().changes_masks
+
+
+CHANGED = {
+    "off": ("look-ahead", "padding"),
+    "masks": {("window", "cross"): (2,), ("window", "encoder"): (1,)},
+    "cells": (CellEdit("decoder", 2, 1, opened=False),),
+    "gates": {("cross", 0, 3): 0.5, ("encoder", 1, 2): 0.0},
+}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Edits)])
+def test_every_field_takes_part_in_hash_and_equality(name):
+    edits, same = (Edits(**{name: CHANGED[name]}) for _ in range(2))
+    assert edits == same
+    assert hash(edits) == hash(same)
+    assert edits != Edits()
+    assert len({edits, same, Edits(), replace(edits, **{name: getattr(Edits(), name)})}) == 2
+
+
+def test_the_order_in_which_heads_were_changed_does_not_matter():
+    edits = Edits(**CHANGED)
+    other = Edits(**CHANGED | {name: reverse(CHANGED[name]) for name in ("masks", "gates")})
+    assert edits == other
+    assert hash(edits) == hash(other)
+    assert list(edits.masks) == list(other.masks) == [("window", "encoder"), ("window", "cross")]
+    assert list(edits.gates) == [("encoder", 1, 2), ("cross", 0, 3)]
+
+
+KINDS = {"encoder": "Self", "decoder": "Masked", "cross": "Cross"}
+
+
+def reverse(values):
+    return dict(reversed(values.items()))
+
+
+def test_edits_are_values_that_nobody_changes_afterwards():
+    gates = {("cross", 0, 3): 0.5}
+    edits = Edits(gates=gates)
+    gates["cross", 0, 1] = 0.0
+    assert edits.gates == {("cross", 0, 3): 0.5}
+    with pytest.raises(TypeError):
+        edits.gates["cross", 0, 1] = 0.0
+    assert pickle.loads(pickle.dumps(edits)) == copy.deepcopy(edits) == edits
+
+
+def test_a_cell_edit_wins_over_the_switches(model):
+    cell = CellEdit("decoder", 4, 0, opened=True)
+    windowed = traced(model, Edits(masks={("window", "decoder"): (1,)}, cells=(cell,)))
+    assert visible(windowed, "decoder")[4, 0]
+    assert not visible(windowed, "decoder")[4, 1]
+
+
+def test_gates_reach_the_head_they_name(model):
+    edits = Edits(gates={("encoder", 1, 2): 0.0, ("cross", 0, 3): 0.5, ("cross", 0, 0): 1.0})
+    sites = edits.at_sites(model.config.shape, 12)
+    assert sites.keys() == {Site("encoder", 1), Site("cross", 0)}
+    assert sites[Site("encoder", 1)].gate.tolist() == [1, 1, 0, 1]
+    assert sites[Site("cross", 0)].gate.tolist() == [1, 1, 1, 0.5]
+    assert not edits.changes_masks
+
+
+def test_only_cells_above_the_diagonal_of_the_decoder_open_the_future():
+    upper, lower = (torch.zeros(3, 3, dtype=torch.bool) for _ in range(2))
+    upper[0, 2], lower[2, 0] = True, True
+    assert opens_the_future({Site("decoder", 0): AttentionEdit(open=upper)})
+    assert not opens_the_future({Site("decoder", 0): AttentionEdit(open=lower)})
+    assert not opens_the_future({Site("cross", 0): AttentionEdit(open=upper)})
+    assert not opens_the_future({Site("decoder", 0): AttentionEdit(block=upper)})
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        Edits(off=("look-ahead",)),
+        Edits(cells=(CellEdit("decoder", 0, 2, opened=True),)),
+        Edits(cells=(CellEdit("decoder", 2, 0, False), CellEdit("cross", 1, 0, False, head=1))),
+        Edits(masks={("window", "decoder"): (1,), ("window", "cross"): (2,)}),
+        Edits(gates={("decoder", 0, 1): 0.0, ("encoder", 1, 0): 0.25}),
+    ],
+    ids=["look-ahead off", "future cell", "closed cells", "window", "gates"],
+)
+def test_an_edited_translation_is_what_a_full_pass_over_each_prefix_writes(
+    edits, translator, pairs
+):
+    config = translator.model.config
+    sites = edits.at_sites(config.shape, config.max_positions)
+    for source, _ in pairs[:3]:
+        result = translator.translate(source, edits=sites, max_new_tokens=8)
+        ids = [token.id for token in result.target_tokens]
+        source_ids = translator.ids(result.source_tokens)
+        for length, expected in enumerate(ids):
+            prefix = torch.tensor([[2, *ids[:length]]])
+            logits = translator.model(source_ids, prefix, Run(sites))[0, -1]
+            logits[[0, 1, 2]] = -torch.inf
+            assert logits.argmax() == expected
+
+
+def test_visitors_with_different_edits_at_one_time_get_their_own_results(translator, pairs):
+    config = translator.model.config
+    edits = [
+        Edits(gates={("cross", layer, head): 0.0})
+        if layer < 2
+        else Edits(cells=(CellEdit("cross", 1, head, opened=False),))
+        for layer in range(3)
+        for head in range(4)
+    ]
+    sites = [edit.at_sites(config.shape, config.max_positions) for edit in edits]
+    alone = [translator.trace(*pairs[0], edits=site).logits for site in sites]
+    together = [None] * len(sites)
+
+    def visit(number):
+        for _ in range(5):
+            together[number] = translator.trace(*pairs[0], edits=sites[number]).logits
+
+    threads = [threading.Thread(target=visit, args=[number]) for number in range(len(sites))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for lone, shared in zip(alone, together, strict=True):
+        assert_close(shared, lone, atol=1e-5, rtol=0)
+    assert not torch.equal(alone[0], alone[1])
+
+
+def test_edits_are_described_in_words_that_count_from_one():
+    assert describe(Edits(), KINDS) == []
+    edits = Edits(**CHANGED | {"cells": [CellEdit("decoder", 2, 1, opened) for opened in (0, 1)]})
+    assert describe(edits, KINDS) == [
+        "look-ahead mask off",
+        "padding mask off",
+        "Self within 1 positions of the diagonal",
+        "Cross within 2 positions of the diagonal",
+        "Self, layer 2, head 3 off",
+        "Cross, layer 1, head 4 faded to 0.50",
+        "1 cell opened",
+    ]
+    many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
+    assert describe(many, KINDS)[-1] == "2 more heads off or faded"
+
+
+def test_changes_are_counted_by_their_kinds():
+    assert describe(Edits(), KINDS, briefly=True) == []
+    heads = {("cross", 0, 0): 0.0, ("cross", 0, 1): 0.0, ("cross", 0, 2): 0.5, ("cross", 0, 3): 1.0}
+    edits = Edits(**CHANGED | {"gates": heads})
+    assert describe(edits, KINDS, briefly=True) == [
+        "look-ahead mask off",
+        "padding mask off",
+        "2 local windows",
+        "2 heads off",
+        "1 head faded",
+        "1 cell closed",
+    ]

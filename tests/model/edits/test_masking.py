@@ -1,0 +1,109 @@
+"""Masks of the model switched off, and others put in force."""
+
+import pytest
+import torch
+
+from model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, describe, read_edits, write_edits
+from model.edits.masks import all_cells
+from model.trace import KINDS, Run, Site, Trace
+from tests.model.edits.tracing import TARGET, traced, visible
+
+
+@pytest.fixture
+def model(make_model):
+    return make_model()
+
+
+def test_without_look_ahead_mask_the_decoder_sees_everything(model):
+    trace = traced(model, Edits(off=("look-ahead",)))
+    assert all(visible(trace, "decoder", layer).all() for layer in range(2))
+    assert torch.equal(visible(trace, "cross"), visible(traced(model, Edits()), "cross"))
+
+
+def test_without_look_ahead_mask_the_padding_of_the_target_stays_hidden(model):
+    padded = torch.tensor([[2, 8, 9, 0, 0]])
+    trace = traced(model, Edits(off=("look-ahead",)), target=padded, target_length=3)
+    assert visible(trace, "decoder")[:, :3].all()
+    assert not visible(trace, "decoder")[:, 3:].any()
+
+
+def test_without_padding_mask_every_query_sees_the_padding_but_not_the_future(model):
+    padded = torch.tensor([[2, 8, 9, 0, 0]])
+    trace = traced(model, Edits(off=("padding",)), target=padded, target_length=3)
+    assert visible(trace, "encoder").all()
+    assert visible(trace, "cross").all()
+    assert torch.equal(visible(trace, "decoder"), torch.ones(5, 5, dtype=torch.bool).tril())
+
+
+def test_opening_everything_equals_no_mask(model, make_model):
+    edits = Edits(off=("look-ahead", "padding"))
+    unmasked = make_model(look_ahead_mask=False)
+    full = torch.tensor([[4, 5, 6, 7, 3]])
+    opened = Trace()
+    model(full, TARGET, Run(edits.at_sites(model.config.shape, 12), opened))
+    free = Trace()
+    unmasked(full, TARGET, Run(trace=free))
+    assert torch.equal(opened.logits, free.logits)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_window_closes_what_is_farther_than_its_width(model, kind):
+    before, after = traced(model, Edits()), traced(model, Edits(masks={("window", kind): (1,)}))
+    rows, columns = visible(before, kind).shape
+    near = (torch.arange(rows)[:, None] - torch.arange(columns)).abs() <= 1
+    assert torch.equal(visible(after, kind), visible(before, kind) & near)
+    for other in {"encoder", "decoder", "cross"} - {kind}:
+        assert torch.equal(visible(after, other), visible(before, other))
+
+
+@pytest.mark.parametrize("mask", [*TRAINED.values(), *EXTRA.values()], ids=lambda mask: mask.name)
+def test_a_mask_is_read_and_said_as_it_is_written(mask, model):
+    """Whatever mask there is: this needs no change for a new one."""
+    shape, kind = model.config.shape, mask.kinds[-1]
+    for setting in mask.offered or [()]:
+        put = {"off": [mask.name]} if mask.trained else {"masks": {(mask.name, kind): setting}}
+        edits = Edits(**put)
+        assert read_edits(write_edits(edits), shape) == edits
+        (words,) = describe(edits, dict(zip(KINDS, KINDS, strict=True)))
+        assert all(str(number) in words for number in setting)
+        assert edits.changes_masks
+        cells = all_cells(Site(kind, 0), 6)
+        assert (mask.visible(cells, *setting) | cells.none()).shape == (6, 6)
+
+
+@pytest.fixture
+def sinks(monkeypatch):
+    """A mask that takes two numbers, for a decoder alone."""
+    mask = Mask(
+        name="sinks",
+        title="Sinks and window",
+        visible=lambda cells, first, width: (cells.key < first) | (cells.query - cells.key < width),
+        kinds=("decoder",),
+        lowest=(0, 1),
+        offered=[(1, 2)],
+        words="with {} sinks and {} tokens back",
+    )
+    monkeypatch.setitem(EXTRA, mask.name, mask)
+    return mask
+
+
+def test_a_mask_may_take_several_numbers_and_few_kinds(sinks, model):
+    shape = model.config.shape
+    edits = read_edits("sinks.decoder.1.2~window.encoder.1", shape)
+    assert edits.masks == {MaskAddress("sinks", "decoder"): (1, 2), ("window", "encoder"): (1,)}
+    assert write_edits(edits) == "sinks.decoder.1.2~window.encoder.1"
+    kinds = dict(zip(KINDS, KINDS, strict=True))
+    assert describe(edits, kinds)[0] == "decoder with 1 sinks and 2 tokens back"
+    seen = visible(traced(model, edits), "decoder")
+    rows = ["10000", "11000", "11100", "10110", "10011"]
+    assert [[*map(int, row)] for row in rows] == seen.int().tolist()
+    for text in ("sinks.encoder.1.2", "sinks.decoder.1", "sinks.decoder.1.0", "sinks.off"):
+        with pytest.raises(ValueError, match=r"^This is not a "):
+            read_edits(text, shape)
+
+
+def test_masks_together_leave_what_each_leaves(sinks, model):
+    both = Edits(masks={("window", "decoder"): (1,), ("sinks", "decoder"): (1, 3)})
+    each = [Edits(masks={address: setting}) for address, setting in both.masks.items()]
+    alone = [visible(traced(model, edits), "decoder") for edits in each]
+    assert torch.equal(visible(traced(model, both), "decoder"), alone[0] & alone[1])

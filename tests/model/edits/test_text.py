@@ -1,0 +1,114 @@
+import re
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+from model.config import TransformerConfig
+from model.edits import MOST_CELLS, TRAINED, CellEdit, Edits, read_edits, write_edits
+from model.trace import KINDS
+
+CONFIG = TransformerConfig(
+    20, 20, d_model=16, heads=4, encoder_layers=2, decoder_layers=3, max_positions=32
+)
+POSITIONS = 12
+kinds = st.sampled_from(KINDS)
+places = st.integers(0, POSITIONS - 1)
+maybe_layer, maybe_head = (st.none() | st.integers(0, most) for most in (1, 3))
+cells = st.builds(CellEdit, kinds, places, places, st.booleans(), maybe_layer, maybe_head)
+edits_of_any_kind = st.builds(
+    Edits,
+    off=st.sets(st.sampled_from([*TRAINED])),
+    masks=st.dictionaries(
+        st.tuples(st.just("window"), kinds), st.tuples(st.integers(0, POSITIONS))
+    ),
+    cells=st.lists(cells, max_size=30).map(tuple),
+    gates=st.dictionaries(
+        st.tuples(kinds, st.integers(0, 1), st.integers(0, 3)),
+        st.integers(0, 100).map(lambda percent: percent / 100),
+    ),
+)
+
+
+def parts(edits):
+    sites = edits.at_sites(CONFIG.shape, POSITIONS)
+    for site, edit in sites.items():
+        for name, part in vars(edit).items():
+            if part is not None:
+                yield site, name, part
+
+
+@given(edits_of_any_kind)
+def test_what_is_read_has_the_effect_of_what_was_written(edits):
+    read = read_edits(write_edits(edits), CONFIG.shape)
+    for (site, name, part), (*place, again) in zip(parts(edits), parts(read), strict=True):
+        assert [site, name] == place
+        assert_close(part, again, rtol=0, atol=1e-7)
+
+
+@given(edits_of_any_kind)
+def test_the_text_of_what_is_read_is_the_same(edits):
+    text = write_edits(edits)
+    assert write_edits(read_edits(text, CONFIG.shape)) == text
+    assert re.fullmatch(r"[a-z0-9.~-]*", text)  # needs no escapes in an address
+
+
+def test_a_rectangle_is_one_part():
+    block = tuple(CellEdit("decoder", q, k, False) for q in range(2, 8) for k in range(5))
+    assert write_edits(Edits(cells=block)) == "close.decoder.all.all.3-8.1-5"
+
+
+def test_the_example_of_the_docstring():
+    edits = read_edits("look-ahead.off~gate.cross.2.4.0~close.decoder.all.all.5.3-4", CONFIG.shape)
+    assert edits == Edits(
+        off=("look-ahead",),
+        gates={("cross", 1, 3): 0.0},
+        cells=(CellEdit("decoder", 4, 2, False), CellEdit("decoder", 4, 3, False)),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~",
+        "look-ahead.on",
+        "window.sideways.2",
+        "window.decoder.-1",
+        "window.decoder.33",
+        "window.decoder",
+        "window.decoder.1.2",
+        "window.off",
+        "gate.cross.4.1.0",
+        "gate.cross.1.5.0",
+        "gate.cross.1.1.101",
+        "gate.cross.all.1.0",
+        "gate.cross.1.1.nan",
+        "close.decoder.all.all.0.1",
+        "close.decoder.all.all.2-1.1",
+        "close.decoder.all.all.1.1-",
+        "close.decoder.all.9.1.1",
+        "close.decoder.all.all.1.99999999999999999999",
+        "close.decoder.all.all.١.1",
+        "<script>",
+    ],
+)
+def test_what_is_no_edit_is_refused(text):
+    with pytest.raises(ValueError, match=r"^This is not a "):
+        read_edits(text, CONFIG.shape)
+
+
+def test_a_short_text_cannot_change_more_cells_than_are_kept():
+    text = "~".join(["close.encoder.all.all.1-32.1-32"] * (MOST_CELLS // 1024 + 1))
+    with pytest.raises(ValueError, match="5000"):
+        read_edits(text, CONFIG.shape)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text):
+    try:
+        edits = read_edits(text, CONFIG.shape)
+    except ValueError:
+        return
+    assert all(torch.isfinite(part).all() for *_, part in parts(edits))

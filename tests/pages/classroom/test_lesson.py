@@ -1,0 +1,56 @@
+"""What a class's link leaves open."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pages.parts.pages  # noqa: F401 - lists the pages
+from pages.classroom.lesson import BUTTONS, CLICKS, Lesson, read, write
+from pages.shared.state.page import PAGES
+
+LESSONS = st.builds(
+    Lesson,
+    st.lists(st.sampled_from(["attention", "heads", "masks"]), unique=True).map(tuple),
+    st.lists(st.sampled_from(["sentence", "head", CLICKS, BUTTONS]), unique=True).map(tuple),
+)
+
+
+@given(LESSONS)
+def test_what_is_written_is_read(lesson):
+    assert read(write(lesson)) == lesson
+
+
+def test_what_is_not_named_is_closed_and_nothing_named_is_all_open():
+    lesson = read("heads:sentence,clicks")
+    assert lesson.has(PAGES["heads"])
+    assert not lesson.has(PAGES["attention"])
+    assert lesson.allows("sentence")
+    assert not lesson.allows("head")
+    assert all(Lesson().has(page) for page in PAGES.values())
+    assert Lesson().allows(BUTTONS)
+
+
+@pytest.mark.parametrize(
+    "text", ["<b>", "heads,", "heads:a b", "nothing", "heads:nothing", "Heads", "é", ":,"]
+)
+def test_what_makes_no_sense_is_refused(text):
+    with pytest.raises(ValueError, match=r"no page|no list|no control"):
+        read(text)
+
+
+def test_all_controls_of_a_page_can_be_named():
+    for page in PAGES.values():
+        controls = [choice.key for choice in page.linked]
+        lesson = Lesson((page.key,), (*controls, CLICKS, BUTTONS))
+        assert read(write(lesson)) == lesson
+    with pytest.raises(ValueError, match="at most 4,000 characters"):
+        read("heads:" + "sentence," * 1_000)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text):
+    try:
+        lesson = read(text)
+    except ValueError:
+        return
+    assert set(lesson.pages) <= set(PAGES)

@@ -1,0 +1,125 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model import load, load_model
+from model.edits import Edits
+from model.insight.ablation import head_removals
+from pages.shared.runs import heads as module
+from pages.shared.runs import run
+from pages.shared.runs.heads import heads_that_change, removal_effects, written_without_heads
+from pages.shared.runs.run import ModelRun, written
+
+pytestmark = pytest.mark.usefixtures("one_session")
+RUN = ModelRun("The dog ate the meat because it was hungry.", model="en-fr-learned")
+
+
+def every_head(run):
+    sizes = run.reader.shape.kinds.items()
+    return [
+        (kind, layer, head)
+        for kind, (layers, heads) in sizes
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+
+
+def without(run, head):
+    return written(replace(run, edits=replace(run.edits, gates={**run.edits.gates, head: 0.0})))
+
+
+@pytest.mark.parametrize("edits", [Edits(), Edits(gates={("cross", 0, 1): 0.0})])
+def test_the_heads_that_change_a_text_are_those_whose_removal_writes_another_one(edits):
+    run = replace(RUN, edits=edits)
+    own = [token.id for token in written(run).target_tokens]
+    others = [
+        head
+        for head in every_head(run)
+        if [token.id for token in without(run, head).target_tokens] != own
+    ]
+    assert others
+    assert sorted(heads_that_change(run)) == sorted(others)
+    found = written_without_heads(run, lambda share: None)
+    assert found.untried == ()
+    assert {head: one.text for head, one in found.written.items()} == {
+        head: without(run, head).text for head in others
+    }
+
+
+def test_a_model_of_the_library_is_tried_alike(loaded, transformers_folders):
+    run = ModelRun("I love my cat.", model=loaded(transformers_folders["T5"]))
+    changing = heads_that_change(run)
+    own = written(run).text
+    for head in every_head(run):
+        assert head in changing or without(run, head).text == own
+
+
+def test_what_there_is_no_time_for_is_left_untried(monkeypatch):
+    monkeypatch.setattr(module, "SECONDS", -1.0)
+    found = written_without_heads(RUN, lambda share: None)
+    assert found.written == {}
+    assert found.untried == heads_that_change(RUN)
+
+
+SHORT = ModelRun("I love my cat.", model="en-fr-learned")
+
+
+def quiet(*progress):
+    """Take a report, and say nothing."""
+
+
+def test_every_head_is_removed_once_and_each_layer_is_told():
+    told = []
+    effects = removal_effects(SHORT, None, lambda found, share: told.append(share))
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert all(np.isfinite(values).all() for values in effects.values())
+    assert len(told) == sum(len(values) for values in effects.values())
+    assert {kind: found.shape for kind, found in effects.items()} == SHORT.reader.shape.kinds
+
+
+def test_the_effects_are_those_of_the_model_with_the_edits():
+    model, edits = load(SHORT.model), Edits(gates={("encoder", 0, 1): 0.0})
+    trace = model.trace(SHORT.sentence, model.translate(SHORT.sentence))
+    expected = dict(head_removals(model, trace, edits.at_sites(model.shape, 20)))
+    effects = removal_effects(replace(SHORT, edits=edits), None, quiet)
+    assert set(expected) == set(model.shape.sites)
+    for site, change in expected.items():
+        np.testing.assert_allclose(effects[site.kind][site.layer], change, atol=1e-5)
+    assert effects["encoder"][0, 1] == pytest.approx(0, abs=1e-5), "it is off already"
+
+
+@pytest.mark.parametrize("name", ["T5", "GPT-2", "classes"])
+@pytest.mark.parametrize("in_full", [run.IN_FULL, 0])
+def test_heads_of_every_model_are_removed(name, in_full, loaded, transformers_folders, monkeypatch):
+    monkeypatch.setattr(run, "IN_FULL", in_full)
+    asked = ModelRun(SHORT.sentence, model=loaded(transformers_folders[name]))
+    model = load_model(transformers_folders[name])
+    effects = removal_effects(asked, None, quiet)
+    for site, change in head_removals(model, model.trace(SHORT.sentence)):
+        np.testing.assert_allclose(effects[site.kind][site.layer], change, atol=1e-5)
+
+
+def test_without_anything_to_measure_on_there_are_no_effects(loaded, transformers_folders):
+    asked = ModelRun(SHORT.sentence, model=loaded(transformers_folders["headless"]))
+    with pytest.raises(ValueError, match="nothing to measure"):
+        removal_effects(asked, None, quiet)
+
+
+def test_another_models_effects_and_other_edits_are_never_shown():
+    removal_effects(SHORT, None, quiet)
+    assert removal_effects.kept(SHORT, None) is not None
+    assert removal_effects.kept(replace(SHORT, model="en-fr"), None) is None
+    assert (
+        removal_effects.kept(replace(SHORT, edits=Edits(gates={("cross", 0, 0): 0.0})), None)
+        is None
+    )
+
+
+def test_effects_on_each_token_alone_sum_to_those_on_all():
+    whole = removal_effects(SHORT, None, quiet)
+    alone = [removal_effects(SHORT, place, quiet) for place in range(len(SHORT.objective.ids))]
+    assert len(alone) > 2
+    for kind, values in whole.items():
+        np.testing.assert_allclose(sum(one[kind] for one in alone), values, atol=1e-4)

@@ -1,0 +1,306 @@
+"""Guess first: what is sent to a browser before a guess, and when a question is asked anew."""
+
+import json
+
+import numpy as np
+import pytest
+
+from model.trace import Site
+from pages.talks import thumbnails
+from pages.talks.slides import Slide, write_talk
+from pages.talks.talk_file import read_talk
+from tests.pages.apps import (
+    address,
+    button,
+    drawn,
+    edited,
+    go_to,
+    new_app,
+    on_stage,
+    open_page,
+    with_heads_measured,
+)
+from tests.pages.pictures import canvas_pictures, heatmaps, mounted, save_menus
+
+SENTENCE = "My sister sold seven boats."
+HEAD = {"sentence": SENTENCE, "kind": "encoder", "layer": "5", "head": "6"}
+ATTENTION = {"guess": "on", "guess_row": "3", **HEAD}
+HEADS = {"guess": "on", "sentence": SENTENCE, "roles": "on"}
+CAUSE = {"guess": "on", "sentence": SENTENCE, "guess_row": "2"}
+# With numbers of the model, and those that name a head to begin with.
+TELLING = {"heatmap", "lines", "grid", "map", "effects", "role-scores", "knockout"}
+TELLING |= {"wrote-heads", "wrote-keys", "patch-heads", "patch-tokens"}
+TELLING |= {"player", "certainty", "alignment", "forced", "tree"}
+TELLING |= {"estimate-heads", "estimate-map", "estimate-cells"}
+
+
+def questions(app):
+    """The keys of what asks or answers, in order."""
+    return [key for key in drawn(app) if key.startswith("question-")]
+
+
+def asked(app):
+    """The headers of what asks or answers, in order."""
+    return [header for header, _ in canvas_pictures(app) if "asks" in header]
+
+
+def guess(app, place, number=0):
+    """Click an option of a question."""
+    app.session_state[questions(app)[number]] = {"guess": place}
+    app.run()
+    assert not app.exception
+    return app
+
+
+def measured_heads():
+    return with_heads_measured(open_page("heads", **HEADS))
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters", "key"),
+    [
+        ("attention", ATTENTION, "heatmap"),
+        ("attention", {**ATTENTION, "picture": "lines"}, "lines"),
+        ("attention", {**ATTENTION, "head": "mean", "layer": "max"}, "heatmap"),
+        ("heads", HEADS, "map"),
+        ("cause", CAUSE, "knockout"),
+        ("cause", {**CAUSE, "cause_tab": "wrote"}, "wrote-heads"),
+        ("cause", {**CAUSE, "cause_tab": "patching"}, "patch-heads"),
+        ("decoding", CAUSE, "player"),
+        ("cause", {**CAUSE, "cause_tab": "estimate"}, "estimate-map"),
+    ],
+)
+def test_a_guess_brings_the_picture_and_words_and_before_it_nothing_tells(page, parameters, key):
+    app = open_page(page, **parameters)
+    assert not app.exception
+    assert not TELLING & set(drawn(app))
+    (question, *_) = (each for each in questions(app) if each.startswith(f"question-{key}-"))
+    header = asked(app)[questions(app).index(question)]
+    assert header["said"] == ""
+    assert len(header["options"]) > 1
+    guess(app, 1, questions(app).index(question))
+    assert key in drawn(app)
+    answered = [each for each in asked(app) if each["said"]]
+    assert [each["said"].startswith("You guessed ") for each in answered] == [True]
+    assert answered[0]["options"] == []
+
+
+def test_no_number_of_the_head_is_sent_before_the_guess(shipped):
+    weights = shipped.trace(SENTENCE).attention[Site("encoder", 4)].weights[0, 5].numpy()
+    app = open_page("attention", **ATTENTION)
+    assert not heatmaps(app)
+    sent = b"".join(data for _, data, _ in mounted(app))
+    assert weights[2].astype("<f4").tobytes() not in sent
+    largest = f"{weights[2].max():.3f}"
+    assert largest.encode() not in sent
+    words = [one.value for one in (*app.text, *app.caption, *app.markdown)]
+    assert not any(largest in one for one in words)
+    assert not any("heatmap" in header["name"] for header, _ in save_menus(app))
+    guess(app, 0)
+    np.testing.assert_allclose(heatmaps(app)[0][0], weights, atol=1e-5)
+    tokens = heatmaps(app)[0][1]["columns"]
+    (verdict,) = asked(app)
+    assert f"looks most at “{tokens[weights[2].argmax()]}”, weight {largest}." in verdict["said"]
+
+
+def test_the_effects_are_measured_unseen_and_asked_for_as_an_empty_board():
+    app = measured_heads()
+    assert not TELLING & set(drawn(app))
+    effects = next(each for each in asked(app) if each["asks"].startswith("Which head matters"))
+    assert [(board["layers"], board["heads"]) for board in effects["boards"]] == [
+        (5, 8), (3, 8), (3, 8),
+    ]  # fmt: skip
+    assert len(effects["options"]) == 88
+    guess(app, 20, asked(app).index(effects))
+    assert "effects" in drawn(app)
+    assert not {"map", "role-scores"} & set(drawn(app))
+    (header,) = (header for header, _ in canvas_pictures(app) if "effects" in header)
+    least = min(min(map(min, kind["effects"])) for kind in header["effects"])
+    said = next(each["said"] for each in asked(app) if each["said"])
+    assert said.endswith(f"−{abs(least):.3f} nats.")
+
+
+def test_the_knockout_map_comes_with_what_follows_from_it():
+    app = open_page("cause", **CAUSE)
+    assert {"looked-at"} == {"looked-at", "knockout"} & set(drawn(app))
+    assert not app.metric
+    guess(app, -1)
+    assert app.metric
+    changes, header = heatmaps(app)[0]
+    word = header["columns"][changes[1].argmin()]
+    assert f"loses most without “{word}”" in asked(app)[0]["said"]
+    assert "guessed" not in asked(app)[0]["said"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda app: app.text_input(key="sentence").set_value("We sing."),
+        lambda app: app.selectbox(key="head").set_value(1),
+        lambda app: app.selectbox(key="guess_row").set_value(0),
+    ],
+    ids=["sentence", "head", "row"],
+)
+def test_another_question_is_open_and_the_first_one_is_forgotten(change):
+    app = guess(open_page("attention", **ATTENTION), 0)
+    answered = questions(app)
+    change(app).run()
+    assert questions(app) != answered
+    assert "heatmap" not in drawn(app)
+    assert answered[0] not in app.session_state
+
+
+def test_a_guess_is_forgotten_with_its_page_and_by_asking_again():
+    app = guess(open_page("attention", **ATTENTION), 0)
+    assert "heatmap" in drawn(app)
+    go_to(app, "masks")
+    go_to(app, "attention")
+    assert "heatmap" not in drawn(app)
+    guess(app, 0)
+    guess(app, None)
+    assert "heatmap" not in drawn(app)
+
+
+@pytest.mark.parametrize("sent", [True, "0", 99, -2, 1.5, [0], {}])
+def test_what_is_no_guess_answers_nothing(sent):
+    app = guess(open_page("attention", **ATTENTION), sent)
+    assert "heatmap" not in drawn(app)
+
+
+def test_the_switch_is_off_at_first_and_in_the_link_when_it_is_on():
+    app = open_page("attention", **HEAD)
+    assert "heatmap" in drawn(app)
+    assert not questions(app)
+    assert "guess" not in address(app)
+    app.toggle(key="guess").set_value(True).run()
+    assert "heatmap" not in drawn(app)
+    assert address(app)["guess"] == "on"
+    guess(app, 0)
+    assert set(address(app)) == {*HEAD, "v", "guess"}
+    app.toggle(key="guess").set_value(False).run()
+    assert {"heatmap", "grid"} <= set(drawn(app))
+    assert not questions(app)
+
+
+def test_the_first_row_that_is_asked_about_is_the_one_whose_lines_the_page_opens_with():
+    app = open_page("attention")
+    lit = app.session_state["lit"]
+    app.toggle(key="guess").set_value(True).run()
+    assert app.selectbox(key="guess_row").value == int(lit[1:]) - 1
+
+
+def with_slides(*slides, number=1):
+    app = new_app(talk=str(number))
+    app.session_state["talk"] = slides
+    app.run()
+    assert not app.exception
+    return app
+
+
+SLIDES = (
+    Slide("attention", ATTENTION, "Asked", pictures=("heatmap",)),
+    Slide("attention", HEAD, "Told", pictures=("heatmap",)),
+    Slide("heads", {"guess": "on", "sentence": SENTENCE}, pictures=("effects",)),
+    Slide("cause", CAUSE, pictures=("knockout", "looked-at")),
+)
+
+
+# What a head does in detail is asked of with all heads.
+DETAILS = tuple(
+    Slide("cause", {**CAUSE, "cause_tab": tab}, pictures=(key,))
+    for tab, key in (
+        ("wrote", "wrote-keys"),
+        ("patching", "patch-tokens"),
+        ("estimate", "estimate-heads"),
+        ("estimate", "estimate-cells"),
+    )
+)
+SLIDES += DETAILS
+
+
+@pytest.mark.parametrize("number", [1, *range(3, len(SLIDES) + 1)])
+def test_a_slide_asks_in_the_place_of_its_picture_and_tells_above_it(number):
+    app = with_slides(*SLIDES, number=number)
+    (key, *others) = SLIDES[number - 1].pictures
+    (asks, *rest) = on_stage(app)
+    assert asks.startswith(f"question-{key}-")
+    assert rest == others
+    assert not TELLING & set(drawn(app))
+    guess(app, 0, questions(app).index(asks))
+    assert on_stage(app) == [key, *others]
+    assert sum(each["said"] != "" for each in asked(app)) == 1
+    assert address(app) == {"talk": str(number)}
+
+
+def test_a_slide_that_is_turned_away_from_asks_anew():
+    app = guess(with_slides(*SLIDES), 0)
+    assert on_stage(app) == ["heatmap"]
+    for number in ("2", "1"):
+        app.query_params["talk"] = number
+        app.session_state["address"] = {}, 0.0
+        app.run()
+        assert on_stage(app) == ["heatmap"] if number == "2" else questions(app) == on_stage(app)
+
+
+def test_a_slide_that_is_added_meanwhile_asks_and_its_file_holds_no_guess():
+    app = open_page("attention", **ATTENTION)
+    button(app, "Add to talk").click().run()
+    guess(app, 1)
+    (slide,) = app.session_state["talk"]
+    assert (slide.pictures, slide.parameters["guess"]) == (("heatmap",), "on")
+    entry = json.loads(write_talk([slide]))["slides"][0]
+    assert set(entry["parameters"]) == {*ATTENTION, "v"}
+    assert read_talk(write_talk([slide]).encode()) == ((slide,), ())
+
+
+def test_a_talk_from_before_there_were_questions_asks_none():
+    slides, notes = read_talk(write_talk([SLIDES[1]]).encode())
+    assert notes == ()
+    assert on_stage(with_slides(*slides)) == ["heatmap"]
+
+
+def test_the_small_picture_of_a_slide_is_of_its_question_and_never_of_the_answer(monkeypatch):
+    taken = []
+    thumbnail = thumbnails.thumbnail
+
+    def note(name, of, shown, **more):
+        taken.append(shown)
+        return thumbnail(name, of, shown, **more)
+
+    monkeypatch.setattr(thumbnails, "thumbnail", note)
+    app = open_page("attention", **ATTENTION)
+    button(app, "Add to talk").click().run()
+    assert taken == [[".st-key-question-heatmap"]]
+    guess(app, 1)
+    button(app, "Add to talk").click().run()
+    assert taken == [[".st-key-question-heatmap"]]
+
+
+def test_the_page_talk_has_a_slide_ask_first_or_not():
+    app = new_app()
+    app.session_state["talk"] = SLIDES[1:2]
+    go_to(app, "talk")
+    edited(app.toggle, "slide-0-guess").set_value(True).run()
+    (slide,) = app.session_state["talk"]
+    assert slide.parameters == {**HEAD, "guess": "on"}
+    edited(app.toggle, "slide-0-guess").set_value(False).run()
+    assert app.session_state["talk"][0].parameters == HEAD
+
+
+def test_the_next_word_is_guessed_among_the_candidates_in_no_telling_order(shipped):
+    app = open_page("decoding", **{**CAUSE, "guess_row": "3"})
+    (question,) = asked(app)
+    writing = shipped.write(SENTENCE).writing
+    before, token = writing.target_tokens[:2], writing.target_tokens[2]
+    written = shipped.tokenizer.decode([one.id for one in before])
+    assert question["asks"] == f"After “{written}”, which token does the model find likeliest?"
+    texts = [option["text"] for option in question["options"]]
+    assert texts == sorted(texts)
+    assert token.text in texts
+    sent = json.dumps([header for header, _ in canvas_pictures(app)], ensure_ascii=False)
+    assert writing.text not in sent
+    assert writing.text not in " ".join(text.value for text in app.text)
+    guess(app, texts.index(token.text))
+    (answer,) = asked(app)
+    assert ": right, the likeliest is" in answer["said"]
+    assert "player" in drawn(app)

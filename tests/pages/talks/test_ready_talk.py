@@ -1,0 +1,292 @@
+"""What the ready talk claims, slide by slide: computed from the model that is shipped.
+
+Each function says, of the slide with its title, which words must stand on it or in its notes. With
+another model, a failing test names the words to change, or the head to choose anew.
+"""
+
+from math import exp
+
+import pytest
+
+from model import PositionEdit
+from model.decoding.strategies import Strategy
+from model.edits import read_edits
+from model.insight.attribution import attribute
+from model.insight.knockout import agreements
+from model.insight.patching import Answers
+from model.reader import Question
+from model.trace import Site
+from pages.parts.pages import PAGES
+from pages.shared.link import link
+from pages.shared.runs.knockout import knocked_out
+from pages.shared.runs.patching import patched, two_texts
+from pages.shared.runs.run import ModelRun
+from pages.talks.talk import READY
+from pages.talks.talk import shipped as slides_of
+from tests.pages.sessions import end, session
+
+TALK = [slide for name in READY.options for slide in slides_of(name)]
+CLAIMS = {}  # by title
+
+
+def claim(title):
+    """Have a function say which words must stand on the slide with a title."""
+    return lambda function: CLAIMS.setdefault(title, function)
+
+
+class Scene:
+    """A slide of the talk, and what the shipped model computes for its scene."""
+
+    def __init__(self, slide, shipped):
+        self.shipped, self.shape = shipped, shipped.shape
+        self.values, _ = link.read(slide.parameters, PAGES[slide.page].linked, self.shape)
+        self.sentence = self.values["sentence"]
+        self.trace = shipped.trace(self.sentence)
+        self.site = Site(self.values["kind"], self.values["layer"])
+        self.record = self.trace.attention[self.site]
+        self.queries, self.keys = (
+            [token.text for token in tokens]
+            for tokens in (self.trace.query_tokens(self.site), self.trace.key_tokens(self.site))
+        )
+
+    @property
+    def weights(self):
+        """Of the head: (Q, K)."""
+        return self.record.weights[0, self.values["head"]]
+
+    @property
+    def scores(self):
+        """Of the head: (Q, K)."""
+        return self.record.scores[0, self.values["head"]]
+
+    @property
+    def head(self):
+        return f"layer {self.values['layer'] + 1}, head {self.values['head'] + 1}"
+
+
+@claim("A sentence becomes tokens")
+def a_written_word_is_in_two_pieces(scene):
+    first, second = (
+        token.text for token in scene.shipped.translate(scene.sentence).target_tokens[-4:-2]
+    )
+    return scene.sentence, f"wrote “{first}{second}” in two pieces, “{first}” and “{second}”"
+
+
+@claim("Each token is told its place")
+def without_positions_two_words_change_places(scene):
+    whole = scene.shipped.translate(scene.sentence).text
+    lost = scene.shipped.translate(scene.sentence, edits={"encoder": PositionEdit(off=True)}).text
+    assert (whole, lost) == ("Le garçon voit la fille.", "La fille voit le garçon.")
+    return scene.sentence, "the girl sees the boy"
+
+
+@claim("A query meets a key")
+def one_key_scores_more_than_another(scene):
+    query, key = scene.values["query"], scene.values["key"]
+    other = scene.keys.index("meat")
+    assert (scene.queries[query], scene.keys[key]) == ("it", "dog")
+    assert scene.scores[query].argmax() == key
+    high, low = (f"**{scene.scores[query, place]:.1f}**" for place in (key, other))
+    width = scene.shipped.model.config.head_width
+    return (
+        f"{width} numbers each",
+        f"square root of {width}",
+        f"{high} for “dog”, and {low} for “meat”",
+    )
+
+
+@claim("Scores become weights")
+def it_gives_dog_more_than_half(scene):
+    found = scene.weights[scene.values["query"], scene.values["key"]]
+    assert found > 0.5
+    return (f"“it” gives “dog” **{found:.2f}**, more than half of its weight",)
+
+
+@claim("The head's answer: values, mixed")
+def dog_weighs_most_by_far(scene):
+    most, second = scene.weights[scene.values["query"]].topk(2).values
+    assert most > 3 * second
+    return ("The value of “dog” has the largest weight by far",)
+
+
+@claim("One head: who looks at whom")
+def the_strongest_line_of_it_leads_to_dog(scene):
+    assert scene.keys[scene.weights[scene.queries.index("it")].argmax()] == "dog"
+    return scene.head, "“it”", "the strongest leads to “dog”"
+
+
+@claim("Many heads, each in its own way")
+def a_head_looks_one_token_back(scene):
+    places = range(len(scene.queries) - 1)
+    assert sum(scene.weights.argmax(-1)[1:] == scene.weights.new_tensor(places)) >= 8
+    assert scene.weights.diagonal(-1).mean() > 0.6
+    layers, heads = scene.shape.kinds["encoder"]
+    number = scene.values["head"] + 1, scene.values["layer"] + 1
+    return f"{layers * heads} heads", "Head {} of layer {} looks one token back".format(*number)
+
+
+@claim("The decoder looks back at the source")
+def a_head_looks_at_the_word_that_is_written_next(scene):
+    read = scene.queries.index("voiture")
+    seen, written = scene.keys[scene.weights[read].argmax()], scene.queries[read + 1]
+    assert (seen, written) == ("red", "rouge")
+    return scene.head, f"read “voiture”, it looks at “{seen}”, and “{written}” is written next"
+
+
+@claim("What if one head is missing?")
+def without_one_head_half_a_sentence_is_missing(scene):
+    def without(head):
+        edits = read_edits(f"gate.{head}.0", scene.shape).at_sites(scene.shape, 100)
+        return scene.shipped.translate(scene.sentence, edits=edits).text
+
+    kinds = scene.shape.kinds.items()
+    names = [
+        f"{kind}.{layer + 1}.{head + 1}"
+        for kind, (layers, heads) in kinds
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+    off = f"cross.{scene.values['layer'] + 1}.{scene.values['head'] + 1}"
+    assert scene.values["edits"] == f"gate.{off}.0"
+    whole = scene.shipped.translate(scene.sentence).text
+    assert sum(without(name) == whole for name in names) > len(names) / 2
+    return (
+        scene.sentence,
+        f"head {scene.values['head'] + 1} of the first cross-attention",
+        f"“{without(off)}”",
+        f"One head of {len(names)}",
+        "most often the translation stays",
+    )
+
+
+@claim("Beam search keeps several texts")
+def the_beam_finds_a_likelier_text(scene):
+    beam = Strategy("beam", beam_size=scene.values["beam_size"])
+    found = [scene.shipped.write(scene.sentence, way).writing for way in (Strategy(), beam)]
+    greedy, best = (one.score for one in found)
+    assert best > greedy
+    texts = [f"“{one.text}”" for one in found]
+    return *texts, f"**−{-greedy:.2f}**", f"**−{-best:.2f}**: more likely as a whole"
+
+
+@claim("Looked at, or needed?")
+def the_first_word_needs_another_than_it_looks_at(scene):
+    found = knockout_of(scene)
+    changes, weights = found.changes, found.weights
+    the, dog = found.words.index("The"), found.words.index("dog")
+    assert (found.written[0], weights[0].argmax()) == ("Le", the)
+    assert changes[0].argmin() == dog
+    agreed = agreements(weights, changes)
+    return (
+        scene.shipped.translate(scene.sentence).text,
+        f"looks at “The” most, and loses **{-changes[0, the]:.1f}** nats without it",
+        f"without “dog” it loses **{-changes[0, dog]:.1f}** nats",
+        f"{agreed} of {len(found.written)} tokens lose most without the word",
+    )
+
+
+@claim("Who wrote “rouge”?")
+def one_head_adds_most(scene):
+    row = scene.values["wrote_word"]
+    best = scene.trace.logits[0, row].topk(2).indices.tolist()
+    names = [scene.shipped.label(scene.trace, Question("", row), token) for token in best]
+    found = attribute(scene.shipped, scene.trace, row, *best)
+    site = max(found.heads, key=lambda site: found.heads[site].max())
+    head = found.heads[site].argmax().item()
+    keys = found.keys[site][head]
+    assert scene.trace.key_tokens(site)[keys.argmax()].text == "red"
+    assert keys.max() > 0.9 * found.heads[site][head]
+    return (
+        "“{}” or “{}”".format(*names),
+        f"head {head + 1} of layer {site.layer + 1} of the {site.kind}-attention adds most",
+        f"**{found.heads[site][head]:.2f}**",
+    )
+
+
+@claim("Where is the colour kept?")
+def one_head_alone_brings_a_part_of_the_way_back(scene):
+    run = ModelRun(scene.sentence)
+    texts = two_texts(run, scene.values["patch_text"])
+    row = texts.written.rows[texts.first_apart]
+    own, other = texts.written.ids[texts.first_apart], texts.likeliest[1][texts.first_apart][0]
+    asked = run, scene.values["patch_text"], Answers(row, own, other)
+    found = patched(*asked, "heads", False, lambda *_: None)
+    only_weights = patched(*asked, "weights", False, lambda *_: None).parts
+    kind = max(found.shares, key=lambda kind: found.shares[kind].max())
+    layer, head = divmod(found.shares[kind].argmax(), found.shares[kind].shape[1])
+    whole = sum(shares.sum() for shares in found.shares.values())
+    assert found.shares["cross"].sum() > 0.9 * whole
+    return (
+        scene.sentence,
+        scene.values["patch_text"],
+        f"head {head + 1} of layer {layer + 1} of the {kind}-attention alone brings "
+        f"**{100 * found.shares[kind].max():.0f} %** of the way back to "
+        f"“{texts.written.texts[texts.first_apart]}”",
+        f"all of them together bring {100 * only_weights:.0f} %",
+    )
+
+
+@claim("In: tokens. Out: tokens")
+def the_translation_is_quoted(scene):
+    return scene.sentence, f"“{scene.shipped.translate(scene.sentence).text}”"
+
+
+@claim("One head: having read “voiture”, look at “red”")
+def the_same_head_as_in_the_long_talk(scene):
+    words = a_head_looks_at_the_word_that_is_written_next(scene)
+    assert words[1].startswith("read “voiture”, it looks at “red”")
+    return scene.head, "after “voiture” it looks at “red”", "“rouge” comes next"
+
+
+@claim("88 of them, none told what to do")
+def the_heads_are_counted(scene):
+    sizes = {kind: layers * heads for kind, (layers, heads) in scene.shape.kinds.items()}
+    assert sum(sizes.values()) == 88
+    others = sum(sizes.values()) - sizes["cross"]
+    return f"The {sizes['cross']} heads of the cross-attention", f"another {others} among"
+
+
+@claim("Does it need what it looks at?")
+def without_the_word_its_translation_is_unlikely(scene):
+    found = knockout_of(scene)
+    lost = -found.changes[found.written.index("rouge"), found.words.index("red")]
+    assert exp(lost) > 10_000
+    return (f"Without “red”, “rouge” loses **{lost:.1f}** nats",)
+
+
+def knockout_of(scene):
+    return knocked_out(ModelRun(scene.sentence), None, lambda *_: None)
+
+
+NO_CLAIM = {
+    "A Transformer in five minutes",
+    "It writes one token at a time",
+    "What a Transformer looks at",
+    "Why attention?",
+    "No peeking ahead",
+    "One token at a time",
+    "What to take home",
+}
+
+
+def test_a_ready_talk_is_called_by_its_first_slide():
+    assert {name: slides_of(name)[0].title for name in READY.options} == READY.options
+
+
+def test_every_slide_is_known_to_claim_something_or_nothing():
+    assert {slide.title for slide in TALK} == CLAIMS.keys() | NO_CLAIM
+
+
+@pytest.fixture(autouse=True)
+def one_session():
+    with session("talk"):
+        yield
+    end("talk")
+
+
+@pytest.mark.parametrize("title", CLAIMS)
+def test_a_slide_says_what_the_model_does(title, shipped):
+    slide = next(slide for slide in TALK if slide.title == title)
+    said = " ".join(f"{slide.words} {slide.notes}".split()).lower()
+    missing = [words for words in CLAIMS[title](Scene(slide, shipped)) if words.lower() not in said]
+    assert missing == [], f"The slide “{title}” should say so, or another example be chosen."

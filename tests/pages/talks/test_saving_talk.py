@@ -1,0 +1,256 @@
+"""Saving a talk as one file, in a session: what is drawn for it, and what comes back."""
+
+import base64
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+from pptx import Presentation
+
+from pages.shared.state.catalog import LIBRARY
+from pages.talks import saving_talk
+from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
+from pages.talks.slides import Slide
+from pages.talks.talk import shipped
+from pages.talks.talk_file import read_talk
+from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
+from tests.viz.unpacking import split
+
+TALK = shipped()
+MOST = 10_000_000  # bytes of the ready talk
+WORDS = Slide(title="<b>Title", words="Words", notes="Notes")
+GRID = Slide("attention", {"sentence": "We sing.", "layer": "3", "head": "5"}, pictures=("grid",))
+DOTS = io.BytesIO()
+Image.new("RGB", (40, 20)).save(DOTS, "PNG")
+IMAGE = DOTS.getvalue()
+PNG = "data:image/png;base64," + base64.b64encode(IMAGE).decode()
+
+
+def talk_page(*slides):
+    app = new_app()
+    app.session_state["talk"] = slides
+    return go_to(app, "talk")
+
+
+def save(app):
+    """Save the talk in force; returns what came of it."""
+    button(app, "Save as one HTML file").click().run(timeout=300)
+    assert not app.exception
+    return app.session_state["saving_talk"]
+
+
+def header_of(file):
+    (text,) = re.findall(rb'<script type="application/json" id="deck">(.*?)</script>', file)
+    return json.loads(text)
+
+
+def slides_in(file):
+    return header_of(file)["slides"]
+
+
+def data_of(file):
+    return header_of(file)["data"]
+
+
+@pytest.fixture(scope="module")
+def ready():
+    """What comes of the ready talk."""
+    return save(open_page("talk"))
+
+
+def test_the_ready_talk_is_whole_and_small(ready):
+    assert len(ready.file) < MOST
+    assert ready.left_out == []
+    assert read_talk(talk_in(ready.file))[0] == TALK
+    found = slides_in(ready.file)
+    for slide, scene in zip(found, TALK, strict=True):
+        assert len(slide["pictures"]) == len(scene.pictures)
+        assert slide["missing"] == ""
+        assert slide["notes"] == scene.notes
+
+
+def test_slides_of_a_translation_have_what_heads_do(ready):
+    without = {slide["title"]: slide["heads"] for slide in slides_in(ready.file)}
+    (lost,) = (heads for title, heads in without.items() if title == "What if one head is missing?")
+    assert list(lost["off"]) == ["cross,0,3"]
+    assert lost["untried"] == []
+    assert len(lost["masks"]) == 4
+    assert without["Why attention?"] is None
+
+
+def test_a_decoding_has_the_branches_of_likely_tokens(ready):
+    (slide,) = (one for one in slides_in(ready.file) if one["title"] == "One token at a time")
+    (player,) = slide["pictures"]
+    header, _ = split(base64.b64decode(data_of(ready.file)[player["data"]]))
+    assert len(player["answers"]) == 2 * len(header["bars"])
+    for answer, place in player["answers"].items():
+        step, bar = json.loads(answer)
+        branch, _ = split(base64.b64decode(data_of(ready.file)[place]))
+        assert branch["texts"][: step + 1] == header["texts"][: step + 1]
+        assert not header["bars"][step][bar]["chosen"]
+        (taken,) = (one for one in branch["bars"][step] if one["chosen"])
+        assert taken["text"] == header["bars"][step][bar]["text"]
+        assert branch["start"] == step
+
+
+def test_a_saved_talk_leaves_everything_as_it_was():
+    app = open_page("talk")
+    app.session_state["sentence"] = "We sing."
+    assert save(app).file
+    assert app.session_state["sentence"] == "We sing."
+    assert address(app) == {"v": "2", "sentence": "We sing."}
+    assert app.title[0].value == "Talk"
+    assert [one.label for one in app.get("download_button")][-1].startswith("Download the HTML")
+
+
+def test_another_talk_is_not_what_was_saved():
+    app = talk_page(WORDS)
+    assert save(app).file
+    app.session_state["talk"] = (replace(WORDS, title="Another"),)
+    app.run()
+    assert len(app.get("download_button")) == 1
+
+
+def test_a_grid_has_the_head_of_its_scene_selected():
+    (slide,) = slides_in(save(talk_page(GRID)).file)
+    assert slide["footer"].startswith("“We sing.”")
+    assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
+
+
+def test_a_question_comes_with_what_is_said_of_every_guess():
+    scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
+    (slide,) = slides_in(save(talk_page(Slide("attention", scene, pictures=("heatmap",)))).file)
+    (picture,) = slide["pictures"]
+    told, *guesses = picture["question"]["verdicts"]
+    assert "looks most at" in told
+    assert len(guesses) > 2
+    assert all(words.startswith("You guessed") for words in guesses)
+    assert sum(": right, " in words for words in guesses) == 1
+
+
+def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
+    own = replace(GRID, parameters={"model": "own-1"})
+    other = replace(GRID, parameters={"model": f"{LIBRARY}nobody/nothing"})
+    saving = save(talk_page(own, other, WORDS, GRID))
+    assert saving.left_out == [1, 2]
+    first, second, words, last = slides_in(saving.file)
+    assert first["missing"].startswith("The model of this slide is no longer available")
+    assert "Load it on the page Models" in second["missing"]
+    assert first["pictures"] == second["pictures"] == []
+    assert (words["title"], words["missing"]) == ("<b>Title", "")
+    assert len(last["pictures"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "translates"), [("T5", True), ("classes", False), ("GPT-2", False)]
+)
+def test_a_model_of_the_library_is_saved_alike(name, translates, transformers_folders):
+    folder = transformers_folders[name]
+    app = open_with(folder)
+    parameters = {"model": f"{LIBRARY}{folder}", "sentence": "I love my cat.", "kind": "encoder"}
+    if name == "GPT-2":
+        parameters["kind"] = "decoder"
+    app.session_state["talk"] = (Slide("attention", parameters, pictures=("grid",)),)
+    saving = save(go_to(app, "talk"))
+    (slide,) = slides_in(saving.file)
+    assert saving.left_out == []
+    assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
+    assert (slide["heads"] is not None) == translates
+
+
+def test_a_slide_that_fails_says_so_and_the_rest_is_saved(monkeypatch):
+    def fail(page, pictures):
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(saving_talk.presenter, "draw_scene", fail)
+    saving = save(talk_page(GRID, WORDS))
+    assert saving.left_out == [1]
+    assert slides_in(saving.file)[0]["missing"].endswith("no memory")
+
+
+def test_charts_wait_for_the_browser_and_a_stop_leaves_the_talk(monkeypatch):
+    scene = Slide("positions", pictures=("table", "curves"))
+    app = talk_page(scene)
+    saving = save(app)
+    assert saving.file == b""
+    assert app.session_state["slide"] == 1
+    button(app, "Stop").click().run()
+    assert "saving_talk" not in app.session_state
+    assert app.session_state["slide"] is None
+    assert app.title[0].value == "Talk"
+
+
+@pytest.mark.parametrize(
+    "still", [None, 3, "https://a.b/c.png", "data:text/html;base64,AAAA", 'data:image/png;base64,"']
+)
+def test_a_still_is_an_image_or_nothing(still):
+    assert saving_talk.image_or_none(still) is None
+    assert saving_talk.image_or_none("data:image/webp;base64,AAAA") == "data:image/webp;base64,AAAA"
+
+
+def save_for_powerpoint(app, *stills):
+    """Save the talk in force, with these images for the slides that ask the browser for some."""
+    button(app, "Save for PowerPoint").click().run(timeout=300)
+    saving = app.session_state["saving_talk"]
+    for one in stills:
+        assert saving.file == b""
+        saving.stills = one
+        app.run()
+    assert not app.exception
+    return saving
+
+
+def test_powerpoint_waits_for_images_of_all_pictures_and_keeps_none_of_them():
+    app = talk_page(WORDS, replace(GRID, notes="Say this."), replace(GRID, title="Twice"))
+    saving = save_for_powerpoint(app, {"grid": PNG}, {"grid": None})
+    words, grid, lost = Presentation(io.BytesIO(saving.file)).slides
+    assert saving.left_out == [3]
+    assert words.shapes.title.text == "<b>Title"
+    assert grid.notes_slide.notes_text_frame.text == "Say this."
+    assert [shape.image.blob for shape in grid.shapes if shape.shape_type == 13] == [IMAGE]
+    assert "could not be drawn" in lost.shapes[1].text
+    assert (saving.done, saving.stills) == ([], None)
+    labels = [one.label for one in app.get("download_button")]
+    assert labels[-1].startswith("Download the PowerPoint file")
+
+
+def test_powerpoint_tells_of_a_model_that_is_gone_and_has_the_rest():
+    gone = replace(GRID, parameters={"model": "own-1"})
+    saving = save_for_powerpoint(talk_page(gone, GRID), {"grid": PNG})
+    first, second = Presentation(io.BytesIO(saving.file)).slides
+    assert saving.left_out == [1]
+    assert "no longer available" in first.shapes[1].text
+    assert any(shape.shape_type == 13 for shape in second.shapes)
+
+
+def test_a_slide_that_asks_first_shows_its_picture_in_powerpoint():
+    asked = replace(GRID, parameters=GRID.parameters | {"guess": "1"}, pictures=("heatmap",))
+    app = talk_page(asked)
+    button(app, "Save for PowerPoint").click().run(timeout=300)
+    assert "question-heatmap" not in app.session_state["pictures_drawn"]
+
+
+def test_of_what_a_browser_sends_only_images_of_the_slide_are_taken():
+    saving = saving_talk.Saving((GRID,), "pptx")
+    assert saving_talk.taken(saving, {"grid": PNG, "other": PNG}) == {"grid": PNG}
+    assert saving_talk.taken(saving, {"grid": ["x"]}) == {"grid": None}
+    assert saving_talk.taken(saving, {}) == {}
+    long = PNG + "A" * saving_talk.LONGEST_STILL
+    assert saving_talk.taken(saving, {"grid": long}) == {"grid": None}
+    full = DrawnSlide("", pictures=[Drawn("", "A" * 2 * LARGEST)])
+    saving = saving_talk.Saving((WORDS, GRID), "pptx", [full])
+    assert saving_talk.taken(saving, {"grid": PNG}) == {"grid": None}
+
+
+def test_the_code_of_a_scene_is_in_both_files(monkeypatch):
+    monkeypatch.setattr(saving_talk.presenter, "link_of", lambda page, parameters: "http://a.org")
+    app = talk_page(replace(GRID, qr_code=True))
+    (slide,) = slides_in(save(app).file)
+    assert [one["part"] for one in slide["pictures"]] == ["head_grid", "qr_code"]
+    saving = save_for_powerpoint(app, {"grid": PNG, saving_talk.presenter.QR_CODE: PNG})
+    (slide,) = Presentation(io.BytesIO(saving.file)).slides
+    names = [shape.name for shape in slide.shapes if shape.shape_type == 13]
+    assert names == ["all heads", "QR code of this scene"]

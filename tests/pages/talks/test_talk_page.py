@@ -1,0 +1,405 @@
+"""The ready talk, and the page that talks are made on."""
+
+from dataclasses import replace
+from unittest.mock import patch
+from urllib.parse import urlencode
+
+import pytest
+
+from pages.parts.atlas.figures import TAB as ATLAS_TAB
+from pages.parts.pages import PAGES
+from pages.shared.link import address, link
+from pages.shared.state.catalog import LIBRARY
+from pages.talks import talk
+from pages.talks.page import boxes, rows
+from pages.talks.slides import MOST_SLIDES, Slide, write_talk
+from pages.talks.talk import TALKS, shipped
+from pages.talks.talk_file import read_talk
+from tests.pages.apps import address as address_of
+from tests.pages.apps import (
+    button,
+    drawn,
+    edited,
+    go_to,
+    keep,
+    new_app,
+    on_stage,
+    open_page,
+    texts_on_stage,
+    with_heads_measured,
+)
+from tests.pages.pictures import canvas_pictures
+
+TALK = shipped()
+
+
+def ask(app, what, place, to=None):
+    """Click something of a slide in the list, by its place from 0."""
+    keep, left = talk.keep, [(what, place, to)]
+
+    def clicked():
+        while left:  # once, though the run may go on with another page
+            rows.do(*left.pop())
+        keep()
+
+    with patch.object(talk, "keep", clicked):
+        app.run()
+    if what == "open":  # what a callback in the app brings about, here after the page was drawn
+        app.query_params.clear()
+        app.switch_page(PAGES[app.session_state["talk"][place].page].file)
+    return app.run()
+
+
+def listed(app):
+    """The header of the list of slides."""
+    return next(header for header, _ in canvas_pictures(app) if "edited" in header)
+
+
+@pytest.mark.parametrize(("name", "count"), [("attention", 18), ("five_minutes", 7)])
+def test_every_slide_has_a_title_words_and_notes_and_nothing_is_left_out(name, count):
+    slides, notes = read_talk((TALKS / f"{name}.json").read_bytes())
+    assert notes == ()
+    assert len(slides) == count
+    for slide in slides:
+        assert slide.title
+        assert slide.words
+        assert 30 <= len(slide.notes.split()) <= 60
+        assert bool(slide.page) == bool(slide.pictures) == ("sentence" in slide.parameters)
+    first, *_, last = slides
+    assert not any(slide.page for slide in (first, last))
+
+
+def test_the_choices_of_every_slide_are_those_of_its_page():
+    for slide in filter(lambda slide: slide.page, TALK):
+        shape = address.shape_for(slide.parameters)
+        assert link.read(slide.parameters, PAGES[slide.page].linked, shape)[1] == ()
+
+
+@pytest.fixture(scope="module")
+def models(make_bert_folder, transformers_folders):
+    """Addresses of the shipped model, of one with a hidden word, and of one that goes on."""
+    folders = make_bert_folder(), transformers_folders["GPT-2"]
+    bert, goes_on = ({"model": LIBRARY + keep(folder)} for folder in folders)
+    return {}, bert | {"masked": "2", "kind": "encoder"}, goes_on | {"kind": "decoder"}
+
+
+# See test_training.py.
+OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer", "toy_lesion"}
+OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES.values() if page.pictures], ids=lambda page: page.key
+)
+def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
+    scenes = [{}, *({one.key: key} for one in page.choices for key in one.options)]
+    scenes += [{one.key: "on"} for one in page.choices if one.default is False]
+    scenes += [two for two in OF_TWO_CHOICES if two.keys() <= {one.key for one in page.linked}]
+    missing = set(page.pictures) - OF_A_TRAINING
+    for base in models:
+        for scene in scenes:
+            if missing:
+                app = with_heads_measured(open_page(page.key, **base, **scene))
+                missing -= set(app.session_state["pictures_drawn"])
+    assert not missing
+
+
+def test_a_slide_measures_which_heads_matter():
+    app = new_app(talk="1")
+    sentence = {"sentence": "She sold eleven boats."}  # that no other test measures
+    app.session_state["talk"] = (Slide("heads", sentence, pictures=("effects",)),)
+    app.run()
+    assert not app.exception
+    assert on_stage(app) == ["effects"]
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters"),
+    [
+        ("attention", {"model": f"{LIBRARY}<b>gone"}),
+        ("compare", {"compare_a": urlencode({"model": f"{LIBRARY}<b>gone"})}),
+    ],
+)
+def test_a_slide_says_why_its_picture_cannot_be_shown(page, parameters):
+    app = new_app(talk="1")
+    app.session_state["talk"] = (Slide(page, parameters, pictures=tuple(PAGES[page].pictures)[:1]),)
+    app.run()
+    assert not app.exception
+    assert any("<b>gone is not in memory" in text for text in texts_on_stage(app))
+
+
+def test_a_scene_of_all_heads_is_not_titled_by_one():
+    app = open_page("heads", sentence="We sing.", layer="1", head="3")
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.title == "Heads: “We sing.”"
+
+
+def test_a_scene_is_added_given_words_moved_and_removed():
+    app = open_page("masks", sentence="We sing.")
+    button(app, "Add to talk").click().run()
+    app.query_params.clear()
+    go_to(app, "attention")
+    app.segmented_control(key="picture").set_value("lines").run()
+    button(app, "Add to talk").click().run()
+    app.query_params.clear()
+    go_to(app, "talk")
+    first, second = app.session_state["talk"]
+    title = "Decoder, masked, layer 2, head 1: “We sing.”"
+    expected = Slide("masks", {"v": "2", "sentence": "We sing."}, title, "", ("matrix",))
+    assert first == replace(expected, drawn=first.drawn)
+    parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
+    title = "Cross-attention, layer 2, mean of the heads: “We sing.”"
+    expected = Slide("attention", parameters, title, "", ("lines",))
+    assert second == replace(expected, drawn=("source", "target-tokens", "grid", "lines"))
+    app.text_input(key="slide-0-title").set_value("<b>Words").run()
+    app.text_area(key="slide-0-notes").set_value("Say this.").run()
+    app.multiselect(key="slide-0-pictures").set_value(["trained", "matrix"]).run()
+    ask(app, "move", 0, to=1)
+    first, second = app.session_state["talk"]
+    assert (first.title, second.title) == (title, "<b>Words")
+    assert second.pictures == ("trained", "matrix")
+    assert second.notes == "Say this."
+    assert listed(app)["edited"] == 1
+    assert edited(app.text_input, "slide-1-title").value == "<b>Words"
+    assert edited(app.multiselect, "slide-1-pictures").value == ["trained", "matrix"]
+    ask(app, "remove", 0)
+    assert app.session_state["talk"] == (second,)
+    assert edited(app.text_input, "slide-0-title").value == "<b>Words"
+
+
+def test_the_boxes_of_one_slide_are_open_at_a_time():
+    app = open_page("talk")
+    button(app, "Edit a copy of the ready talk").click().run()
+    ask(app, "edit", 2)
+    assert [one.label for one in app.text_input] == ["Title"]
+    assert edited(app.text_input, "slide-2-title").value == TALK[2].title
+    header = listed(app)
+    assert [row["title"] for row in header["slides"]] == [slide.title for slide in TALK]
+    assert header["edited"] == 2
+
+
+def test_a_slide_is_opened_changed_on_its_page_and_updated():
+    slides = (
+        Slide("masks", {"sentence": "We sing."}, "My own title", "Words", ("trained",)),
+        Slide("decoding", {"sentence": "We sing."}, pictures=("player",)),
+    )
+    app = new_app()
+    app.session_state["talk"] = slides
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    assert app.title[0].value == "Masks"
+    assert app.text_input(key="sentence").value == "We sing."
+    app.text_input(key="sentence").set_value("They go.").run()
+    button(app, "Update slide 1").click().run()
+    assert [toast.value for toast in app.toast] == [talk.UPDATED.format(number=1)]
+    first, second = app.session_state["talk"]
+    assert first.parameters == {"v": "2", "sentence": "They go."}
+    assert (first.title, first.words, first.pictures) == ("My own title", "Words", ("trained",))
+    assert "matrix" in first.drawn
+    assert second is slides[1]
+    app.query_params.clear()
+    go_to(app, "attention")
+    button(app, "Update slide 1").click().run()
+    first, _ = app.session_state["talk"]
+    assert (first.page, first.pictures) == ("attention", ("heatmap",))
+    app.query_params.clear()
+    go_to(app, "talk")
+    assert listed(app)["opened"] == 0
+    ask(app, "move", 0, to=1)
+    assert listed(app)["opened"] == 1
+    ask(app, "remove", 1)
+    assert listed(app)["opened"] == -1
+
+
+def test_an_update_keeps_the_title_that_was_given_and_renews_the_one_that_was_not():
+    app = open_page("masks", sentence="We sing.")
+    button(app, "Add to talk").click().run()
+    app.query_params.clear()
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    app.text_input(key="sentence").set_value("They go.").run()
+    button(app, "Update slide 1").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.title == "Decoder, masked, layer 2, head 1: “They go.”"
+
+
+def test_a_scene_without_pictures_leaves_the_slide_that_was_opened():
+    slide = Slide("positions", {"positions_tab": "sinusoids"}, "Clocks", pictures=("clocks",))
+    app = new_app()
+    app.session_state["talk"] = (slide,)
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    app.segmented_control(key="positions_tab").set_value("beyond").run()
+    button(app, "Update slide 1").click().run()
+    assert [toast.value for toast in app.toast] == [talk.NOTHING_DRAWN]
+    assert app.session_state["talk"] == (slide,)
+    assert button(app, "Update slide 1")
+
+
+def test_slides_of_words_alone_are_added_first_and_last():
+    app = new_app()
+    app.session_state["talk"] = TALK[1:3]
+    go_to(app, "talk")
+    button(app, "Add a title slide").click().run()
+    button(app, "Add a closing slide").click().run()
+    first, *between, last = app.session_state["talk"]
+    assert between == list(TALK[1:3])
+    assert first.page == last.page == ""
+    assert first.title
+    assert not listed(app)["slides"][0]["opens"]
+    assert listed(app)["edited"] == 3
+    assert not app.multiselect
+    assert read_talk(write_talk(app.session_state["talk"]).encode())[1] == ()
+
+
+def test_what_is_typed_reaches_its_slide_though_that_was_moved_meanwhile():
+    app = new_app()
+    app.session_state["talk"] = TALK[1:4]
+    go_to(app, "talk")
+    app.text_area(key="slide-0-notes").set_value("Say this.")
+    ask(app, "move", 0, to=2)
+    *_, last = app.session_state["talk"]
+    assert (last.title, last.notes) == (TALK[1].title, "Say this.")
+
+
+def test_a_slide_is_duplicated_beside_itself():
+    app = new_app()
+    app.session_state["talk"] = TALK[1:3]
+    go_to(app, "talk")
+    ask(app, "duplicate", 0)
+    assert app.session_state["talk"] == (TALK[1], TALK[1], TALK[2])
+    names = [row["name"] for row in listed(app)["slides"]]
+    assert len(set(names)) == 3
+    assert listed(app)["edited"] == 1
+    app.session_state["talk"] = TALK[1:2] * MOST_SLIDES
+    app.run()
+    ask(app, "duplicate", 0)
+    assert len(app.session_state["talk"]) == MOST_SLIDES
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        7,
+        {"does": "remove", "slide": "another"},
+        {"does": "move", "slide": 0, "to": 99},
+        {"does": "move", "slide": 0, "to": "1"},
+        {"does": "dance", "slide": 0},
+        {"does": ["remove"], "slide": 0},
+    ],
+)
+def test_what_the_list_cannot_ask_is_left_alone(asked):
+    app = new_app()
+    app.session_state["talk"] = TALK[1:3]
+    go_to(app, "talk")
+    if isinstance(asked, dict) and asked["slide"] == 0:
+        asked = asked | {"slide": listed(app)["slides"][0]["name"]}
+    keep = talk.keep
+    with (
+        patch.object(rows, "all_picked", lambda key: [asked]),
+        patch.object(talk, "keep", lambda: (rows.take(), keep())),
+    ):
+        app.run()
+    assert not app.exception
+    assert app.session_state["talk"] == TALK[1:3]
+
+
+def test_a_new_slide_offers_and_shows_what_its_page_draws_then():
+    app = open_page("positions")
+    button(app, "Add to talk").click().run()
+    assert [toast.value for toast in app.toast] == [talk.ADDED.format(number=1)]
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == ("curves",)
+    assert slide.drawn == ("curves", "table", "dot products", "by offset", "clocks")
+    app.segmented_control(key="positions_tab").set_value("beyond").run()
+    assert not set(PAGES["positions"].pictures) & set(drawn(app))
+    button(app, "Add to talk").click().run()
+    assert [toast.value for toast in app.toast] == [talk.NOTHING_DRAWN]
+    assert app.session_state["talk"] == (slide,)
+    go_to(app, "talk")
+    names = [PAGES["positions"].pictures[key] for key in slide.drawn]
+    assert edited(app.multiselect, "slide-0-pictures").options == names
+
+
+def test_a_slide_of_pictures_that_its_scene_does_not_draw_says_so_and_offers_others():
+    slide = Slide("attention", {}, pictures=("lines",), drawn=("grid", "heatmap"))
+    app = new_app()
+    app.session_state["talk"] = (slide, replace(slide, pictures=("grid",)))
+    go_to(app, "talk")
+    (warning,) = app.warning
+    assert "one head as lines" in warning.value
+    (box,) = app.multiselect
+    assert box.options == ["all heads", "one head as a heatmap", "one head as lines"]
+    ask(app, "edit", 1)
+    (box,) = app.multiselect
+    assert box.options == ["all heads", "one head as a heatmap"]
+
+
+def test_removing_all_slides_can_be_undone_and_so_can_other_changes():
+    app = open_page("talk")
+    assert button(app, "Undo").disabled
+    button(app, "Edit a copy of the ready talk").click().run()
+    ask(app, "remove", 0)
+    button(app, "Remove all slides").click().run()
+    assert "Undo" in app.toast[0].value
+    assert app.session_state["talk"] == ()
+    for slides in (TALK[1:], TALK, ()):
+        button(app, "Undo").click().run()
+        assert app.session_state["talk"] == slides
+    assert button(app, "Undo").disabled
+
+
+def test_a_slide_is_presented_from_its_row():
+    app = open_page("talk")
+    button(app, "Edit a copy of the ready talk").click().run()
+    ask(app, "present", 2)
+    assert on_stage(app) == list(TALK[2].pictures)
+    assert address_of(app) == {"talk": "3"}
+
+
+def test_a_file_is_loaded_and_a_bad_one_leaves_the_talk():
+    app = open_page("talk")
+    data = write_talk(TALK[:2]).encode()
+    app.file_uploader[0].upload("talk.json", data, "application/json").run()
+    assert app.session_state["talk"] == TALK[:2]
+    app.file_uploader[0].upload("bad.json", b"{}", "application/json").run()
+    assert not app.exception
+    assert any("not a talk" in text.value for text in app.text)
+    assert app.session_state["talk"] == TALK[:2]
+
+
+def test_the_tour_is_offered_until_it_was_taken():
+    app = open_page()
+    label = f"Take the tour ({len(TALK)} scenes)"
+    button(app, label).click().run()
+    assert app.session_state["slide"] == 1
+    app.session_state["turning"] = None
+    app.run()
+    assert app.title[0].value == "Attention"
+    assert label not in [one.label for one in app.button]
+
+
+def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_its_slides():
+    app = open_page("talk")
+    app.segmented_control(key="ready_talk").set_value("five_minutes").run()
+    assert "of 7 slides" in app.info[0].value
+    app.button(key="present-all").click().run()
+    assert app.query_params["talk"] == "1"
+    assert app.query_params["ready_talk"] == "five_minutes"
+    for name, count in (("five_minutes", 7), ("no such", 18)):
+        again = new_app(talk="7", ready_talk=name).run()
+        (slide,) = (header for header, _ in canvas_pictures(again) if "coming" in header)
+        assert (slide["number"], slide["count"]) == (7, count)
+
+
+@pytest.mark.parametrize("host", ["localhost", "192.168.0.2"])
+def test_a_code_is_switched_on_and_says_if_phones_cannot_reach_it(host, monkeypatch):
+    monkeypatch.setattr(boxes, "link_of", lambda page, parameters: f"http://{host}:8501/")
+    app = new_app()
+    app.session_state["talk"] = TALK[3:5]
+    go_to(app, "talk")
+    assert not app.info
+    edited(app.toggle, "slide-0-qr_code").set_value(True).run()
+    assert [slide.qr_code for slide in app.session_state["talk"]] == [True, False]
+    assert ["make share" in one.value for one in app.info] == [True] * (host == "localhost")

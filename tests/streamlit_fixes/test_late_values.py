@@ -1,0 +1,125 @@
+"""A widget shows the value in force, however late the browser's own value comes."""
+
+from tests.pages import apps
+
+START = """
+import streamlit as st
+from pages.streamlit_fixes.late_values import editor
+"""
+
+
+def drawn(script, **state):
+    return apps.run_script(START + script, **state)
+
+
+CHOOSE = """
+from pages.shared.state.choice import number
+from pages.shared.widgets.choose import choose
+choose(number("n", 2, (1, 8)))
+"""
+STEPS = """
+from pages.streamlit_fixes.late_values import note_offered, step
+note_offered("letter", list("abcd"), st.session_state.setdefault("letter", "b"))
+st.selectbox("Letter", list("abcd"), key="letter")
+st.button("On", on_click=step, args=["letter", 1])
+st.button("Back", on_click=step, args=["letter", -1])
+"""
+PLAIN = """
+st.selectbox("Letter", list("abcd"), key="letter")
+st.button("On", on_click=lambda: st.session_state.update(letter="d"))
+"""
+EDITOR = """
+def changed(value):
+    st.session_state.edit = value
+    st.session_state.changes = st.session_state.get("changes", 0) + 1
+def put(value):
+    st.session_state.edit = value
+st.session_state.setdefault("edit", 0.5)
+st.button("Undo", on_click=put, args=[0.5])
+if st.session_state.get("draw", True):
+    editor(st.slider, "Gate", st.session_state.edit, changed, "fader", min_value=0.0, max_value=1.0)
+"""
+
+
+def test_an_editor_shows_the_value_and_tells_what_a_person_gave_it():
+    app = drawn(EDITOR)
+    assert app.slider(key="fader").value == 0.5
+    app.slider(key="fader").set_value(0.2).run()
+    assert (app.session_state["edit"], app.session_state["changes"]) == (0.2, 1)
+    assert app.slider(key="fader").value == 0.2
+    app.run()
+    assert app.session_state["changes"] == 1
+
+
+def test_an_editor_shows_what_was_changed_elsewhere():
+    app = drawn(EDITOR)
+    app.slider(key="fader").set_value(0.2).run()
+    app.button[0].click().run()
+    assert app.slider[0].value == 0.5
+    assert app.slider[0].key == "fader 1"
+    app.slider[0].set_value(0.9).run()
+    assert (app.session_state["edit"], app.slider[0].key) == (0.9, "fader 1")
+
+
+def test_a_late_value_of_the_browser_does_not_undo_a_change_made_elsewhere():
+    app = drawn(EDITOR)
+    late = app.slider(key="fader").set_value(0.2)
+    app.run()
+    app.button[0].click().run()  # the browser sends 0.2 for the first slider once more
+    assert (app.session_state["edit"], app.session_state["changes"]) == (0.5, 1)
+    late.set_value(0.7)
+    app.run()
+    assert (app.session_state["edit"], app.session_state["changes"]) == (0.5, 1)
+
+
+def test_an_editor_that_was_not_drawn_for_a_while_shows_the_value_as_it_is():
+    app = drawn(EDITOR)
+    app.slider(key="fader").set_value(0.2).run()
+    app.session_state["draw"] = False
+    app.run()
+    app.session_state["edit"], app.session_state["draw"] = 0.8, True
+    app.run()
+    assert app.slider[0].value == 0.8
+    assert app.session_state["changes"] == 1
+
+
+def test_a_browser_that_gets_any_run_as_its_first_begins_with_the_value():
+    app = drawn(EDITOR + CHOOSE, n=5)
+    for _ in range(2):
+        app.run()
+        assert list(app.slider(key="fader").proto.default) == [0.5]
+        assert app.number_input(key="n").proto.default == 5
+
+
+def test_a_change_that_was_not_taken_is_not_shown():
+    script = EDITOR.replace("st.session_state.edit = value\n    st", "st", 1)
+    app = drawn(script)
+    app.slider(key="fader").set_value(0.2).run()
+    assert app.session_state["changes"] == 1
+    assert app.slider[0].value == 0.5
+
+
+def test_of_quick_steps_every_one_counts_though_the_browser_sends_its_old_value():
+    app = drawn(STEPS)
+    for button, letter in ((0, "c"), (0, "d"), (0, "d"), (1, "c")):
+        app.selectbox(key="letter").set_value("b")  # what the browser still shows
+        app.button[button].click().run()
+        assert app.session_state["letter"] == letter
+
+
+def test_after_a_choice_by_hand_steps_go_on_from_there():
+    app = drawn(STEPS)
+    app.button[0].click().run()
+    app.selectbox(key="letter").set_value("a").run()
+    app.button[0].click().run()
+    assert app.session_state["letter"] == "b"
+
+
+def test_streamlit_still_puts_back_what_the_browser_had_before_a_change():
+    app = drawn(PLAIN)
+    app.button[0].click().run()
+    assert app.session_state["letter"] == "d"
+    app.selectbox(key="letter").set_value("b")  # what a late click of the browser carries
+    app.run()
+    said = "Streamlit knows a late value from a new one: delete late_values.py."
+    assert app.session_state["letter"] == "b", said

@@ -1,0 +1,1 @@
+"""Maps of weights, scores and effects."""

@@ -1,0 +1,69 @@
+// Functions that draw the same on the canvases of several pictures.
+
+/**
+ * Write the tokens of a matrix: of its rows on the left, of its columns slanted above.
+ *
+ * The first row and the first column begin at the matrix's own corner, unless it is scrolled.
+ */
+export function drawTokens(context, given) {
+  const { rows, columns, side, left, top, color, firstRow = top, firstColumn = left } = given;
+  context.fillStyle = color;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  rows.forEach((token, row) => {
+    context.fillText(token, left - 8, firstRow + side * (row + 0.5), left - 10);
+  });
+  context.textAlign = "left";
+  columns.forEach((token, column) => {
+    context.save();
+    context.translate(firstColumn + side * (column + 0.5), top - 8);
+    context.rotate(-Math.PI / 3);
+    context.fillText(token, 0, 0, top - 6);
+    context.restore();
+  });
+}
+
+/** The width of the widest of some texts, in the font of a context. */
+export function widestOf(context, texts) {
+  return Math.max(...texts.map((text) => context.measureText(text).width));
+}
+
+/** A line between two points on a canvas. */
+export function line(context, from, to) {
+  context.beginPath();
+  context.moveTo(...from);
+  context.lineTo(...to);
+  context.stroke();
+}
+
+/** Draw a blocked cell: grey, with a cross if there is room for one. */
+export function cross(context, x, y, side, color) {
+  context.globalAlpha = 0.15;
+  context.fillStyle = color;
+  context.fillRect(x, y, side, side);
+  context.globalAlpha = 0.6;
+  context.strokeStyle = color;
+  context.lineWidth = 1;
+  const [from, to] = [side * 0.35, side * 0.65];
+  context.beginPath();
+  context.moveTo(x + from, y + from);
+  context.lineTo(x + to, y + to);
+  context.moveTo(x + to, y + from);
+  context.lineTo(x + from, y + to);
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+/** A dot on a canvas. */
+export function dot(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+}
+
+/** A circle on a canvas. */
+export function ring(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+}

@@ -1,0 +1,1 @@
+"""Boards of heads and masks to be clicked."""

@@ -1,0 +1,1 @@
+"""Texts, their probabilities and the steps of writing them."""
