@@ -1,7 +1,5 @@
 """Which heads align words: python -m model.alignment --pairs VALID --learn TRAIN."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import re

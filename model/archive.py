@@ -1,7 +1,5 @@
 """A checkpoint as one zip file, which anybody may download or upload."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

@@ -4,8 +4,6 @@ Letters in shape comments, here and in the other model files: B batch, H heads, 
 D width of one head, S source tokens, T target tokens, V vocabulary.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """A model in a folder: weights.safetensors, config.json, tokenizer.json."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

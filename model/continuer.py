@@ -1,7 +1,5 @@
 """A model of this project with only a decoder: it continues prompts and records traces."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import torch

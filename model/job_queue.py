@@ -1,7 +1,5 @@
 """Work for many visitors: a few jobs at once, each in its own thread, the others in a queue."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

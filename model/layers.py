@@ -1,7 +1,5 @@
 """The layers of which encoder and decoder consist."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor, nn

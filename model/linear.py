@@ -1,7 +1,5 @@
 """The linear layer of all models here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -3,8 +3,6 @@
 Masks combine with `&`, and broadcast over heads and, for padding, over queries.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

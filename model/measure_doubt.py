@@ -4,8 +4,6 @@ A translation is good or bad by its chrF against its references; one between the
 references never hold all that is right. `--nonsense FILE`: lines that should all be flagged.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass

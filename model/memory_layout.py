@@ -1,7 +1,5 @@
 """Where a finished model runs, and how its weights lie in memory: nothing but its speed."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

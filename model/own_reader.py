@@ -1,7 +1,5 @@
 """The part that all readers of this project's Transformer share: its tokens, and its stream."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Position encodings: sinusoidal, learned, or none, and the geometry of sinusoids."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

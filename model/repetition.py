@@ -1,7 +1,5 @@
 """Scores of a head's weights, from 0 to 1, while the same tokens are read twice."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Parts of a training step in bfloat16 on a CPU, computed with less work and memory."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

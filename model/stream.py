@@ -1,7 +1,5 @@
 """The decoder's residual stream as a sum of parts, and how logits are read from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

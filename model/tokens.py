@@ -1,7 +1,5 @@
 """Tokens, the ids of the special ones, and rows of ids that the encoder and the decoder read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

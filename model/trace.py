@@ -1,7 +1,5 @@
 """The record of one call of the model, and the edits that it was made with."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args

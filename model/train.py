@@ -1,7 +1,5 @@
 """Train a Transformer on sentence pairs: python -m model.train --pairs FILE --valid FILE."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The encoder-decoder Transformer of "Attention Is All You Need"."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Text in, text and traces out: the interface of translators for pages and notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 

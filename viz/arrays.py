@@ -4,8 +4,6 @@ Weights of many heads on long texts may be in bytes, a quarter of the memory: th
 is its nearest whole number of 255ths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

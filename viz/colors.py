@@ -1,7 +1,5 @@
 """The colour scales, one for pictures in Plotly and on canvas alike."""
 
-from __future__ import annotations
-
 import numpy as np
 from plotly.colors import diverging, sequential, unlabel_rgb
 

@@ -1,7 +1,5 @@
 """A picture as a line of HTML that draws it in any page, with its code inside."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

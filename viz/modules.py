@@ -6,8 +6,6 @@ exports, so that names that are not exported never clash. The linter refuses cla
 names, and files that import each other in a circle.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Tokens on the axes of pictures: always text, never markup."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from difflib import SequenceMatcher

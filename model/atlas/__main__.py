@@ -1,7 +1,5 @@
 """Count what every head does over a text: python -m model.atlas --text FILE --output FOLDER."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """The identity of a count: its model's weights, its text, and the version of the sums."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import torch

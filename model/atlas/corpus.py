@@ -1,7 +1,5 @@
 """Lines of a text file of any length: texts, or pairs with a tab between them, gzipped or not."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib

@@ -1,7 +1,5 @@
 """The heads of a model over windows of a corpus, in batches of similar length."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

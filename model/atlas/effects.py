@@ -1,7 +1,5 @@
 """The effect of heads on the loss: removed one by one, by their gradients, and cumulatively."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The sentences of a corpus that are kept during the count: the clearest, and a sample."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The figures of every head, computed from the sums, with their meaning."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Visitors' own texts, counted in the background: a few at a time, the others in a queue."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Where heads look in the sentences that were kept: examples with weights, and a search."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf

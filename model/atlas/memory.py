@@ -4,8 +4,6 @@ The shape of batches changes all the time. For each shape torch compiles kernels
 and keeps 1,024 of them in each of two caches. Freed blocks between used ones stay with the process.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """A finished atlas, read from a folder or from a count in memory."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Sequence

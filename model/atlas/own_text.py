@@ -1,7 +1,5 @@
 """A typed or uploaded text as windows of a corpus, within bounds."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

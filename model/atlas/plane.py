@@ -1,7 +1,5 @@
 """Heads as points of a plane that are as far apart as the heads, similar ones close together."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The results of a count, written next to it: figures, examples, and the effects of heads."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A count in one file, which is only replaced when the new one is complete."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

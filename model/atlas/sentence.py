@@ -1,7 +1,5 @@
 """One sentence compared with a corpus: its figures, and how far they are from the usual ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The statistics of every head over a corpus: definitions, units and sources, and the sums."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The texts that a search has begun: the tokens of each, and a model's prediction of the next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from typing import Protocol
 

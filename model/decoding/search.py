@@ -1,7 +1,5 @@
 """Writing by any model, one token at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The text that a decoding wrote, and the steps that led to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property

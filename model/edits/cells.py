@@ -1,7 +1,5 @@
 """Edits of single cells, closed or opened by hand; they win over whole masks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby

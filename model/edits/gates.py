@@ -1,7 +1,5 @@
 """Gates of heads as edits: 0 removes a head, 1 keeps it, and a number between fades it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Edits of whole masks: masks of the model switched off, and other masks put in force."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The parts of an edit's text: kinds, layers, heads and spans, counted from 1 as on screen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """The effect of each head, and of each cell, on a model's prediction: measured by removing it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

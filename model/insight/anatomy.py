@@ -1,7 +1,5 @@
 """One weight of one head taken apart, from the trace of the run that produced it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The parts of a decoder and what each adds to a written word's logit minus another word's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

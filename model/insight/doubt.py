@@ -4,8 +4,6 @@ model/measure_doubt.py measures how well they tell good translations from bad on
 the thresholds for another model.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The effect of a change on an objective, measured in runs over the same tokens."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The effect of a head or a cell estimated by one backward pass, and its gap to the true effect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Explanations of one weight: five views of what a query of a head takes from its keys."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import torch

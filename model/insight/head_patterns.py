@@ -1,7 +1,5 @@
 """Patterns in the weights of one head on one sentence: definitions, scores and badges."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

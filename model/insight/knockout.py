@@ -1,7 +1,5 @@
 """What each written token loses without the words that it can attend to, edge by edge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The residual stream from block to block: its length, and what it would already predict."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """How much of the difference between two texts each head carries, by patching one run's parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple

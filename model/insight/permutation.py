@@ -1,7 +1,5 @@
 """The encoder only knows the order of its tokens by their positions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

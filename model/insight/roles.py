@@ -4,8 +4,6 @@ Random tokens have no grammar and no meaning, so what a head does with them only
 positions and on which tokens are equal.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

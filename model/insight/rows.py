@@ -4,8 +4,6 @@ A score takes rows, and returns a number for each row and whether it is defined 
 any leading dimensions: layers, sentences, heads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

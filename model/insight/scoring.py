@@ -1,7 +1,5 @@
 """The likelihood of a given target under a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import nan
 

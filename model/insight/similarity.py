@@ -1,7 +1,5 @@
 """Similarity of words in the model: of their token embeddings, and of the encoder's outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

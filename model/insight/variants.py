@@ -1,7 +1,5 @@
 """The same numbers under other choices of the architecture: scale, activation, norms, heads."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One weight of one head in one run, which can be taken apart and explained."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -5,8 +5,6 @@ one padded.
 Source: "LongT5: Efficient Text-To-Text Transformer for Long Sequences", section 3.1.1.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -5,8 +5,6 @@ registry is global to the process, so our function looks up in a context variabl
 call records and edits: threads can share a model.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A model's licence, read from its card."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checks of a model's tokenizer and layers on a text, so that each fault becomes a sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

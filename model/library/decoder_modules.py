@@ -5,8 +5,6 @@ of its modules are compared with the growth of the stream. Only if all of it is 
 a pre-norm model without further steps, are the modules known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

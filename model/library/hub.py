@@ -3,8 +3,6 @@
 Each problem with a model is a LoadingError of one sentence.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Checks whether a model fits into this computer's memory, before its weights are read."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The differences between our numbers and those of transformers, measured on a text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Tokens of models from the transformers library, and how word pieces merge to words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The tokens of a run that a picture shows, as pieces or as whole words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -7,8 +7,6 @@ if it is called inside a module whose class has that in its name; all others, su
 a router or of an output, pass untouched.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

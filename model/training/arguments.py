@@ -1,7 +1,5 @@
 """The command line of `python -m model.train`: its options, and the bounds of each."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Pairs with names, numbers, times and prices that can only be copied, and a test of copying."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict

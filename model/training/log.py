@@ -1,7 +1,5 @@
 """The log of a training on the command line: a CSV file with one row for each scoring."""
 
-from __future__ import annotations
-
 import csv
 import math
 import time

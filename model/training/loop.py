@@ -1,7 +1,5 @@
 """How a Transformer is trained: the loss, the schedule and the steps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

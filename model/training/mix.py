@@ -1,7 +1,5 @@
 """Mix sentence pairs of several kinds: python -m model.training.mix --everyday DIR --more DIR."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Muon: momentum made orthogonal for the layers' matrices, Adam for everything else."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

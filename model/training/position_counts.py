@@ -3,8 +3,6 @@
 python -m model.training.position_counts --pairs FILE --model DIR
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """A model with only a decoder that learns to predict repetitions, and how its heads do it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

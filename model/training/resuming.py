@@ -1,7 +1,5 @@
 """A training on disk: everything that it needs to resume exactly."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

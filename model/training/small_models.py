@@ -1,7 +1,5 @@
 """Small models that learn a task while a visitor watches."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The targets of label smoothing, and the loss of being sure or unsure."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Small tasks with generated examples: reverse, copy, sort, add, dates, repeat."""
 
-from __future__ import annotations
-
 import calendar
 import datetime
 import random

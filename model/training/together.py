@@ -4,8 +4,6 @@ Together they compute what one process would with the whole batch, except for ro
 draws other masks, which depend on the seed, the step and the process.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence

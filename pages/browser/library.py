@@ -1,7 +1,5 @@
 """The code of all browser parts as one script, which a page fetches once for all its pictures."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import struct

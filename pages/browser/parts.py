@@ -1,7 +1,5 @@
 """The parts of a page that are no pictures: keys, links, talks, kept texts and menus."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

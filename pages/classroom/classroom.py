@@ -1,7 +1,5 @@
 """For a class: a link with its QR code that opens a scene, and the controls that it leaves open."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A class: the pages and controls that a teacher leaves open, and how a link writes them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

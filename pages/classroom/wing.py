@@ -1,7 +1,5 @@
 """What a class's link opens and closes on every page."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.classroom import classroom, lesson

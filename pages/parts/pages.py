@@ -1,7 +1,5 @@
 """Every page of the app, and the wings that add something to all of them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from pages.shared.frame import frame

@@ -1,7 +1,5 @@
 """What the terminal says when the server starts: its address, and who can open it."""
 
-from __future__ import annotations
-
 import io
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """The access token: a visitor with the token in the link comes in, and gets a cookie."""
 
-from __future__ import annotations
-
 import hmac
 import os
 from html import escape

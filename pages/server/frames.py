@@ -1,7 +1,5 @@
 """What a browser may do with the pages: what they load, and who may show them in a frame."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -1,7 +1,5 @@
 """The names that the server answers to, and the pages that may send it requests."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import socket

@@ -4,8 +4,6 @@ HAProxy sends every visitor to one of them, and to the same one each time. A pro
 started again; meanwhile its visitors go to another, with what their address holds.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

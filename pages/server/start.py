@@ -1,7 +1,5 @@
 """The server's start: the middleware in front of every page, and what the terminal says."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import sys

@@ -1,7 +1,5 @@
 """How much memory visitors' uploads may take, whether or not a page has asked for them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from starlette.responses import PlainTextResponse

@@ -8,8 +8,6 @@ Relies on: the runtime's event loop, its `MemorySessionStorage`, whose `_cache` 
 four private fields of `AppSession` that hold what a visitor typed and made.
 """
 
-from __future__ import annotations
-
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from functools import cache

@@ -6,8 +6,6 @@ Upstream: https://github.com/streamlit/streamlit/issues/9160
 Relies on: static/index.html of the package, whose inline scripts are plain `<script>` elements.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -7,8 +7,6 @@ Upstream: https://github.com/streamlit/streamlit/issues/3401
 Relies on: `file_storage` of the runtime's uploaded file manager: files by session and by name.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from streamlit.runtime import get_instance

@@ -8,8 +8,6 @@ Upstream: https://github.com/streamlit/streamlit/issues/13963
 Relies on: `st.query_params`, which holds what the browser sent, or what this run wrote.
 """
 
-from __future__ import annotations
-
 import time
 
 import streamlit as st

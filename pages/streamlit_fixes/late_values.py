@@ -8,8 +8,6 @@ Relies on: a widget taking its first value from its arguments in a browser that 
 from the session's state whenever that is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ Upstream: https://github.com/streamlit/streamlit/issues/7721
 Relies on: `net_util.get_external_ip`, looked up in its module at each call.
 """
 
-from __future__ import annotations
-
 from streamlit import net_util
 
 

@@ -6,8 +6,6 @@ Upstream: no issue was found.
 Relies on: the three functions imported here.
 """
 
-from __future__ import annotations
-
 from streamlit.net_util import get_internal_ip
 from streamlit.web.bootstrap import load_config_options
 from streamlit.web.server.server_util import get_url

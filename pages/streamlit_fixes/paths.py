@@ -4,8 +4,6 @@ Upstream: no issue was found; Streamlit has no public names for its paths.
 Relies on: the paths themselves, and `server.baseUrlPath` before all of them.
 """
 
-from __future__ import annotations
-
 from starlette.types import Scope
 from streamlit import config
 

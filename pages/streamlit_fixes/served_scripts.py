@@ -7,8 +7,6 @@ Upstream: https://github.com/streamlit/streamlit/issues/5768
 Relies on: paths below `_stcore/`, which the app's own middleware answers before Streamlit does.
 """
 
-from __future__ import annotations
-
 import gzip
 
 from starlette.datastructures import Headers

@@ -7,8 +7,6 @@ Upstream: no issue was found; streamlit/streamlit#14985 shortened the time betwe
 Relies on: a run that sleeps for longer than Streamlit waits between two checks for new drawings.
 """
 
-from __future__ import annotations
-
 import time
 
 LONG_ENOUGH = 0.03  # seconds

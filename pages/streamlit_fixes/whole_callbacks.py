@@ -9,8 +9,6 @@ Relies on: `SafeSessionState.on_script_will_rerun`, which runs the callbacks, an
 `_yield_callback`, which looks for the next click.
 """
 
-from __future__ import annotations
-
 from functools import wraps
 
 from streamlit.runtime.state.safe_session_state import SafeSessionState

@@ -1,7 +1,5 @@
 """Guess first: a picture is neither drawn nor sent before somebody has guessed what it shows."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from hashlib import sha256
 

@@ -1,7 +1,5 @@
 """Presenter mode: one slide at a time, only its words and pictures on the screen."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ For HTML, pictures are kept instead of shown, and the browser draws only charts;
 draws all of them, as images.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Which slide of a talk is shown, if any, and where the talk was begun."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Slides of a talk as plain data, and the text of the file that keeps them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

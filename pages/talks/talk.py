@@ -1,7 +1,5 @@
 """The talk of a session: the visitor's own slides, or those that come with the app."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import cache

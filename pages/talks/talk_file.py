@@ -3,8 +3,6 @@
 The module takes long to import, and is imported only to read a file.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 

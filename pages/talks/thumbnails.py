@@ -1,7 +1,5 @@
 """Small pictures of slides, which the visitor's browser makes and keeps for itself."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable

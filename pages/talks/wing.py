@@ -1,7 +1,5 @@
 """What talks do on every page: slides in its place, and tools that make it a slide."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.shared.link import address

@@ -1,7 +1,5 @@
 """How numbers spread over many sentences, a histogram each, and where one sentence is in them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

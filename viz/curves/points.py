@@ -1,7 +1,5 @@
 """Points by two numbers each: effects and their estimates, heads by two figures or by likeness."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

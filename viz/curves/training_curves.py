@@ -1,7 +1,5 @@
 """Numbers at steps, run next to run, such as the loss of trainings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

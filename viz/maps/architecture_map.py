@@ -1,7 +1,5 @@
 """A small drawing of a Transformer's stacks that marks an attention block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from viz.canvas import CanvasPicture, Part

@@ -1,7 +1,5 @@
 """A training as a film: every head's map at each snapshot, to scrub, play and compare."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

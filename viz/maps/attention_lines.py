@@ -1,7 +1,5 @@
 """One head as lines between two columns of tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

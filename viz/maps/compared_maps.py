@@ -1,7 +1,5 @@
 """Two heads side by side, and the difference between them where their tokens correspond."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

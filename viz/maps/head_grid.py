@@ -1,7 +1,5 @@
 """All heads at once: a grid of small maps, layers down and heads across."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isqrt

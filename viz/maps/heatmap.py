@@ -1,7 +1,5 @@
 """A head as a heatmap: read cell by cell, zoomed into, clicked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The effect of each head on a result, as a map of all heads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A figure of every head, such as its score in a test, as a map of all heads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A mask as a matrix of cells, to look at or to change by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A switch for every head of every kind of attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

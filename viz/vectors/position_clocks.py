@@ -1,7 +1,5 @@
 """Pairs of dimensions as the hands of clocks, at two positions a fixed offset apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of positions, and vectors, as heatmaps of plain numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

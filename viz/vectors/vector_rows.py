@@ -1,7 +1,5 @@
 """Vectors as rows of coloured cells whose shown numbers add up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A beam search as a tree: every text kept or dropped at each step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """A decoding to step through and to play: the tokens read, seen, considered and written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """Numbers of several runs as bars side by side, such as how likely each token is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Teacher forcing: the tokens a decoder reads and those it is to write, one position apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

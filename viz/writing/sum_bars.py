@@ -1,7 +1,5 @@
 """A sum with its parts: what each adds or takes away."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

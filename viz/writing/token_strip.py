@@ -1,7 +1,5 @@
 """A text and the tokens a model sees in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The record that describes a mask. Each file in this folder ends with one, `MASK`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

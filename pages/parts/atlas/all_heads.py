@@ -1,7 +1,5 @@
 """All heads by a statistic: as a map, as a table, and removed in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sentences of the corpus in which a head's pattern is clearest, and in which it is least clear."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

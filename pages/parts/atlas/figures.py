@@ -1,7 +1,5 @@
 """The figures of an atlas as its page shows them: by statistic, each with its meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Heads by likeness: a plane in which heads are close that look at the same positions."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

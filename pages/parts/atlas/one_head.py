@@ -1,7 +1,5 @@
 """The card of a head: what it does over the corpus, and how this sentence compares."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import isnan
 

@@ -1,7 +1,5 @@
 """The visitor's own text, counted in place of the shipped one."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

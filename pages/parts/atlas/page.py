@@ -1,7 +1,5 @@
 """Atlas: what every head does over a corpus, and how this sentence compares."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.atlas.opening import Atlas

@@ -1,7 +1,5 @@
 """Where every head looks from a token, in the sentences of the corpus that were kept."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """A table with a row for each head, in which a head can be chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

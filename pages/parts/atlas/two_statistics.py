@@ -1,7 +1,5 @@
 """Any two statistics of all heads against each other, one point for each head."""
 
-from __future__ import annotations
-
 from math import isnan
 
 import numpy as np

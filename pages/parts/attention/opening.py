@@ -1,7 +1,5 @@
 """The example and the head that the page opens on while the visitor has chosen nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

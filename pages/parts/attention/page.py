@@ -1,7 +1,5 @@
 """Attention: what every head looks at, on the visitor's text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which part of a run's heads is drawn: which tokens, as pieces or as words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

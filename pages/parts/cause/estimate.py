@@ -1,7 +1,5 @@
 """The effect of every head and cell, estimated by one backward pass and measured without it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from math import isnan

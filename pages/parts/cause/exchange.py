@@ -1,7 +1,5 @@
 """Texts that differ from a given one in one word, to compare with it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

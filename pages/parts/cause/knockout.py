@@ -1,7 +1,5 @@
 """What a written word loses without each word it could look at, next to where the heads look."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from math import isnan

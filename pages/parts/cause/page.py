@@ -1,7 +1,5 @@
 """Cause: what written words depend on, measured next to where the heads look."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Two words between which a model chose: the one that it wrote, and another."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import streamlit as st

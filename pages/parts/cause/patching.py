@@ -1,7 +1,5 @@
 """How much of the difference between two texts each head brings from one run to the other."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two texts that are compared, the written token at which they are, and an answer for each."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What each part of the decoder added to the logit of a written word, against another word."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The widgets that choose a side of the page Compare, and the changes they make to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

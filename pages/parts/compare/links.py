@@ -1,7 +1,5 @@
 """The two sides of the page Compare as held by a session and by a link."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace

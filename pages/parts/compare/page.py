@@ -1,7 +1,5 @@
 """Compare: two scenes side by side: sentences, heads, models, changes or steps of a training."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Pairs of sides that one click chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

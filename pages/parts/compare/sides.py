@@ -1,7 +1,5 @@
 """What a side of the page Compare shows: a model's run, or a snapshot of a training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The plain words of the page Compare."""
 
-from __future__ import annotations
-
 INTRO = (
     "Set two scenes side by side, A and B, and see where their attention differs. Begin with one "
     "of these, and change either side below:"

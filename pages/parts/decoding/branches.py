@@ -1,7 +1,5 @@
 """The branches of a decoding: what a visitor forced, and where."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Decoding: see a text being written, one token at a time, and steer it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

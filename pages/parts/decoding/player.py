@@ -1,7 +1,5 @@
 """The steps of a decoding, to play and to steer, and the beam they were taken from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The settings of a decoding, and the last ones that could be decoded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 
 import streamlit as st

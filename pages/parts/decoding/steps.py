@@ -1,7 +1,5 @@
 """The steps of a decoding as pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The plain words of the Decoding page."""
 
-from __future__ import annotations
-
 from model import Writing
 from model.decoding.steps import Node
 

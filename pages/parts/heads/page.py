@@ -1,7 +1,5 @@
 """Heads: switch heads off or fade them, and see which of them matter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Which roles the heads have, by tests on random tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

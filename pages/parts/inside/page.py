@@ -1,7 +1,5 @@
 """Inside a head: one weight taken apart, in the numbers of the run that produced it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

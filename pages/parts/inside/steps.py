@@ -1,7 +1,5 @@
 """The way of one query through one head, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

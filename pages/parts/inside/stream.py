@@ -1,7 +1,5 @@
 """What the residual stream holds: how long its vectors are, and what can be read from them."""
 
-from __future__ import annotations
-
 import streamlit as st
 import torch
 

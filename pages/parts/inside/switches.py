@@ -1,7 +1,5 @@
 """Switches: what the parts of the architecture do to the visitor's own numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 import torch

@@ -1,7 +1,5 @@
 """The plain words of the page Inside a head."""
 
-from __future__ import annotations
-
 STEPS = {  # title and words of each step; the additional steps of some models have only words
     "input": (
         "What is read",

@@ -1,7 +1,5 @@
 """What follows from a mask, and what masks are for: tabs below the mask in force."""
 
-from __future__ import annotations
-
 from model.trace import AttentionRecord
 from pages.parts.masks.lessons import (
     masks_by_layers,

@@ -1,7 +1,5 @@
 """What masks are for: those of the model as trained, a model without them, and ways of blocking."""
 
-from __future__ import annotations
-
 from itertools import cycle
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Masks: change what attention may see, and watch the weights and the output change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The mask of a head in force, and the way from its scores to its weights."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The model: what it is, what it cannot do, and how it was made."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

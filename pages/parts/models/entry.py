@@ -1,7 +1,5 @@
 """A model in the list: what it is, what it can do, and how exact its numbers are."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.library.hub import first_line

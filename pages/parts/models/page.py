@@ -1,7 +1,5 @@
 """Models: those in memory, what each can do, and a box that loads others."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.parts.models.entry import entry_box

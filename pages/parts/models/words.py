@@ -1,7 +1,5 @@
 """The plain words of the page Models."""
 
-from __future__ import annotations
-
 from model.reader import Ability
 
 SUGGESTIONS = (

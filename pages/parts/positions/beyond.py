@@ -1,7 +1,5 @@
 """Positions that were never trained: the sinusoids go on, the learned table ends."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A learned table next to the sinusoidal one of its width: the same pictures, the same axes."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 import torch

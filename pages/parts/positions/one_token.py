@@ -1,7 +1,5 @@
 """How embedding, scaling and position add up for a token."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.parts.positions.words import TOKEN_WORDS, side_words

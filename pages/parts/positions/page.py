@@ -1,7 +1,5 @@
 """Positions: how tokens get theirs, by sinusoids or learned, and what happens without."""
 
-from __future__ import annotations
-
 from pages.parts.positions import beyond, learned, one_token, sentence, sinusoids
 from pages.shared.controls.sentence import ask, can
 from pages.shared.state.choice import one_of

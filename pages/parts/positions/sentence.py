@@ -1,7 +1,5 @@
 """The visitor's sentence with its positions changed, and with its words shuffled."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

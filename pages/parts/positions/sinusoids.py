@@ -1,7 +1,5 @@
 """The sinusoids: their curves, wavelengths and dot products, and their rotation."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

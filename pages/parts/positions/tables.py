@@ -1,7 +1,5 @@
 """What the pictures of position tables share: their data, and the dimensions drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

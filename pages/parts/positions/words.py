@@ -1,7 +1,5 @@
 """The plain words of the Positions page."""
 
-from __future__ import annotations
-
 from model.trace import PositionEdit, Side
 from pages.shared.state.catalog import CatalogEntry
 

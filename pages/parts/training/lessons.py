@@ -1,7 +1,5 @@
 """The learning rate and the loss, independent of any run."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 import torch

@@ -1,7 +1,5 @@
 """The task and the options of a training, chosen on the page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

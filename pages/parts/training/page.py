@@ -1,7 +1,5 @@
 """Training: train a small Transformer, and see its heads form."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.parts.training.lessons import SCHEDULE_BY, lessons

@@ -1,7 +1,5 @@
 """The training of a session: started, watched and kept for comparison."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log
 

@@ -1,7 +1,5 @@
 """A trained model in use: on the visitor's own input, on the other pages, as a file."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence, Set
 from functools import partial

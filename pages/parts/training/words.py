@@ -1,7 +1,5 @@
 """The sentences of the Training page."""
 
-from __future__ import annotations
-
 from pages.shared.state.catalog import ONE_SIDE
 
 # The names of the two sides of each task on the other pages.

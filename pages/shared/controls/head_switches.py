@@ -1,7 +1,5 @@
 """A switch for every head, a fader for the chosen one, and undo."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Loading a model of the transformers library, from any page, with its progress."""
 
-from __future__ import annotations
-
 from concurrent.futures import wait as wait_for
 from functools import partial
 

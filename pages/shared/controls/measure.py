@@ -1,7 +1,5 @@
 """Measurements of many runs: on which tokens, a button, a bar, and a picture that fills."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass

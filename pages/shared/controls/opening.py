@@ -1,7 +1,5 @@
 """The head on which the app has opened for the visitor: no other page needs to keep it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.trace import Kind

@@ -1,7 +1,5 @@
 """The text that every page begins with, the model that reads it, and the tokens it reads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The browser's tab remembers its visitor's workshop, so that a reload returns to it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.browser.parts import kept_text

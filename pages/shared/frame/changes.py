@@ -1,7 +1,5 @@
 """The visitor's changes, named next to every page's title, and whether the page applies them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.edits import Edits

@@ -1,7 +1,5 @@
 """The frame of every page: its title, the wide layout and the sidebar."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The page's address: a visitor's choices are written into it, and read from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any

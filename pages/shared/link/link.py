@@ -1,7 +1,5 @@
 """A page's choices as the parameters of a link, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The models that may be opened: all on one's own machine, otherwise those the operator names."""
 
-from __future__ import annotations
-
 import os
 import re
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """The records of a run, in the arrays and words that pictures take."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

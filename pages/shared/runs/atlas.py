@@ -1,7 +1,5 @@
 """The atlas of the model in force: of the visitor's own text, or the shipped one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import NamedTuple

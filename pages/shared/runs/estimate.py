@@ -1,7 +1,5 @@
 """What heads, cells and parts of a decoder are worth, estimated, measured or added up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the heads of a model are for, and what it loses and writes without each of them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Memory that visitors leave behind goes back to the system when nobody is working."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 from collections.abc import Callable

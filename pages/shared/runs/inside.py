@@ -1,7 +1,5 @@
 """A weight of a head in a run, taken apart and explained."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Closing the edges from written words to those they could look at, for the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The limits that the operator of the app may set, by environment variables."""
 
-from __future__ import annotations
-
 import os
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Parts of heads put from the run of one text into that of another, for the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

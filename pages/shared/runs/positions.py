@@ -1,7 +1,5 @@
 """The effect of changed positions on translators, and the positions that models learned."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from model.insight.permutation import Shuffle, shuffle_words

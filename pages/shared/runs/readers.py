@@ -1,7 +1,5 @@
 """The model behind a key: shipped, own or from the library, with its size, card and parity."""
 
-from __future__ import annotations
-
 import sys
 from typing import NamedTuple
 

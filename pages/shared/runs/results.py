@@ -1,7 +1,5 @@
 """The results of model calls for one visitor, within bounds of memory."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set

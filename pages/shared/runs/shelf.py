@@ -1,7 +1,5 @@
 """Models of the transformers library: loaded when a visitor asks, and kept for all visitors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager

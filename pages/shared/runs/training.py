@@ -1,7 +1,5 @@
 """Models and their training: what was recorded, one that cheated, and one in training."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Checkpoints that visitors upload: they are read one at a time, and their memory is bounded."""
 
-from __future__ import annotations
-
 import gc
 from hashlib import sha256
 from threading import Lock

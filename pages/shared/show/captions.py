@@ -1,7 +1,5 @@
 """Sites, edits, rows and columns in words, as captions and maps say them."""
 
-from __future__ import annotations
-
 import re
 
 from model.edits import Edits, describe

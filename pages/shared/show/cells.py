@@ -1,7 +1,5 @@
 """Maps whose cells lead to the pages that take a weight apart, or close an edge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """An edge that was closed by a click: its effect on the page Masks, and the way back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """A line that says when a sentence is beyond what the shipped model knows, and by which sign."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.insight.doubt import LEAST_SURE, Doubt, doubts

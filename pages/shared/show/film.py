@@ -1,7 +1,5 @@
 """A film as a GIF, made of the frames that a browser drew."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Mapping, Sequence

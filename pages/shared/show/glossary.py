@@ -1,7 +1,5 @@
 """The field's terms, each explained in one sentence, and captions that explain them."""
 
-from __future__ import annotations
-
 import html
 import re
 

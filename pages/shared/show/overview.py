@@ -1,7 +1,5 @@
 """All heads of a run, and one of them enlarged: the same on every page that shows heads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Riddles: questions about a picture that are asked before it is drawn."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Saving a picture: the names and captions of its files, and making those that need Python."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

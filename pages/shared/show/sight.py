@@ -1,7 +1,5 @@
 """What is in sight on a long page: one of its tabs, a list of its sections, an opened part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 

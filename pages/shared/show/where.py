@@ -1,7 +1,5 @@
 """The position of the chosen attention block in the model, and a way to choose another."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

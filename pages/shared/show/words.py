@@ -1,7 +1,5 @@
 """The plain words next to the pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The models that come with the app, and the names of models on screen."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One thing that a visitor can choose: its key, its words, its default and its form in links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The choices that several pages share, and the values that a visitor has chosen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

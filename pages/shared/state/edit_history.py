@@ -3,8 +3,6 @@
 Without a key they are those of the chosen model.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.edits import Edits

@@ -1,7 +1,5 @@
 """The model that a visitor uses: a shipped one, one of their own, or a loaded one."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import streamlit as st

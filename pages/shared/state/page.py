@@ -1,7 +1,5 @@
 """A page of the app as a record, from which links, slides, sidebar and tests follow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal

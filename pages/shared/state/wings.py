@@ -1,7 +1,5 @@
 """Wings: parts of the app that can be left out, and what they do on every page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pages.shared.state.page import Page

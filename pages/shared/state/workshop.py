@@ -1,7 +1,5 @@
 """A visitor's trainings and models, which survive a reload of the browser's tab."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

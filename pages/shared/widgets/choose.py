@@ -1,7 +1,5 @@
 """The common way to draw a choice, and the choices that every page has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

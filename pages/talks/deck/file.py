@@ -1,7 +1,5 @@
 """A talk as one HTML file that needs no server and no network, with interactive pictures."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

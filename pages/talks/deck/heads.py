@@ -1,7 +1,5 @@
 """What a model writes without single heads and with other masks, for a file without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A talk as a PowerPoint file: words as words, and pictures as images."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """The boxes in which a slide is edited: its words, its notes, its pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Talk: make a list of scenes with words, to be presented, saved and loaded."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.shared.state.page import Page

@@ -1,7 +1,5 @@
 """The slides of a talk as rows, and the actions on one of them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.browser.parts import Row, slide_list
