@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.insight.head_patterns import PATTERNS
+from model.insight.head_patterns import CLARK, PATTERNS
 from model.insight.rows import (
     Rows,
     Score,
@@ -25,7 +25,6 @@ BINS = 20
 OFFSETS = tuple(range(-3, 4))
 POSITIONAL = 0.9
 FIRST = 10  # tokens whose cells are compared over sentences
-CLARK = "Clark et al. 2019, What Does BERT Look At?"
 VOITA = "Voita et al. 2019, Analyzing Multi-Head Self-Attention"
 MICHEL = "Michel et al. 2019, Are Sixteen Heads Really Better than One?"
 VIG = "Vig and Belinkov 2019, Analyzing the Structure of Attention in a Transformer Language Model"
@@ -53,20 +52,15 @@ class Statistic:
 
 
 BADGES = {pattern.name: pattern for pattern in PATTERNS}
-SOURCES = {
-    "previous token": f"{CLARK}, 3.1", "next token": f"{CLARK}, 3.1",
-    "same token": f"{CLARK}, 3.1", "first token": f"{CLARK}, 3.2", "end token": f"{CLARK}, 3.2",
-    "broad": f"{CLARK}, 3.3, as a share", "diagonal": "Lin 1989, concordance",
-}  # fmt: skip
 STATISTICS = (
     Statistic("entropy", "the mean entropy of the rows", "nats", KINDS, f"{CLARK}, 3.3", entropy,
               high=6.0),
     Statistic("confidence", "the mean largest weight of the rows, the end token left out, be it "
               "looked from or at", "share", KINDS, f"{VOITA}, 4", confidence),
     *(
-        Statistic(name, pattern.definition, "share", pattern.kinds, SOURCES[name], pattern.score,
-                  low=-1.0 if name == "diagonal" else 0.0)
-        for name, pattern in BADGES.items()
+        Statistic(pattern.name, pattern.definition, "share", pattern.kinds, pattern.source,
+                  pattern.score, low=pattern.lowest)
+        for pattern in PATTERNS
     ),
     Statistic("special tokens", "the mean weight on start, end and separating tokens", "share",
               KINDS, f"{CLARK}, 3.2", weight_on("special")),

@@ -27,24 +27,29 @@ class Pattern:
     kinds: tuple[Kind, ...]  # where it can occur
     threshold: float
     score: Score
+    source: str
+    lowest: float = 0.0  # of the score of a row
 
 
 SELF: tuple[Kind, ...] = ("encoder", "decoder")
+CLARK = "Clark et al. 2019, What Does BERT Look At?"
 PATTERNS = (
     Pattern("previous token", "the mean weight on the token just before", SELF, 0.4,
-            weight_beside(-1)),
+            weight_beside(-1), f"{CLARK}, 3.1"),
     Pattern("next token", "the mean weight on the token just after", ("encoder",), 0.4,
-            weight_beside(1)),
-    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_beside(0)),
+            weight_beside(1), f"{CLARK}, 3.1"),
+    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_beside(0),
+            f"{CLARK}, 3.1"),
     Pattern("first token", "a sink: the mean weight of other tokens on the first one",
-            (*SELF, "cross"), 0.5, weight_on("first", of_others=True)),
+            (*SELF, "cross"), 0.5, weight_on("first", of_others=True), f"{CLARK}, 3.2"),
     Pattern("end token", "a sink: the mean weight of other tokens on the end token",
-            ("encoder", "cross"), 0.5, weight_on("end", of_others=True)),
+            ("encoder", "cross"), 0.5, weight_on("end", of_others=True), f"{CLARK}, 3.2"),
     Pattern("broad", "the mean entropy of the rows, as a part of the largest that their visible "
-            "keys allow", (*SELF, "cross"), 0.8, evenness),
+            "keys allow", (*SELF, "cross"), 0.8, evenness,
+            f"{CLARK}, 3.3, as a share"),
     Pattern("diagonal", "the closeness of the mean place looked at to the query's own place, both "
             "from 0 at the first token to 1 at the last (Lin's concordance)", ("cross",), 0.7,
-            alignment),
+            alignment, "Lin 1989, concordance", lowest=-1.0),
 )  # fmt: skip
 DEFINITIONS = {
     pattern.name: f"{pattern.definition} is at least {pattern.threshold}." for pattern in PATTERNS
