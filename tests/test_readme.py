@@ -1,0 +1,59 @@
+"""What README.md and docs/ say holds."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import AttentionEdit, Site, load
+from pages.parts.atlas.figures import TITLES
+from pages.parts.pages import PAGES
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def anchors(path):
+    """The anchors of a text's headings."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
+    for address in re.findall(r"\]\(([^)\s]+)\)", text):
+        if address.startswith("https://"):
+            continue
+        name, _, anchor = address.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), address
+        assert not anchor or anchor in anchors(target), address
+
+
+def test_it_is_short():
+    assert len(README.splitlines()) <= 150
+
+
+def test_its_table_has_every_page():
+    names = re.findall(r"^\| ([\w ]+) \|", README.split("## The pages")[1], flags=re.MULTILINE)
+    assert names[1:] == [page.title for page in PAGES.values()]
+
+
+def test_its_figures_are_those_of_the_app():
+    models = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    (families,) = re.findall(r"loads (\d+) families", models)
+    assert f"opens {families} families" in README
+    assert f"{len(TITLES)} statistics" in README
+
+
+def test_the_head_that_it_names_writes_because_it_was_hungry():
+    translator = load("en-fr")
+    sentence = "The dog ate the meat because it was hungry."
+    gate = torch.ones(8)
+    gate[3] = 0
+    edits = {Site("cross", 0): AttentionEdit(gate=gate)}
+    assert translator.translate(sentence).text.endswith("parce qu'il avait faim.")
+    assert "faim" not in translator.translate(sentence, edits=edits).text
