@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from model.linear import Linear
 from model.masks import softmax_of_visible
-from model.trace import AttentionEdit, AttentionRecord, Others, Run, Site
+from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
 UNCHANGED = AttentionEdit()
 
@@ -33,7 +33,7 @@ def attend(
     Source: "Attention Is All You Need", section 3.2.1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
-    scores = dot_products(query, key, edit.others) * scale  # (B, H, Q, K)
+    scores = edit.steps.products(query, key) * scale  # (B, H, Q, K)
     visible = edited_mask(mask, edit, first_query, *scores.shape[-2:])
     if visible is None:
         masked_scores = scores
@@ -44,29 +44,12 @@ def attend(
         weights = softmax_of_visible(masked_scores, visible)
     if edit.weights is not None:
         weights = fit_weights(edit.weights, first_query, weights)
-    weights, value = edit.patched("weights", weights), edit.patched("value", value)
-    heads = weighted_sum(weights, value, edit.others)  # (B, H, Q, D)
+    weights, value = edit.steps.inputs(weights, value)
+    heads = edit.steps.heads(weights, value)  # (B, H, Q, D)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
-    heads = edit.patched("heads", heads)
+    heads = edit.steps.result(heads)
     return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
-
-
-def dot_products(query: Tensor, key: Tensor, others: Others | None = None) -> Tensor:
-    """Return q.k (B, H, Q, K) of queries and keys; `others` replaces keys, except a query's own."""
-    if others is None:
-        return query @ key.transpose(-2, -1)
-    products = query @ others.key.transpose(-2, -1)
-    products.diagonal(dim1=-2, dim2=-1).copy_((query * key).sum(dim=-1))
-    return products
-
-
-def weighted_sum(weights: Tensor, value: Tensor, others: Others | None = None) -> Tensor:
-    """Return weights @ value (B, H, Q, D); `others` replaces values, except a query's own."""
-    if others is None:
-        return weights @ value
-    own = weights.diagonal(dim1=-2, dim2=-1)[..., None]  # (B, H, T, 1)
-    return weights @ others.value + own * (value - others.value)
 
 
 def edited_mask(

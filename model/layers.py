@@ -8,7 +8,6 @@ from torch.nn import functional as F
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
 from model.linear import Linear
-from model.sparing import dropout, is_sparing
 from model.trace import Block, ResidualRecord, Run, Site
 
 
@@ -41,16 +40,13 @@ class Residual(nn.Module):
         super().__init__()
         self.block = block
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
-        self.dropout = config.dropout
+        self.dropout = nn.Dropout(config.dropout)
         self.norm_first = config.norm == "pre"
 
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor], run: Run) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
         inputs = self.norm(states) if self.norm_first else states
-        change = sublayer(inputs)
-        if self.training:
-            drop = dropout if is_sparing(change.device) else F.dropout
-            change = drop(change, self.dropout)
+        change = self.dropout(sublayer(inputs))
         outputs = states + change if self.norm_first else self.norm(states + change)
         if run.trace is not None:
             run.trace.residual[self.block] = ResidualRecord(states, inputs, change, outputs)

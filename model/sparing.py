@@ -1,7 +1,7 @@
 """Parts of a training step in bfloat16 on a CPU, computed with less work and memory."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 ROWS = 256  # of the logits at a time, so that they stay in the CPU's cache
 
@@ -23,6 +23,23 @@ def dropout(states: Tensor, probability: float) -> Tensor:
     words.random_(-(2**63), None)
     kept = words.view(torch.uint8)[: states.numel()].view(states.shape) >= limit
     return states * (kept.to(states.dtype) * (256 / (256 - limit)))
+
+
+class Dropout(nn.Dropout):
+    """nn.Dropout, by `dropout` in a training step in bfloat16 on a CPU."""
+
+    def forward(self, states: Tensor) -> Tensor:
+        if self.training and is_sparing(states.device):
+            return dropout(states, self.p)
+        return super().forward(states)
+
+
+def spare(model: nn.Module) -> None:
+    """Have a model drop by `Dropout` from now on."""
+    for module in list(model.modules()):
+        for name, child in module.named_children():
+            if type(child) is nn.Dropout:
+                setattr(module, name, Dropout(child.p))
 
 
 class _SmoothedLoss(torch.autograd.Function):

@@ -70,29 +70,29 @@ class AttentionRecord:
     key_heads: int | None = None  # fewer than H, each shared by a group; stored once per head
 
 
-class Others(NamedTuple):
-    """The keys and values of a whole text in one run, which the tokens of another run see."""
+class Steps:
+    """The steps of attention around the softmax; an analysis can replace some by a subclass.
 
-    key: Tensor  # (1, H, T, D)
-    value: Tensor  # (1, H, T, D)
-
-
-Part = Literal["heads", "weights", "value"]  # of a record
-
-
-class Patch(NamedTuple):
-    """Results of another run with equally many tokens at a site, which replace this run's own.
-
-    The tokens are queries, or keys if values are replaced.
+    `batch` is the number of texts that the replacement is made for.
     """
 
-    part: Part
-    given: Tensor  # (1, H, T, D), or of weights (1, H, Q, K)
-    where: Tensor  # (B, H, T) bool: in these heads and tokens; (B, H, 1) is for all tokens
+    batch = 1
 
-    def put_in(self, own: Tensor) -> Tensor:
-        """Return this run's own (B, H, T, ...), replaced by the other run's at `where`."""
-        return torch.where(self.where[..., None].to(own.device), self.given, own)
+    def products(self, query: Tensor, key: Tensor) -> Tensor:
+        """Return q.k of every query and key: (B, H, Q, K)."""
+        return query @ key.transpose(-2, -1)
+
+    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the weights (B, H, Q, K) and values (B, H, K, D) that are multiplied."""
+        return weights, value
+
+    def heads(self, weights: Tensor, value: Tensor) -> Tensor:
+        """Return the sum of the values by weight: (B, H, Q, D)."""
+        return weights @ value
+
+    def result(self, heads: Tensor) -> Tensor:
+        """Return the heads (B, H, Q, D) after their gates."""
+        return heads
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,7 @@ class AttentionEdit:
     open: Tensor | None = None  # same shapes: open these cells, against the mask
     scale: float | None = None  # replaces 1 / sqrt(D)
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
-    # In self-attention over a whole text, each token sees these, and only itself as it is now.
-    others: Others | None = None
-    patches: tuple[Patch, ...] | None = None
-
-    def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a computed part after its patches, if any."""
-        for patch in self.patches or ():
-            own = patch.put_in(own) if patch.part == part else own
-        return own
+    steps: Steps = Steps()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ import math
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
@@ -12,7 +11,6 @@ from model.layers import DecoderLayer, EncoderLayer
 from model.linear import Linear
 from model.masks import look_ahead_mask, padding_mask
 from model.positions import UNMOVED, Positions
-from model.sparing import dropout, is_sparing
 from model.trace import EmbeddingRecord, Run, Side, Site
 
 
@@ -25,7 +23,7 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.positions = Positions(config)
         self.scale = math.sqrt(config.d_model)
-        self.dropout = config.dropout
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, run: Run = Run(), start: int = 0) -> Tensor:
         """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
@@ -33,10 +31,7 @@ class Embedding(nn.Module):
         scaled = tokens * self.scale
         edit = run.edits.get(self.side, UNMOVED)
         positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
-        states = scaled + positions
-        if self.training:
-            drop = dropout if is_sparing(states.device) else F.dropout
-            states = drop(states, self.dropout)
+        states = self.dropout(scaled + positions)
         if run.trace is not None:
             run.trace.embedding[self.side] = EmbeddingRecord(tokens, scaled, positions, states)
         return states

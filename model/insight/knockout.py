@@ -15,7 +15,7 @@ from model.insight.effects import log_probabilities, rows_at_once
 from model.library.pieces import as_pieces, whole_words
 from model.reader import Objective, Reader
 from model.tokens import Token
-from model.trace import AttentionEdit, AttentionRecord, Kind, Others, Run, RunEdits, Site, Trace
+from model.trace import AttentionEdit, AttentionRecord, Kind, Run, RunEdits, Site, Steps, Trace
 
 ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"
@@ -46,6 +46,26 @@ class Edges:
     @property
     def sites(self) -> list[Site]:
         return [Site(self.kind, layer) for layer in self.layers]
+
+
+@dataclass(frozen=True)
+class Others(Steps):
+    """The keys and values of a whole text in one run, which the tokens of another run see.
+
+    In self-attention over the same text, each token sees these, and only itself as it is now.
+    """
+
+    key: Tensor  # (1, H, T, D)
+    value: Tensor  # (1, H, T, D)
+
+    def products(self, query: Tensor, key: Tensor) -> Tensor:
+        products = query @ self.key.transpose(-2, -1)
+        products.diagonal(dim1=-2, dim2=-1).copy_((query * key).sum(dim=-1))
+        return products
+
+    def heads(self, weights: Tensor, value: Tensor) -> Tensor:
+        own = weights.diagonal(dim1=-2, dim2=-1)[..., None]  # (B, H, T, 1)
+        return weights @ self.value + own * (value - self.value)
 
 
 @dataclass
@@ -127,7 +147,7 @@ def knock_out(
     whole = WholeRun(sites=edges.sites)
     before = log_probabilities(reader.rerun(trace, Run(edits, whole)), edges.written)  # (1, N)
     held = edits | {
-        site: replace(edits.get(site, UNCHANGED), others=others)
+        site: replace(edits.get(site, UNCHANGED), steps=others)
         for site, others in whole.others.items()
     }
     looks = whole.looks[list(edges.written.rows)]  # (N, K)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,11 +12,46 @@ from model.insight.ablation import sites_by_layer
 from model.insight.effects import rows_at_once
 from model.reader import Reader
 from model.tokens import Token
-from model.trace import AttentionRecord, Part, Patch, Run, RunEdits, Site, Trace
+from model.trace import AttentionRecord, Run, RunEdits, Site, Steps, Trace
 
 LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
 
 PatchAddress = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
+
+
+Part = Literal["heads", "weights", "value"]  # of a record
+
+
+class Patch(NamedTuple):
+    """A part of another run with equally many tokens, which replaces this run's own at a site.
+
+    The tokens are queries, or keys if values are replaced.
+    """
+
+    part: Part
+    given: Tensor  # (1, H, T, D), or of weights (1, H, Q, K)
+    where: Tensor  # (B, H, T) bool: in these heads and tokens; (B, H, 1) is for all tokens
+
+
+class Patched(Steps):
+    """Attention with patches in force."""
+
+    def __init__(self, patches: Sequence[Patch]) -> None:
+        self.patches = patches
+        self.batch = max(len(patch.where) for patch in patches)
+
+    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return self.patched("weights", weights), self.patched("value", value)
+
+    def result(self, heads: Tensor) -> Tensor:
+        return self.patched("heads", heads)
+
+    def patched(self, part: Part, own: Tensor) -> Tensor:
+        """Return a part (B, H, T, ...) of this run, replaced by the other run's where it is."""
+        for patch in self.patches:
+            if patch.part == part:
+                own = torch.where(patch.where[..., None].to(own.device), patch.given, own)
+        return own
 
 
 class Answers(NamedTuple):
@@ -95,7 +130,7 @@ class TwoRuns:
         """Return the difference of the answers (B,), in nats, with patches in force."""
         edits = dict(self.edits)
         for site, those in patches.items():
-            edits[site] = replace(edits.get(site, UNCHANGED), patches=those)
+            edits[site] = replace(edits.get(site, UNCHANGED), steps=Patched(those))
         return self.answers.difference(self.reader.rerun(self.into, Run(edits)))
 
     @property

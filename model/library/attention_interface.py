@@ -18,10 +18,8 @@ from torch.nn import functional as F
 
 from model.attention import (
     UNCHANGED,
-    dot_products,
     edited_mask,
     fit_weights,
-    weighted_sum,
 )
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
@@ -212,7 +210,7 @@ def attend(
         key, value = (part.repeat_interleave(group, dim=1) for part in (key, value))
     if edit.scale is not None:
         scale = edit.scale / scaled_before
-    scores = dot_products(query, key, edit.others).mul_(scale)  # (B, H, Q, K)
+    scores = edit.steps.products(query, key).mul_(scale)  # (B, H, Q, K)
     if bias is not None:
         scores = scores + bias
     if softcap is not None:
@@ -222,11 +220,11 @@ def attend(
     weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
     if edit.weights is not None:
         weights = fit_weights(edit.weights, first_query, weights, first_key)
-    weights, value = edit.patched("weights", weights), edit.patched("value", value)
-    heads = weighted_sum(weights, value, edit.others)  # (B, H, Q, D)
+    weights, value = edit.steps.inputs(weights, value)
+    heads = edit.steps.heads(weights, value)  # (B, H, Q, D)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
-    heads = edit.patched("heads", heads)
+    heads = edit.steps.result(heads)
     return AttentionRecord(
         query if scaled_before == 1 else query / scaled_before, key, value,
         scores, masked_scores, weights, heads,

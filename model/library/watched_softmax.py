@@ -23,7 +23,7 @@ from model.attention import UNCHANGED, fit_cells, fit_weights
 from model.library.attention_blocks import join_blocks, split_blocks
 from model.library.attention_interface import Watch, from_position_0
 from model.reader import Ability
-from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
+from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site, Steps
 
 # Masks add or fill in -65500 or less, in float32 -1e6 or less; no score is that low.
 CLOSED = -3e4
@@ -166,7 +166,7 @@ def check(edit: AttentionEdit | PositionEdit) -> None:
         )
     if edit.open is not None:
         raise ValueError(f"{MISSING['open cells']} Close cells instead.")
-    if edit.others is not None or edit.patches:
+    if type(edit.steps) is not Steps:
         raise ValueError(f"{MISSING['take apart']} Leave them as they are.")
     if edit.scale is not None:
         raise ValueError(

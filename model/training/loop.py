@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.sparing import is_sparing, smoothed_loss
+from model.sparing import is_sparing, smoothed_loss, spare
 from model.trace import Run
 from model.training import together
 from model.training.data import Batch
@@ -100,6 +100,7 @@ def train(
     """
     device = model.device
     precision = PRECISIONS[settings.precision]
+    spare(model)
     loss_of = together.shared(model, batch_loss)
     numbers = range(first_step, settings.steps + 1)
     for number, batch in zip(numbers, batches, strict=False):

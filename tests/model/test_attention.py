@@ -7,8 +7,9 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from model.attention import MultiHeadAttention, attend
+from model.insight.knockout import Others
 from model.masks import look_ahead_mask, padding_mask
-from model.trace import AttentionEdit, Others, Run, Site, Trace
+from model.trace import AttentionEdit, Run, Site, Trace
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3
@@ -256,9 +257,9 @@ def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
     query, key, value = (part[:, :, :QUERIES] for part in parts)
     visible = mask[..., :QUERIES]
     others = Others(torch.randn(1, *key.shape[1:]), torch.randn(1, *value.shape[1:]))
-    record = attend(query, key, value, visible, AttentionEdit(others=others))
+    record = attend(query, key, value, visible, AttentionEdit(steps=others))
     for row in range(QUERIES):  # alone, in a text in which it is the only token of its own
-        keys, values = (each.expand_as(key).clone() for each in others)
+        keys, values = (each.expand_as(key).clone() for each in (others.key, others.value))
         keys[:, :, row], values[:, :, row] = key[:, :, row], value[:, :, row]
         alone = attend(query[:, :, row : row + 1], keys, values, visible[:, :, row : row + 1])
         assert_close(record.weights[:, :, row], alone.weights[:, :, 0])
@@ -267,7 +268,7 @@ def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
 
 def test_if_the_given_others_are_its_own_nothing_changes(parts):
     query, key, value = (part[:1, :, :QUERIES] for part in parts)
-    record = attend(query, key, value, edit=AttentionEdit(others=Others(key, value)))
+    record = attend(query, key, value, edit=AttentionEdit(steps=Others(key, value)))
     assert_close(record.heads, attend(query, key, value).heads)
 
 

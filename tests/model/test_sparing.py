@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.sparing import ROWS, dropout, is_sparing, smoothed_loss
+from model.sparing import ROWS, Dropout, dropout, is_sparing, smoothed_loss, spare
 
 PROCESSOR = torch.device("cpu")
 
@@ -46,3 +46,21 @@ def test_dropout_draws_from_the_generator_of_torch():
     torch.manual_seed(5)
     assert torch.equal(dropout(torch.ones(99), 0.3), first)
     assert not torch.equal(first, second)
+
+
+def test_a_model_drops_sparingly_only_in_a_training_step_in_bfloat16(make_model):
+    model = make_model(dropout=0.5).train()
+    states = torch.ones(99, 16)
+    spare(model)
+    layer = model.encoder.embedding.dropout
+    assert type(layer) is Dropout
+    torch.manual_seed(0)
+    plain = layer(states)
+    torch.manual_seed(0)
+    assert torch.equal(plain, F.dropout(states, 0.5))
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.manual_seed(0)
+        sparing = layer(states)
+        torch.manual_seed(0)
+        assert torch.equal(sparing, dropout(states, 0.5))
+    assert torch.equal(model.eval().encoder.embedding.dropout(states), states)

@@ -9,6 +9,8 @@ from model.edits import Edits
 from model.insight import patching
 from model.insight.patching import (
     Answers,
+    Patch,
+    Patched,
     check_tokens,
     patch_heads,
     patch_tokens,
@@ -16,7 +18,7 @@ from model.insight.patching import (
     two_runs,
 )
 from model.tokens import END_ID, START_ID
-from model.trace import Patch, Run, Site
+from model.trace import Run, Site, Steps
 from tests.model.insight.recording import SITES, SOURCE, TARGET, reader_of, record, tokens
 
 PARTS = ("heads", "weights", "value")
@@ -51,7 +53,7 @@ def by_hand(runs, site, head, part):
     given = runs.giving.kept[part][site]
     where = torch.zeros(1, given.size(1), given.size(2), dtype=torch.bool)
     where[0, head] = True
-    edit = replace(runs.edits.get(site, UNCHANGED), patches=(Patch(part, given, where),))
+    edit = replace(runs.edits.get(site, UNCHANGED), steps=Patched([Patch(part, given, where)]))
     with torch.inference_mode():
         logits = runs.reader.rerun(runs.into, Run({**runs.edits, site: edit}))[0, ANSWERS.row]
     after = logits[ANSWERS.clean] - logits[ANSWERS.changed]
@@ -162,7 +164,7 @@ def test_the_edits_in_force_are_left_as_they_were(reader, clean, changed):
     runs = two_runs(reader, changed, clean, ANSWERS, PARTS, edits)
     list(patch_heads(runs, "heads"))
     assert edits == before
-    assert all(not edit.patches for edit in edits.values())
+    assert all(type(edit.steps) is Steps for edit in edits.values())
 
 
 @pytest.mark.parametrize(

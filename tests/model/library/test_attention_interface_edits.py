@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from model.insight.knockout import Others
 from model.library.decoder_modules import output_projection
-from model.trace import AttentionEdit, Others, Run, Site
+from model.trace import AttentionEdit, Run, Site
 from tests.model.library.families import (
     DECODERS,
     FAMILIES,
@@ -188,13 +189,13 @@ def test_threads_with_other_edits_share_a_model(attached):
 def test_tokens_that_see_the_others_as_they_were_say_what_they_said(name, attached):
     logits, trace = traced(name, attached)
     held = {
-        site: AttentionEdit(others=Others(record.key, record.value))
+        site: AttentionEdit(steps=Others(record.key, record.value))
         for site, record in trace.attention.items()
         if site.kind == "decoder"
     }
     assert_close(traced(name, attached, held)[0], logits, atol=1e-5, rtol=1e-5)
     site = Site("decoder", 1)
     held[site] = AttentionEdit(
-        others=Others(*(torch.zeros_like(part) for part in held[site].others))
+        steps=Others(*map(torch.zeros_like, (held[site].steps.key, held[site].steps.value)))
     )
     assert (traced(name, attached, held)[0] - logits).abs().max() > 1e-3

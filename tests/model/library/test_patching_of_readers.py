@@ -7,10 +7,10 @@ import torch
 from torch.testing import assert_close
 
 from model.insight import patching
-from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
+from model.insight.patching import Answers, Patch, Patched, patch_heads, patch_tokens, two_runs
 from model.library.transformers_loading import load_transformers_reader
 from model.library.watched_softmax import check
-from model.trace import AttentionEdit, Patch, Run
+from model.trace import AttentionEdit, Run
 
 CLEAN, CHANGED = "I love my cat.", "I love love cat."
 PARTS = ("heads", "weights", "value")
@@ -149,4 +149,4 @@ def test_the_embedding_of_the_token_read_last_is_no_heads(transformers_folders):
 def test_a_model_watched_at_its_softmax_says_that_it_cannot(transformers_folders):
     patch = Patch("heads", torch.zeros(1, 4, 1, 4), torch.ones(1, 4, 1, dtype=torch.bool))
     with pytest.raises(ValueError, match="Leave them as they are"):
-        check(AttentionEdit(patches=(patch,)))
+        check(AttentionEdit(steps=Patched([patch])))

@@ -9,12 +9,13 @@ import torch
 import transformers
 from torch.nn import functional as F
 
+from model.insight.knockout import Others
 from model.library.attachment import Attachment, Parity
 from model.library.attention_blocks import join_blocks, split_blocks
 from model.library.hub import LoadingError
 from model.library.softmax_attachment import attach_softmax
 from model.reader import ABILITIES
-from model.trace import AttentionEdit, Others, PositionEdit, Run, Site, Trace
+from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20, "max_position_embeddings": 64}  # fmt: skip
@@ -419,7 +420,7 @@ def test_models_whose_maps_would_be_incomplete_are_refused(name):
     [
         (AttentionEdit(open=torch.ones(2, 2) > 0), "cannot be opened"),
         (AttentionEdit(scale=0.5), "scale as trained"),
-        (AttentionEdit(others=Others(torch.ones(1), torch.ones(1))), "to itself"),
+        (AttentionEdit(steps=Others(torch.ones(1), torch.ones(1))), "to itself"),
         (PositionEdit(off=True), "positions as trained"),
         (AttentionEdit(weights=torch.ones(2, 2)), "of the same length"),
     ],
