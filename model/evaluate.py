@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ from model.decoding.search import Decoded, decode
 from model.tokenizer import Tokenizer
 from model.tokens import pad, source_sequence
 from model.trace import RunEdits
-from model.training.copying import is_copied
 from model.training.data import group_references, read_rows
 from model.transformer import Transformer
 
@@ -106,6 +106,12 @@ def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Sco
     found = [metric.corpus_score(translations, streams).score for metric in (bleu, chrf)]
     signatures = (str(bleu.get_signature()), str(chrf.get_signature()))
     return Scores(*found, translations, signatures)
+
+
+def is_copied(value: str, text: str) -> bool:
+    """Return whether a text has a value as a separate word, with or without its inner spaces."""
+    parts = r"\s*".join(map(re.escape, value.split()))
+    return re.search(rf"(?<![\w.,:]){parts}(?!\w|[.,:]\d)", text) is not None
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Signs that a sentence is beyond the shipped model, by plain rules on plain data.
 
-model/measure_doubt.py measures how well they tell good translations from bad ones, and sets
+recipe/measure_doubt.py measures how well they tell good translations from bad ones, and sets
 the thresholds for another model.
 """
 
@@ -14,7 +14,7 @@ from model.tokens import Token
 Sign = Literal["no words", "script", "capitals", "language", "pieces", "unsure"]
 
 # Each of the two warns of 2 in 100 good translations of held-out everyday sentences at most:
-# python -m model.measure_doubt finds such numbers for the shipped model.
+# python -m recipe.measure_doubt finds such numbers for the shipped model.
 LEAST_SURE = -0.53  # mean log-probability of the tokens written, in nats
 MOST_PIECES = 4  # that a word may fall into
 

@@ -243,9 +243,3 @@ def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ..
         row = filled(next(frames), values, source)
         rows.setdefault(row[0], row)
     return list(rows.values())
-
-
-def is_copied(value: str, text: str) -> bool:
-    """Return whether a text has a value as a separate word, with or without its inner spaces."""
-    parts = r"\s*".join(map(re.escape, value.split()))
-    return re.search(rf"(?<![\w.,:]){parts}(?!\w|[.,:]\d)", text) is not None

@@ -1,4 +1,4 @@
-"""Which heads align words: python -m model.alignment --pairs VALID --learn TRAIN."""
+"""Which heads align words: python -m recipe.alignment --pairs VALID --learn TRAIN."""
 
 import argparse
 import random
@@ -133,7 +133,7 @@ def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Print the cross-attention head that agrees best with a word aligner."""
-    parser = argparse.ArgumentParser(prog="python -m model.alignment", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recipe.alignment", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="pairs to compare on")
     parser.add_argument("--learn", type=Path, required=True, help="pairs to learn the aligner from")
     parser.add_argument("--model", nargs="+", default=["en-fr"], help="names or checkpoint folders")

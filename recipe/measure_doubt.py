@@ -1,4 +1,4 @@
-"""Measure the signs of doubt, and set them: python -m model.measure_doubt --pairs FILE.
+"""Measure the signs of doubt, and set them: python -m recipe.measure_doubt --pairs FILE.
 
 A translation is good or bad by its chrF against its references; one between the two is neither, as
 references never hold all that is right. `--nonsense FILE`: lines that should all be flagged.
@@ -68,7 +68,7 @@ def report(name: str, found: Sequence[Case]) -> None:
 
 def main() -> None:
     """Print the flagged shares of good, bad and nonsense sentences, and thresholds to set."""
-    parser = argparse.ArgumentParser(prog="python -m model.measure_doubt", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recipe.measure_doubt", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
     parser.add_argument("--nonsense", type=Path, help="a file of a sentence a line")
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")

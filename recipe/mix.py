@@ -1,4 +1,4 @@
-"""Mix sentence pairs of several kinds: python -m model.training.mix --everyday DIR --more DIR."""
+"""Mix sentence pairs of several kinds: python -m recipe.mix --everyday DIR --more DIR."""
 
 import argparse
 import hashlib
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.training.copying import make_copies, make_test, with_one_time
 from model.training.data import Pairs, read_pairs
+from recipe.copying import make_copies, make_test, with_one_time
 
 # Sentences that the field uses as examples. A model that will be shown with them must not have
 # been trained on them, nor on sentences that differ from them by one word.
@@ -203,7 +203,7 @@ def report(name: str, pairs: Pairs) -> Pairs:
 
 def main() -> None:
     """Write train.tsv, valid.tsv, valid-second.tsv, test-second.tsv and copy-test.tsv."""
-    parser = argparse.ArgumentParser(prog="python -m model.training.mix", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recipe.mix", description=__doc__)
     parser.add_argument("--everyday", type=Path, required=True, help="the folder of Tatoeba pairs")
     parser.add_argument("--more", type=Path, required=True, help="the folder of the other files")
     parser.add_argument("--output", type=Path, required=True, help="the folder to write to")
