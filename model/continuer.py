@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from model.decoding.prefixes import NEVER_WRITTEN, TransformerPrefixes
-from model.decoding.search import Expansion, search
+from model.decoding.search import NEVER_WRITTEN, Expansion, TransformerPrefixes, search
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.own_reader import OwnReader

@@ -11,7 +11,6 @@ from tqdm import tqdm
 
 from model.checkpoint import (
     TOKENIZER,
-    WEIGHTS,
     copy_weights,
     load_checkpoint,
     save_checkpoint,
@@ -32,7 +31,6 @@ from model.training.data import (
     encode_pairs,
     read_pairs,
 )
-from model.training.log import Log
 from model.training.loop import (
     DIVERGED,
     Settings,
@@ -42,20 +40,20 @@ from model.training.loop import (
     validation_loss,
 )
 from model.training.resuming import (
+    STATE,
+    Log,
     Progress,
     Saved,
     Value,
     chosen,
     fingerprint,
+    open_folder,
     put_back,
-    read_training,
     refuse_other_files,
     refuse_other_options,
     save_training,
 )
 from model.transformer import Transformer
-
-STATE = "training.safetensors"
 
 
 @dataclass
@@ -213,26 +211,6 @@ def begin(arguments: argparse.Namespace) -> Training:
         list(bucketed_batches(valid, settings.batch_tokens)),
         Log(folder / "log.csv", goes_on_at=place.step),
     )
-
-
-def open_folder(folder: Path, resume: bool) -> Saved | None:
-    """Return the training to resume in a folder, or make the folder of a new one.
-
-    Raises ValueError if there is no training to resume, or if a new one would replace files.
-    """
-    state = folder / STATE
-    if resume:
-        if not state.exists():
-            raise ValueError(
-                f"{folder} has no training to go on with; leave --resume out to begin."
-            )
-        return read_training(state)
-    if state.exists():
-        raise ValueError(f"{folder} holds a training; add --resume, or choose another --output.")
-    if (folder / WEIGHTS).exists():
-        raise ValueError(f"{folder} holds a model; choose another --output to keep it.")
-    folder.mkdir(parents=True, exist_ok=True)
-    return None
 
 
 def shared_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:

@@ -8,16 +8,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from model.atlas.about import about_of, digest_of
-from model.atlas.corpus import digest, windows
+from model.atlas.corpus import digest, in_words, windows
 from model.atlas.counting import Count, count_window, merge
 from model.atlas.engine_ray import counts_on_ray
+from model.atlas.files import COUNT, about_of, digest_of, load_count, save_count
 from model.atlas.looking import search
-from model.atlas.memory import keep_few_kernels
-from model.atlas.own_text import in_words
 from model.atlas.results import finish
-from model.atlas.saving import COUNT, load_count, save_count
 from model.library.loading import load_model
+from model.memory import keep_few_kernels
 from model.reader import Reader
 
 WINDOW = 1_024  # lines

@@ -22,10 +22,10 @@ from model.atlas.examples import (
     merge_samples,
     sampled,
 )
-from model.atlas.memory import give_back
 from model.atlas.statistics import BADGES, Sums, add, sums_of
 from model.evaluate import decode_all
 from model.insight.rows import Rows
+from model.memory import give_back
 from model.reader import Reader
 from model.tokens import START_ID, Token
 from model.trace import AttentionRecord, Run, Site, Trace

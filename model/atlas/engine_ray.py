@@ -12,12 +12,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from model.atlas.about import digest_of
 from model.atlas.corpus import Window
 from model.atlas.counting import Count, count_window
-from model.atlas.memory import keep_few_kernels
+from model.atlas.files import digest_of
 from model.library.hub import first_line
 from model.library.loading import load_model
+from model.memory import keep_few_kernels
 from model.translator import shipped_models
 
 if TYPE_CHECKING:

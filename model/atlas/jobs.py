@@ -5,12 +5,11 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar
 
-from model.atlas.about import about_of
+from model.atlas.corpus import WINDOW, OwnText, in_words
 from model.atlas.counting import Count, count_window, merge
 from model.atlas.figures import as_data
+from model.atlas.files import Atlas, about_of, as_atlas
 from model.atlas.looking import examples
-from model.atlas.opening import Atlas, as_atlas
-from model.atlas.own_text import WINDOW, OwnText, in_words
 from model.job_queue import Job, JobQueue, QueueFullError, keep_in_the_background
 from model.reader import Reader
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.insight.head_patterns import PATTERNS
 from model.insight.rows import (
+    PATTERNS,
     Rows,
     Score,
     confidence,

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED
 from model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
-from model.insight.effects import log_probability
+from model.insight.scoring import log_probability
 from model.library.attention_interface import weights_beside
 from model.library.hub import first_line
 from model.reader import Objective, Reader

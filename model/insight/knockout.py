@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED, fit_cells
 from model.decoding.steps import Writing
-from model.insight.effects import log_probabilities, rows_at_once
+from model.insight.scoring import log_probabilities, rows_at_once
 from model.library.pieces import as_pieces, whole_words
 from model.reader import Objective, Reader
 from model.tokens import Token

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.insight.effects import log_probabilities
 from model.insight.knockout import what_was_written
 from model.insight.patching import (
     Answers,
@@ -15,6 +14,7 @@ from model.insight.patching import (
     patch_tokens,
     two_runs,
 )
+from model.insight.scoring import log_probabilities
 from model.reader import Objective
 from model.trace import Kind, Part, RunEdits, Site, Trace
 from pages.shared.runs.arrays import as_array
