@@ -42,14 +42,21 @@ def attend(
         visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
         masked_scores = scores.masked_fill(~visible, -torch.inf)
         weights = softmax_of_visible(masked_scores, visible)
+    weights, value, heads = edited_heads(weights, value, edit, first_query)
+    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+
+
+def edited_heads(
+    weights: Tensor, value: Tensor, edit: AttentionEdit, first_query: int, first_key: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return weights, values and each head's output (B, H, Q, D) after an edit."""
     if edit.weights is not None:
-        weights = fit_weights(edit.weights, first_query, weights)
+        weights = fit_weights(edit.weights, first_query, weights, first_key)
     weights, value = edit.patched("weights", weights), edit.patched("value", value)
-    heads = weighted_sum(weights, value, edit.others)  # (B, H, Q, D)
+    heads = weighted_sum(weights, value, edit.others)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
-    heads = edit.patched("heads", heads)
-    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+    return weights, value, edit.patched("heads", heads)
 
 
 def dot_products(query: Tensor, key: Tensor, others: Others | None = None) -> Tensor:

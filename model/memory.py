@@ -51,6 +51,11 @@ def free_of_system() -> int | None:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError):
         pass
+    return memory_of_system()
+
+
+def memory_of_system() -> int | None:
+    """Return all memory of this computer; None if unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows has no such call

@@ -18,9 +18,8 @@ from model.insight.rows import (
     top_beside,
     weight_on,
 )
-from model.trace import KINDS, Kind
+from model.trace import KINDS, SELF, Kind
 
-SELF: tuple[Kind, ...] = ("encoder", "decoder")
 BINS = 20
 OFFSETS = tuple(range(-3, 4))
 POSITIONAL = 0.9

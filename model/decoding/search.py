@@ -14,6 +14,7 @@ from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from model.trace import KeyValueCache, Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
+LONGEST = 64  # tokens written after a prompt if nothing else is asked for
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 
 
@@ -155,6 +156,19 @@ def decode(
         return search(
             prefixes, strategy, max_new_tokens=max_new_tokens, forced=forced, record=record
         )
+
+
+def room_to_write(begun: int, most: int, longest: int | None) -> int:
+    """Return how many tokens to write after a prompt of `begun` in a model that takes `most`.
+
+    Raises ValueError if there is no room.
+    """
+    if begun >= most:
+        raise ValueError(
+            f"The prompt has {begun} tokens, which leaves no room to write: the model takes "
+            f"{most}. Shorten the prompt."
+        )
+    return min(LONGEST if longest is None else longest, most - begun)
 
 
 @torch.inference_mode()

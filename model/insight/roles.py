@@ -14,7 +14,7 @@ from torch import Tensor
 
 from model.reader import Reader
 from model.tokens import Token
-from model.trace import Kind, RunEdits, Site, Trace
+from model.trace import SELF, Kind, RunEdits, Site, Trace
 
 SEQUENCES = 4  # whose scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice
@@ -22,7 +22,6 @@ SPECIAL = 8  # positions that are kept for special tokens around them
 OVER_ROWS = (
     "the mean is over the rows where that is possible, while TransformerLens divides by all rows"
 )
-SELF: tuple[Kind, ...] = ("encoder", "decoder")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.trace import Kind
+from model.trace import SELF, Kind
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,6 @@ class Pattern:
     score: Score
 
 
-SELF: tuple[Kind, ...] = ("encoder", "decoder")
 PATTERNS = (
     Pattern("previous token", "the mean weight on the token just before", SELF, 0.4,
             weight_beside(-1)),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
-from model.decoding.search import Decoded, Expansion, search
+from model.decoding.search import Decoded, Expansion, room_to_write, search
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.edits import opens_the_future
@@ -24,8 +24,6 @@ from model.trace import Run, RunEdits, Trace
 
 if TYPE_CHECKING:
     from transformers import LogitsProcessorList, PreTrainedModel
-
-LONGEST = 64  # tokens written if nothing else is asked for
 
 
 class Writer:
@@ -101,13 +99,8 @@ class Writer:
         If edits let a position see later ones, every step computes all positions anew. `record`
         receives the steps. Raises ValueError as `write` does.
         """
-        edits, room = edits or {}, self.tokens.max_tokens - len(begun)
-        if room < 1:
-            raise ValueError(
-                f"The prompt has {len(begun)} tokens, which leaves no room to write: the model "
-                f"takes {self.tokens.max_tokens}. Shorten the prompt."
-            )
-        limit = min(LONGEST if longest is None else longest, room)
+        edits = edits or {}
+        limit = room_to_write(len(begun), self.tokens.max_tokens, longest)
         encoding = ExitStack()  # the encoder runs under the edits, and then each step does
 
         def our_search(
