@@ -197,10 +197,10 @@ def print_search(reader: Reader, count: Count, word: str) -> None:
     """Print where the heads look from a token."""
     looked, lines = search(reader, count.sampled, word)
     print(f"From “{word}” in {len(lines)} sentences, the largest weight in the mean:")
-    for one in looked[:20]:
-        keys = ", ".join(f"“{key}” {share:.0%}" for key, share in one.keys)
-        place = f"{one.kind} {one.layer + 1}.{one.head + 1}"
-        print(f"  {place:<13} {one.weight:.2f} at {one.places} places, on {keys}")
+    for match in looked[:20]:
+        keys = ", ".join(f"“{key}” {share:.0%}" for key, share in match.keys)
+        address = f"{match.kind} {match.layer + 1}.{match.head + 1}"
+        print(f"  {address:<13} {match.weight:.2f} at {match.places} places, on {keys}")
 
 
 if __name__ == "__main__":

@@ -134,18 +134,18 @@ def as_windows(data: bytes, most_lines: int) -> OwnText:
     if len(text) > LARGEST:
         text = text[: text.rfind(b"\n", 0, LARGEST) + 1]
         notes = [f"Only the first {LARGEST // 1_000_000} MB of the text are counted."]
-    found: list[Window] = []
+    windows: list[Window] = []
     lines, began = io.BytesIO(text), 0
     for number, raw in enumerate(islice(lines, most_lines)):
-        if not found or found[-1].read == WINDOW or lines.tell() - began > ENOUGH:
-            found.append(Window(len(found)))
+        if not windows or windows[-1].read == WINDOW or lines.tell() - began > ENOUGH:
+            windows.append(Window(len(windows)))
             began = lines.tell() - len(raw)
-        take(found[-1], number, raw)
+        take(windows[-1], number, raw)
     if lines.readline():
         notes = [f"Only the first {most_lines:,} lines are counted."]
-    if not any(window.lines for window in found):
-        raise ValueError(nothing_in(found))
-    return OwnText(found, tuple(notes))
+    if not any(window.lines for window in windows):
+        raise ValueError(nothing_in(windows))
+    return OwnText(windows, tuple(notes))
 
 
 def unpacked(data: bytes) -> tuple[bytes, list[str]]:

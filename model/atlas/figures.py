@@ -53,21 +53,21 @@ def kinds_of(count: Count) -> list[Kind]:
 
 def figures(count: Count, kind: Kind) -> dict[str, Figure]:
     """Return all figures of the heads of a kind, by the names of their statistics."""
-    found = {
+    by_name = {
         statistic.name: figure(count.sums, f"{kind}/{statistic.name}")
         for statistic in STATISTICS
         if kind in statistic.kinds
     }
-    if "distance" in found:
-        variance = found["squared distance"].mean - found["distance"].mean ** 2
-        found["spread of distance"] = Figure(np.sqrt(np.maximum(variance, 0)))
-        found["positional"] = Figure(np.nanmax(offset_shares(count, kind), axis=-1))
-    found["variability"] = Figure(variability(count.sums, kind))
+    if "distance" in by_name:
+        variance = by_name["squared distance"].mean - by_name["distance"].mean ** 2
+        by_name["spread of distance"] = Figure(np.sqrt(np.maximum(variance, 0)))
+        by_name["positional"] = Figure(np.nanmax(offset_shares(count, kind), axis=-1))
+    by_name["variability"] = Figure(variability(count.sums, kind))
     apart = divergences(count, kind)
     others = max(len(apart) - 1, 1)
-    shape = found["entropy"].mean.shape
-    found["distance to other heads"] = Figure((apart.sum(axis=1) / others).reshape(shape))
-    return found
+    shape = by_name["entropy"].mean.shape
+    by_name["distance to other heads"] = Figure((apart.sum(axis=1) / others).reshape(shape))
+    return by_name
 
 
 def figure(sums: Sums, name: str) -> Figure:
@@ -125,8 +125,8 @@ def ratio(total: np.ndarray, count: np.ndarray) -> np.ndarray:
 def defined(statistics: tuple[Statistic, ...] = ALL) -> list[dict]:
     """Return the meaning of each statistic, as plain data for a file or a page."""
     return [
-        {name: getattr(one, name) for name in ("name", "words", "unit", "kinds", "source")}
-        for one in statistics
+        {name: getattr(statistic, name) for name in ("name", "words", "unit", "kinds", "source")}
+        for statistic in statistics
     ]
 
 
@@ -140,10 +140,10 @@ def as_data(count: Count) -> dict:
             kind: {
                 "figures": {
                     name: {
-                        part: listed(array) for part, array in vars(found).items()
+                        part: listed(array) for part, array in vars(of_heads).items()
                         if array is not None
                     }
-                    for name, found in figures(count, kind).items()
+                    for name, of_heads in figures(count, kind).items()
                 },
                 "offsets": {"from": list(OFFSETS), "shares": listed(offset_shares(count, kind))}
                 if f"{kind}/positional/sum" in count.sums else None,
@@ -190,10 +190,10 @@ def plane_of(distances: np.ndarray) -> Plane:
     return Plane(points, float(sizes[:2].sum() / total) if total > 0 else 1.0)
 
 
-def nearest(distances: np.ndarray, place: int, count: int) -> list[int]:
+def nearest(distances: np.ndarray, index: int, count: int) -> list[int]:
     """Return the `count` indices with the smallest distances to `place`, without itself."""
-    order = np.argsort(distances[place], kind="stable")
-    return [int(other) for other in order if other != place][:count]
+    order = np.argsort(distances[index], kind="stable")
+    return [int(other) for other in order if other != index][:count]
 
 
 def figures_of(reader: Reader, trace: Trace) -> Figures:
@@ -202,14 +202,14 @@ def figures_of(reader: Reader, trace: Trace) -> Figures:
     Statistics that compare sentences or heads are left out. Raises ValueError if the model cannot
     read the tokens.
     """
-    found = {}
+    by_kind = {}
     for rows in rows_of(reader, [trace]):
         sums, _ = sums_of(rows, torch.zeros(1, dtype=torch.bool, device=rows.weights.device))
         own = figures(Count({}, sums=sums), rows.kind)
-        found[rows.kind] = {
+        by_kind[rows.kind] = {
             name: figure.mean for name, figure in own.items() if name not in OF_SEVERAL
         }
-    return found
+    return by_kind
 
 
 class Standing(NamedTuple):

@@ -44,8 +44,8 @@ def write(path: Path, data: bytes) -> None:
 def load_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     """Return the arrays and the JSON of a file; raises ValueError unless it holds both."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
         return arrays, json.loads(arrays.pop(WORDS).tobytes().decode("utf-8"))
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no count of a corpus, or it is damaged.") from error
@@ -104,11 +104,11 @@ def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, ob
 
 def digest_of(reader: Reader) -> str:
     """Return a digest of a model's weights."""
-    found = sha256()
+    digest = sha256()
     for name, tensor in sorted(reader.model.state_dict().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
-    return found.hexdigest()
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -173,23 +173,23 @@ def as_atlas(data: dict, examples: list[dict]) -> Atlas:
     effects = data.get("effects")
     measured = effects if isinstance(effects, dict) else None  # else a sentence says why not
     kinds = {
-        kind: kind_of_heads(found, measured["kinds"].get(kind, {}) if measured else {})
-        for kind, found in data["kinds"].items()
+        kind: kind_of_heads(parts, measured["kinds"].get(kind, {}) if measured else {})
+        for kind, parts in data["kinds"].items()
     }
     return Atlas(data["about"], data["lines"], data["statistics"], kinds, measured, examples)
 
 
-def kind_of_heads(found: dict, effects: dict) -> KindOfHeads:
+def kind_of_heads(data: dict, effects: dict) -> KindOfHeads:
     """Return one kind of attention from plain data."""
-    offsets = found.get("offsets") or {}
+    offsets = data.get("offsets") or {}
     return KindOfHeads(
         {
             name: Figure(*(array(parts.get(part)) for part in
                            ("mean", "of_sentences", "deviation", "bins")))
-            for name, parts in found["figures"].items()
+            for name, parts in data["figures"].items()
         },
-        array(found["distances"]),
-        found["clearest pattern"],
+        array(data["distances"]),
+        data["clearest pattern"],
         offsets.get("from", ()),
         array(offsets.get("shares")),
         array(effects.get("removal")),

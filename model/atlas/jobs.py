@@ -66,8 +66,8 @@ class CountJob:
             if not count.sentences:
                 raise ValueError(f"No line of this text can be counted: {in_words(count.lines)}.")
             self.status = "collecting"
-            found = list(self.unless_cancelled(examples(reader, count)))
-            self.count, self.atlas = count, as_atlas(as_data(count), found)
+            sentences = list(self.unless_cancelled(examples(reader, count)))
+            self.count, self.atlas = count, as_atlas(as_data(count), sentences)
             self.status = "finished"
         except UnwantedError:
             self.status = "failed"

@@ -54,8 +54,8 @@ def finish(reader: Reader, count: Count, folder: Path, sentences: int) -> None:
     data = as_data(count)
     if sentences > 0:
         data |= effects(reader, count, folder, sentences)
-    found = list(tqdm(examples(reader, count), desc="examples", unit="sentence", leave=False))
-    for name, part in (("atlas.json", data), ("examples.json", found)):
+    bar = tqdm(examples(reader, count), desc="examples", unit="sentence", leave=False)
+    for name, part in (("atlas.json", data), ("examples.json", list(bar))):
         write(folder / name, json.dumps(part, ensure_ascii=False).encode("utf-8"))
     write(folder / "heads.tsv", table(count).encode("utf-8"))
 
@@ -104,12 +104,12 @@ def table(count: Count) -> str:
     names = [statistic.name for statistic in ALL]
     lines = ["\t".join(("kind", "layer", "head", *names))]
     for kind in kinds_of(count):
-        found = figures(count, kind)
-        layers, heads = found["entropy"].mean.shape
+        by_name = figures(count, kind)
+        layers, heads = by_name["entropy"].mean.shape
         for layer in range(layers):
             for head in range(heads):
                 numbers = [
-                    f"{found[name].mean[layer, head]:.4f}" if name in found else ""
+                    f"{by_name[name].mean[layer, head]:.4f}" if name in by_name else ""
                     for name in names
                 ]
                 lines.append("\t".join((kind, str(layer + 1), str(head + 1), *numbers)))
@@ -149,9 +149,9 @@ def sums_of_line(reader: Reader, line: Line) -> Sums:
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)
     slopes = estimated_removals(reader, trace, objective=objective)
-    found = {"removal": dict(removals), "importance": {s: slopes[s].abs() for s in slopes}}
+    by_name = {"removal": dict(removals), "importance": {s: slopes[s].abs() for s in slopes}}
     sums = {"tokens": np.array(float(len(objective.ids)))}
-    for name, effects in found.items():
+    for name, effects in by_name.items():
         sign = -1 if name == "removal" else 1  # a loss is the other way round
         for kind in reader.shape.kinds:
             sites = [site for site in reader.shape.sites if site.kind == kind]
@@ -196,15 +196,15 @@ def pruned(
 
 
 @torch.inference_mode()
-def pruned_losses(reader: Reader, one: Measured, order: Sequence[SiteHead]) -> Tensor:
+def pruned_losses(reader: Reader, sentence: Measured, order: Sequence[SiteHead]) -> Tensor:
     """Return a sentence's loss with 0, 1, ... and all heads removed in order: (heads + 1,) nats."""
     levels = range(len(order) + 1)
-    most = rows_at_once(one.trace, len(levels))
+    most = rows_at_once(sentence.trace, len(levels))
     parts = [levels[first : first + most] for first in range(0, len(levels), most)]
-    found = [
-        log_probability(reader, *one, Run(pruned(reader.shape, order, part))) for part in parts
+    chances = [
+        log_probability(reader, *sentence, Run(pruned(reader.shape, order, part))) for part in parts
     ]
-    return -torch.cat(found).double().cpu()
+    return -torch.cat(chances).double().cpu()
 
 
 def curve(reader: Reader, lines: Sequence[Line], order: Sequence[SiteHead]) -> Iterator[dict]:
@@ -213,19 +213,19 @@ def curve(reader: Reader, lines: Sequence[Line], order: Sequence[SiteHead]) -> I
     It is plain data: the heads in order, the numbers of removed heads, and the losses.
     """
     losses, tokens = torch.zeros(len(order) + 1, dtype=torch.float64), 0
-    found = {"order": [[*site, head] for site, head in order]}
+    result = {"order": [[*site, head] for site, head in order]}
     for line in lines:
         try:
-            one = measured(reader, line)
+            sentence = measured(reader, line)
         except ValueError:
             continue
-        losses += pruned_losses(reader, one, order)
-        tokens += len(one.objective.ids)
-        yield found | {"tokens": tokens, "loss": (losses / max(tokens, 1)).tolist()}
+        losses += pruned_losses(reader, sentence, order)
+        tokens += len(sentence.objective.ids)
+        yield result | {"tokens": tokens, "loss": (losses / max(tokens, 1)).tolist()}
     pairs = [line for line in lines if line.second is not None]
     if isinstance(reader, Translator) and pairs:
-        found |= {"tokens": tokens, "loss": (losses / max(tokens, 1)).tolist()}
-        yield found | {"BLEU": bleu_of_levels(reader, pairs, order)}
+        result |= {"tokens": tokens, "loss": (losses / max(tokens, 1)).tolist()}
+        yield result | {"BLEU": bleu_of_levels(reader, pairs, order)}
 
 
 def bleu_of_levels(
@@ -233,10 +233,10 @@ def bleu_of_levels(
 ) -> list[tuple[int, float]]:
     """Return BLEU for several numbers of removed heads, as (heads removed, BLEU)."""
     sources, references = [line.text for line in pairs], [[line.second] for line in pairs]
-    found = []
+    scores = []
     for count in np.linspace(0, len(order), SCORED + 1).round().astype(int).tolist():
         gates = pruned(reader.shape, order, [count])
         edits = {site: AttentionEdit(gate=edit.gate[0]) for site, edit in gates.items()}
         written = translate_all(reader.model, reader.tokenizer, sources, edits=edits)
-        found.append((count, compare(written, references).bleu))
-    return found
+        scores.append((count, compare(written, references).bleu))
+    return scores

@@ -201,11 +201,11 @@ def search(
     width = batch * strategy.width
     enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` to continue
     finished: list[list[Decoded]] = [[] for _ in range(batch)]
-    for place in range(max_new_tokens):
+    for step in range(max_new_tokens):
         trace = None if record is None else Trace()
         log_probabilities = prefixes.next_log_probabilities(trace)  # (R, V)
-        if place < len(forced):
-            rows, ids, candidates = force(totals, log_probabilities, forced[place])
+        if step < len(forced):
+            rows, ids, candidates = force(totals, log_probabilities, forced[step])
         else:
             rows, ids, candidates = choose(totals, log_probabilities, enough)
         possible = int(candidates.isfinite().sum())  # a tiny vocabulary may not have enough
@@ -219,13 +219,14 @@ def search(
             row = int(rows[at])
             finished[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *parts))
         if strategy.width > 1 and live:
-            most = best_possible(strategy, candidates[live[0]].item(), place + 1, max_new_tokens)
+            most = best_possible(strategy, candidates[live[0]].item(), step + 1, max_new_tokens)
             if any(score(strategy, text) >= most for text in finished[0]):
                 live = []
         if trace is not None:
             # Not the whole trace: keys and values of every step would fill the memory.
-            weights = {site: newest(one.weights) for site, one in trace.attention.items()}
-            masked = {site: newest(one.masked_scores) for site, one in trace.attention.items()}
+            sites = trace.attention
+            weights = {site: newest(sites[site].weights) for site in sites}
+            masked = {site: newest(sites[site].masked_scores) for site in sites}
             choice = rows, ids, candidates, {*ended, *live}
             record.append(Expansion(weights, masked, log_probabilities, *choice))
         if len(live) < possible:

@@ -112,13 +112,13 @@ def in_sentence(translator: Translator, sentence: str) -> Similarity:
     before, after = both_vectors(translator, read)
     pieces = translator.tokenizer.backend.encode(sentence, add_special_tokens=False).word_ids
     words, tokens, embeddings, outputs = [], [], [], []
-    for _, group in groupby(range(len(read) - 1), key=lambda place: pieces[place]):
-        places = list(group)
-        word = sentence[read[places[0]].start : read[places[-1]].end].strip()
+    for _, group in groupby(range(len(read) - 1), key=lambda position: pieces[position]):
+        positions = list(group)
+        word = sentence[read[positions[0]].start : read[positions[-1]].end].strip()
         words.append(word)
-        tokens.append(known(word, [read[place] for place in places]))
-        embeddings.append(before[places].mean(dim=0))
-        outputs.append(after[places].mean(dim=0))
+        tokens.append(known(word, [read[position] for position in positions]))
+        embeddings.append(before[positions].mean(dim=0))
+        outputs.append(after[positions].mean(dim=0))
     return similarity(words, tokens, embeddings, outputs)
 
 

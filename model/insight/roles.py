@@ -120,7 +120,7 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
     chance = random.Random(seed)
     ids = [random_ids(reader, chance) for _ in range(SEQUENCES)]
     tests = [role for role in ROLES if not why_not(reader, role)]
-    found: dict[str, dict[Kind, list[Tensor]]] = {role: {} for role in tests}
+    by_role: dict[str, dict[Kind, list[Tensor]]] = {role: {} for role in tests}
     for once in ids:
         trace = reader.trace_ids([*once, *once], edits)
         for role in tests:
@@ -128,13 +128,13 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
                 if layers := reader.shape.layers(kind):
                     sites = [Site(kind, layer) for layer in range(layers)]
                     scores = torch.stack([score(reader, trace, role, at, once) for at in sites])
-                    found[role].setdefault(kind, []).append(scores)
+                    by_role[role].setdefault(kind, []).append(scores)
     side = trace.target_tokens or trace.source_tokens
     first = first_place(side, once)
     return RoleScores(
         {
             role: {kind: torch.stack(each).mean(dim=0) for kind, each in kinds.items()}
-            for role, kinds in found.items()
+            for role, kinds in by_role.items()
         },
         [token.text for token in side[first : first + 2 * len(once)]],
     )

@@ -236,9 +236,9 @@ def badges(
 ) -> list[tuple[str, float]]:
     """Return the patterns that the weights (Q, K) of one head follow, the strongest first."""
     scores = pattern_scores(weights, kind, visible)
-    found = [
+    patterns = [
         (pattern.name, float(scores[pattern.name]))
         for pattern in PATTERNS
         if pattern.name in scores and scores[pattern.name] >= pattern.threshold
     ]
-    return sorted(found, key=lambda badge: -badge[1])
+    return sorted(patterns, key=lambda badge: -badge[1])

@@ -93,15 +93,15 @@ def attach(
     texts = read_texts(model, [inputs, *longer], name)
     register()
     model.set_attn_implementation(NAME)
-    names = {module: place for place, module in model.named_modules()}
-    found: dict[nn.Module, list[Site]] = defaultdict(list)
+    names = {module: name_of_module for name_of_module, module in model.named_modules()}
+    sites_of: dict[nn.Module, list[Site]] = defaultdict(list)
     counts: Counter[Kind] = Counter()
 
     def next_site(module: nn.Module) -> Site:
         kind = kind_of(names[module], model.config.is_encoder_decoder)
-        found[module].append(Site(kind, counts[kind]))
+        sites_of[module].append(Site(kind, counts[kind]))
         counts[kind] += 1
-        return found[module][-1]
+        return sites_of[module][-1]
 
     trace = Trace()
     with watched(Watch(Run(trace=trace), next_site)):
@@ -112,12 +112,12 @@ def attach(
         trace.attention = {
             Site("decoder", site.layer): record for site, record in trace.attention.items()
         }
-        found = {
+        sites_of = {
             module: [Site("decoder", site.layer) for site in sites]
-            for module, sites in found.items()
+            for module, sites in sites_of.items()
         }
     rotated = any("Rotary" in type(module).__name__ for module in model.modules())
-    sites = AttentionSites(dict(found), rotated)
+    sites = AttentionSites(dict(sites_of), rotated)
     decoder = decoder_of(model, inputs, sites, trace)
     attached = Attachment(sites, kinds_of(trace), decoder=decoder)
     return replace(attached, **measured(attached, model, texts, name)._asdict())
@@ -127,7 +127,7 @@ def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
     """Return the modules that sum to the decoder's stream, if known; see `find_modules`."""
-    attending = {site: module for module, found in sites.modules.items() for site in found}
+    attending = {site: module for module, places in sites.modules.items() for site in places}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
 

@@ -87,7 +87,7 @@ def watching(
     if run.trace is None and not run.edits:
         yield
         return
-    places = {module: cycle(found) for module, found in sites.modules.items()}
+    places = {module: cycle(sites_of_module) for module, sites_of_module in sites.modules.items()}
     with watched(Watch(run, lambda module: next(places[module]), sites.rotated, first_query)):
         yield
 

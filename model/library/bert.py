@@ -136,7 +136,7 @@ def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
         "relative positions": getattr(config, "position_embedding_type", None)
         not in (None, "absolute"),
     }
-    if parts := [part for part, found in unlike.items() if found]:
+    if parts := [part for part, differs in unlike.items() if differs]:
         raise LoadingError(
             f"{name} is a BERT with {' and '.join(parts)}, which the layers here do not have. "
             "Choose another BERT, such as google-bert/bert-base-uncased."

@@ -252,16 +252,16 @@ class BertReader(Answering, OwnReader):
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
-        places = masked(trace)
-        probabilities = self.probabilities(trace, places)  # (masks, V)
+        positions = masked(trace)
+        probabilities = self.probabilities(trace, positions)  # (masks, V)
         likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
-            place: [
+            position: [
                 Prediction(index, self.text(index), probability)
                 for index, probability in zip(indices, probabilities, strict=True)
             ]
-            for place, indices, probabilities in zip(
-                places, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
+            for position, indices, probabilities in zip(
+                positions, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
             )
         }
 

@@ -141,10 +141,10 @@ def licence_in(text: str) -> str:
     front_matter = FRONT_MATTER.match(text)
     if front_matter is None:
         return ""
-    found = {
+    fields = {
         name: match[1].strip()
         for name in ("license", "license_name")
         if (match := re.search(FIELD.format(name=name), front_matter[1], re.MULTILINE))
     }
-    licence = found.get("license", "")
-    return found.get("license_name", licence) if licence == "other" else licence
+    licence = fields.get("license", "")
+    return fields.get("license_name", licence) if licence == "other" else licence

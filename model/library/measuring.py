@@ -199,15 +199,15 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
             model, attached, begun, inputs, LogitsProcessorList(),
             ends=frozenset(), edits={}, beam=False,
         )  # fmt: skip
-        for place in range(count, count + STEPS):
+        for position in range(count, count + STEPS):
             step = Trace()
-            found = prefixes.next_log_probabilities(step)
-            agree.append(difference(found, expected[:, place - 1]) <= LARGEST_OF_STEPS)
+            predicted = prefixes.next_log_probabilities(step)
+            agree.append(difference(predicted, expected[:, position - 1]) <= LARGEST_OF_STEPS)
             for site, record in step.attention.items():
                 weights = record.weights[:, :, -1]  # (1, H, K)
-                row = whole.trace.attention[site].weights[:, :, place - 1, : weights.size(-1)]
+                row = whole.trace.attention[site].weights[:, :, position - 1, : weights.size(-1)]
                 agree.append(difference(weights, row) <= LARGEST_OF_STEPS)
-            prefixes.extend(torch.tensor([0]), read[:, place])
+            prefixes.extend(torch.tensor([0]), read[:, position])
 
     inputs = dict(whole.text.inputs)
     inputs["decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"] = begun

@@ -154,7 +154,7 @@ class PieceTokenizer(Vocabulary):
     def framed(self, ids: Sequence[int]) -> list[Piece]:
         """Return ids as pieces, between the special tokens that surround a text."""
         around = self.pieces(text="a")
-        text = [place for place, piece in enumerate(around) if not piece.is_special]
+        text = [index for index, piece in enumerate(around) if not piece.is_special]
         before, after = around[: text[0]], around[text[-1] + 1 :]
         return [*before, *self.written(ids, before)[1], *after]
 
@@ -242,18 +242,18 @@ class PieceTokenizer(Vocabulary):
             pieces.append(Piece(index, shown or name, start, end, word, segment, role))
         return pieces
 
-    def mask(self, pieces: Sequence[Piece], places: Collection[int]) -> list[Piece]:
+    def mask(self, pieces: Sequence[Piece], positions: Collection[int]) -> list[Piece]:
         """Return the pieces with the mask token at some positions.
 
         Raises ValueError if there is no mask token, or no such position.
         """
-        if places and self.mask_id is None:
+        if positions and self.mask_id is None:
             raise ValueError("This model has no token that hides a word.")
-        if wrong := [place for place in places if not 0 <= place < len(pieces)]:
+        if wrong := [position for position in positions if not 0 <= position < len(pieces)]:
             raise ValueError(f"There is no token {wrong[0] + 1} to mask: {len(pieces)} are read.")
         return [
-            self.hidden(piece) if place in places and piece.role != "mask" else piece
-            for place, piece in enumerate(pieces)
+            self.hidden(piece) if position in positions and piece.role != "mask" else piece
+            for position, piece in enumerate(pieces)
         ]
 
     def hidden(self, piece: Piece) -> Piece:

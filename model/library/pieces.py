@@ -231,8 +231,8 @@ def select(
 def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[int, ...]:
     """Return the positions of one or both sentences' pieces, with or without `special` ones."""
     return tuple(
-        place
-        for place, piece in enumerate(pieces)
+        position
+        for position, piece in enumerate(pieces)
         if segment in (None, piece.segment) and (special or not piece.is_special)
     )
 

@@ -270,7 +270,7 @@ def chosen_rows(part: object, rows: Tensor, count: int) -> object:
     if isinstance(part, Cache):
         part.reorder_cache(rows)
     elif isinstance(part, ModelOutput):
-        return type(part)({name: chosen_rows(one, rows, count) for name, one in part.items()})
+        return type(part)({name: chosen_rows(value, rows, count) for name, value in part.items()})
     elif isinstance(part, Tensor) and part.dim() and len(part) == count:
         return part[rows]
     return part

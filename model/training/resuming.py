@@ -75,7 +75,7 @@ def save_training(
     path: Path,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
-    place: Progress,
+    progress: Progress,
     settings: Settings,
     begun_with: Mapping[str, Value],
 ) -> None:
@@ -88,7 +88,7 @@ def save_training(
         for key, value in optimizer.state[parameter].items():
             tensors[f"optimizer.{key}.{name}"] = value
     metadata = {
-        "place": asdict(place),
+        "place": asdict(progress),
         "settings": chosen(model.config, settings),
         "begun_with": dict(begun_with),
     }
@@ -121,9 +121,9 @@ def read_training(path: Path) -> Saved:
         with safe_open(path, framework="pt") as file:
             metadata = {name: json.loads(entry) for name, entry in file.metadata().items()}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        place = Progress(**metadata["place"])
+        progress = Progress(**metadata["place"])
         options, begun_with = metadata["settings"], metadata["begun_with"]
-        saved = Saved(place, {**options}, {**begun_with}, tensors)
+        saved = Saved(progress, {**options}, {**begun_with}, tensors)
         floats = (tensor for tensor in tensors.values() if tensor.is_floating_point())
         if not ("random.cpu" in tensors and all(tensor.isfinite().all() for tensor in floats)):
             raise ValueError("It has numbers that are not finite, or lacks some.")
@@ -164,8 +164,8 @@ def refuse_other_files(folder: Path, saved: Saved, files: Mapping[str, tuple[str
 
     `files` has the fingerprint and the path of each, by the name under which it was saved.
     """
-    for name, (found, path) in files.items():
-        if saved.begun_with.get(name) != found:
+    for name, (digest, path) in files.items():
+        if saved.begun_with.get(name) != digest:
             raise ValueError(f"To go on with {folder}, use the {name} it began with, not {path}.")
 
 
@@ -180,10 +180,10 @@ def put_back(
     copy_weights(model, {name[6:]: t for name, t in tensors.items() if name.startswith("model.")})
     for name, parameter in model.named_parameters():
         keys = {key: f"optimizer.{key}.{name}" for key in OPTIMIZER_STATE}
-        found = {key: tensors[entry] for key, entry in keys.items() if entry in tensors}
-        if any(tensor.shape not in (parameter.shape, ()) for tensor in found.values()):
+        state = {key: tensors[entry] for key, entry in keys.items() if entry in tensors}
+        if any(tensor.shape not in (parameter.shape, ()) for tensor in state.values()):
             raise ValueError(f"{path} has the state of an optimizer for another model.")
-        optimizer.state[parameter] = {key: value.to(model.device) for key, value in found.items()}
+        optimizer.state[parameter] = {key: value.to(model.device) for key, value in state.items()}
     try:
         torch.set_rng_state(tensors["random.cpu"])
         if torch.cuda.is_available() and "random.cuda" in tensors:
