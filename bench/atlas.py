@@ -23,7 +23,7 @@ from bench.report import Case
 from model import load
 from model.atlas.corpus import windows
 from model.atlas.counting import Count, count_window, merge
-from model.atlas.memory import keep_few_kernels
+from model.memory import keep_few_kernels
 from model.tokenizer import SPACE
 from model.translator import Translator
 

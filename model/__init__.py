@@ -17,9 +17,9 @@ from model.config import TransformerConfig
 from model.continuer import Continuer
 from model.decoding.steps import Decoding, Translation, Writing
 from model.decoding.strategies import Strategy
-from model.library.bert_reader import BertReader, load_bert
+from model.library.bert_reader import BertReader
 from model.library.hub import LoadingError
-from model.library.loading import load_model
+from model.library.loading import load_bert, load_model
 from model.library.transformers_reader import TransformersReader
 from model.reader import Reader
 from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace

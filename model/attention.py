@@ -42,14 +42,21 @@ def attend(
         visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
         masked_scores = scores.masked_fill(~visible, -torch.inf)
         weights = softmax_of_visible(masked_scores, visible)
+    weights, value, heads = edited_heads(weights, value, edit, first_query)
+    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+
+
+def edited_heads(
+    weights: Tensor, value: Tensor, edit: AttentionEdit, first_query: int, first_key: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return weights, values and each head's output (B, H, Q, D) after an edit."""
     if edit.weights is not None:
-        weights = fit_weights(edit.weights, first_query, weights)
+        weights = fit_weights(edit.weights, first_query, weights, first_key)
     weights, value = edit.steps.inputs(weights, value)
-    heads = edit.steps.heads(weights, value)  # (B, H, Q, D)
+    heads = edit.steps.heads(weights, value)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
-    heads = edit.steps.result(heads)
-    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+    return weights, value, edit.steps.result(heads)
 
 
 def edited_mask(

@@ -1,5 +1,6 @@
 """A model in a folder: weights.safetensors, config.json, tokenizer.json."""
 
+import csv
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,9 +14,11 @@ from torch.overrides import TorchFunctionMode
 
 from model.config import TransformerConfig
 from model.tokenizer import Tokenizer
+from model.trace import Side
 from model.transformer import Transformer
 
 WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
+POSITION_COUNTS = "reach.csv"  # of training pairs, if known
 DRAWING = {"normal_", "uniform_", "kaiming_uniform_"}  # of torch.nn.init and of tensors
 
 
@@ -155,3 +158,10 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OSError(f"{path} could not be written, and is as it was: {why}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def load_position_counts(path: Path) -> dict[Side, list[int]]:
+    """Read how many training pairs have a token at each position, for each side."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {side: [int(row[side]) for row in rows] for side in ("encoder", "decoder")}

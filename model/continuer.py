@@ -5,8 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from model.decoding.prefixes import NEVER_WRITTEN, TransformerPrefixes
-from model.decoding.search import Expansion, search
+from model.decoding.search import (
+    NEVER_WRITTEN,
+    Expansion,
+    TransformerPrefixes,
+    room_to_write,
+    search,
+)
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.own_reader import OwnReader
@@ -16,7 +21,6 @@ from model.tokens import END_ID, START_ID, Token, no_source
 from model.trace import Run, RunEdits, Site, Trace
 from model.transformer import Transformer
 
-LONGEST = 64  # tokens written if nothing else is asked for
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model goes on from one text, and has no place for a second.",
     "mask words": "This model was trained to go on, and has no token that hides a word.",
@@ -107,16 +111,10 @@ class Continuer(OwnReader):
         Raises ValueError if there is nothing to read, or no room to write.
         """
         begun = self.read(text)
-        room = self.model.config.max_positions - len(begun)
-        if room < 1:
-            raise ValueError(
-                f"The prompt has {len(begun)} tokens, which leaves no room to write: the model "
-                f"takes {self.model.config.max_positions}. Shorten the prompt."
-            )
+        limit = room_to_write(len(begun), self.model.config.max_positions, longest)
         record: list[Expansion] = []
         nothing = no_source(1).to(self.model.device)
         prefixes = TransformerPrefixes(self.model, nothing, edits, NEVER_WRITTEN, self.ids(begun))
-        limit = min(LONGEST if longest is None else longest, room)
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, tokens = self.tokenizer.decode_tokens(decoded.written)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities

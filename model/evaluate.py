@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ from model.decoding.search import Decoded, decode
 from model.tokenizer import Tokenizer
 from model.tokens import pad, source_sequence
 from model.trace import RunEdits
-from model.training.copying import is_copied
 from model.training.data import group_references, read_rows
 from model.transformer import Transformer
 
@@ -45,7 +45,7 @@ def decode_all(
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
     order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]))
-    found: list[Decoded | None] = [None] * len(encoded)
+    results: list[Decoded | None] = [None] * len(encoded)
     for first in tqdm(range(0, len(order), batch_size), desc="translating", disable=not progress):
         rows = order[first : first + batch_size]
         source_ids = pad([source_sequence(encoded[row]) for row in rows]).to(device)
@@ -53,8 +53,8 @@ def decode_all(
         for row, decoded in zip(
             rows, decode(model, source_ids, max_new_tokens=longest, edits=edits), strict=True
         ):
-            found[row] = decoded
-    return found
+            results[row] = decoded
+    return results
 
 
 def translate_all(
@@ -103,9 +103,15 @@ def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Sco
         for number in range(most)
     ]
     bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
-    found = [metric.corpus_score(translations, streams).score for metric in (bleu, chrf)]
+    scores = [metric.corpus_score(translations, streams).score for metric in (bleu, chrf)]
     signatures = (str(bleu.get_signature()), str(chrf.get_signature()))
-    return Scores(*found, translations, signatures)
+    return Scores(*scores, translations, signatures)
+
+
+def is_copied(value: str, text: str) -> bool:
+    """Return whether a text has a value as a separate word, with or without its inner spaces."""
+    parts = r"\s*".join(map(re.escape, value.split()))
+    return re.search(rf"(?<![\w.,:]){parts}(?!\w|[.,:]\d)", text) is not None
 
 
 def main() -> None:

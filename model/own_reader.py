@@ -28,7 +28,7 @@ class OwnReader:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.title = title
-        self.missing = {**missing, **(POST_NORM if model.config.norm == "post" else {})}
+        self.missing = {**(POST_NORM if model.config.norm == "post" else {}), **missing}
         self.shape = model.config.shape
 
     def tokenized(

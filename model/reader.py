@@ -53,11 +53,11 @@ class Objective:
     description: str  # "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
 
-    def alone(self, place: int) -> Objective:
+    def alone(self, index: int) -> Objective:
         """Return the objective of only one of the ids, by its index."""
-        one = slice(place, place + 1)
+        chosen = slice(index, index + 1)
         what = "the log-probability of the chosen token alone"
-        return Objective(self.rows[one], self.ids[one], what, self.texts[one])
+        return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
 
 
 class Reader(Protocol):

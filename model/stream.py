@@ -26,8 +26,8 @@ class FrozenNorm:
 
     def directions(self, read: Tensor, row: int) -> Tensor:
         """Return the direction in a row of states that matches `read` (d_model) in the outputs."""
-        found = read * self.gain * self.scales[row]
-        return found - found.mean() if self.centered else found
+        direction = read * self.gain * self.scales[row]
+        return direction - direction.mean() if self.centered else direction
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,6 @@ def freeze(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0
     raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
 
 
-def is_close(found: Tensor, expected: Tensor) -> bool:
+def is_close(numbers: Tensor, expected: Tensor) -> bool:
     """Return whether two tensors of one shape are equal, except for rounding."""
-    return bool((found - expected).abs().max() <= ROUNDING * expected.abs().max().clamp(min=1e-6))
+    return bool((numbers - expected).abs().max() <= ROUNDING * expected.abs().max().clamp(min=1e-6))

@@ -39,9 +39,11 @@ class Tokenizer:
     """A vocabulary of pieces or characters, on top of the `tokenizers` library."""
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
-        found = tuple(backend.id_to_token(index) for index in range(len(SPECIAL_TOKENS)))
-        if found != SPECIAL_TOKENS:
-            raise ValueError(f"The tokenizer's first tokens are {found}, not {SPECIAL_TOKENS}.")
+        first_tokens = tuple(backend.id_to_token(index) for index in range(len(SPECIAL_TOKENS)))
+        if first_tokens != SPECIAL_TOKENS:
+            raise ValueError(
+                f"The tokenizer's first tokens are {first_tokens}, not {SPECIAL_TOKENS}."
+            )
         # A typed text is text, even if it spells the name of a special token.
         backend.encode_special_tokens = True
         forget_texts(backend)
@@ -151,13 +153,13 @@ class Tokenizer:
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of many texts, without special tokens."""
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        found = [encoding.ids for encoding in batch]
-        elided = [place for place, ids in enumerate(found) if self.elided.intersection(ids)]
+        ids_of_texts = [encoding.ids for encoding in batch]
+        elided = [place for place, ids in enumerate(ids_of_texts) if self.elided.intersection(ids)]
         # The fast tokenizer does not report word boundaries.
         again = self.backend.encode_batch([texts[place] for place in elided], False, False)
         for place, encoding in zip(elided, again, strict=True):
-            found[place] = [index for index, _ in self.whole_after_elided(encoding)]
-        return found
+            ids_of_texts[place] = [index for index, _ in self.whole_after_elided(encoding)]
+        return ids_of_texts
 
     def whole_after_elided(self, encoding: tokenizers.Encoding) -> list[tuple[int, range]]:
         """Return ids, and for each the indices of the encoding's ids that it replaces.
@@ -166,7 +168,7 @@ class Tokenizer:
         form. If it has the form with a space, that form replaces the pieces.
         """
         ids, words = encoding.ids, encoding.word_ids
-        found: list[tuple[int, range]] = []
+        pieces: list[tuple[int, range]] = []
         first = 0
         while first < len(ids):
             last = first + 1
@@ -178,9 +180,9 @@ class Tokenizer:
                 whole = self.backend.token_to_id(SPACE + "".join(encoding.tokens[first:last]))
             if whole is None:
                 last = first + 1
-            found.append((ids[first] if whole is None else whole, range(first, last)))
+            pieces.append((ids[first] if whole is None else whole, range(first, last)))
             first = last
-        return found
+        return pieces
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids; special and unknown tokens add nothing to it."""

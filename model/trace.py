@@ -11,6 +11,7 @@ from model.tokens import Token
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SELF: tuple[Kind, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
 Side = Literal["encoder", "decoder"]
 
 

@@ -11,7 +11,6 @@ from tqdm import tqdm
 
 from model.checkpoint import (
     TOKENIZER,
-    WEIGHTS,
     copy_weights,
     load_checkpoint,
     save_checkpoint,
@@ -32,7 +31,6 @@ from model.training.data import (
     encode_pairs,
     read_pairs,
 )
-from model.training.log import Log
 from model.training.loop import (
     DIVERGED,
     Settings,
@@ -42,20 +40,20 @@ from model.training.loop import (
     validation_loss,
 )
 from model.training.resuming import (
+    STATE,
+    Log,
     Progress,
     Saved,
     Value,
     chosen,
     fingerprint,
+    open_folder,
     put_back,
-    read_training,
     refuse_other_files,
     refuse_other_options,
     save_training,
 )
 from model.transformer import Transformer
-
-STATE = "training.safetensors"
 
 
 @dataclass
@@ -97,20 +95,20 @@ class Training:
         if not together.is_first():
             return
         self.refuse_ruined()
-        place, valid_loss = self.place, validation_loss(self.model, self.valid_batches)
+        progress, valid_loss = self.place, validation_loss(self.model, self.valid_batches)
         scores = score(self.model, self.tokenizer, self.valid_pairs)
         self.log.write(
-            step=place.step,
-            epoch=place.epoch,
-            train_loss=round(place.loss, 4),
+            step=progress.step,
+            epoch=progress.epoch,
+            train_loss=round(progress.loss, 4),
             valid_loss=round(valid_loss, 4),
             bleu=round(scores.bleu, 2),
             chrf=round(scores.chrf, 2),
-            learning_rate=learning_rate(place.step, self.model.config.d_model, self.settings),
+            learning_rate=learning_rate(progress.step, self.model.config.d_model, self.settings),
         )
         save_checkpoint(self.folder, self.model, self.tokenizer)
         self.save()
-        bar.write(f"step {place.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
+        bar.write(f"step {progress.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
 
     def refuse_ruined(self) -> None:
         """Raise FloatingPointError unless the weights, and a loss of theirs, are finite.
@@ -129,23 +127,23 @@ def run(arguments: argparse.Namespace) -> None:
     training diverges; earlier files stay.
     """
     training = begin(arguments)
-    place, settings = training.place, training.settings
-    if place.step == settings.steps:
-        told = f"{training.folder} has done its {place.step} steps: to go on, give more --steps."
+    progress, settings = training.place, training.settings
+    if progress.step == settings.steps:
+        told = f"{training.folder} has done its {progress.step} steps: to go on, give more --steps."
         if together.is_first():
             print(told)
         return
-    if place.step == 0 and 0 in arguments.snapshots:
+    if progress.step == 0 and 0 in arguments.snapshots:
         training.save_snapshot()
-    length = {"total": settings.steps, "initial": place.step}
+    length = {"total": settings.steps, "initial": progress.step}
     hidden = not together.is_first()
     with tqdm(**length, unit="step", smoothing=0.02, disable=hidden) as bar:
-        while place.step < settings.steps:
-            shuffle = settings.seed * 1_000 + place.epoch
+        while progress.step < settings.steps:
+            shuffle = settings.seed * 1_000 + progress.epoch
             batches = bucketed_pairs(training.pairs, settings.batch_tokens, shuffle)
             train_epoch(training, batches, arguments, bar)
-            if place.batch >= len(batches):
-                place.epoch, place.batch = place.epoch + 1, 0
+            if progress.batch >= len(batches):
+                progress.epoch, progress.batch = progress.epoch + 1, 0
             training.score_and_save(bar)
 
 
@@ -156,16 +154,17 @@ def train_epoch(
     bar: tqdm,
 ) -> None:
     """Train on the rest of an epoch's batches, and save as often as the command line says."""
-    place, settings = training.place, training.settings
-    left = map(together.share, batches[place.batch :])
-    for step in train(training.model, training.optimizer, left, settings, place.step + 1):
-        place.step, place.batch = step.number, place.batch + 1
-        place.loss = 0.99 * (place.loss or step.loss) + 0.01 * step.loss
+    progress, settings = training.place, training.settings
+    left = map(together.share, batches[progress.batch :])
+    for step in train(training.model, training.optimizer, left, settings, progress.step + 1):
+        progress.step, progress.batch = step.number, progress.batch + 1
+        progress.loss = 0.99 * (progress.loss or step.loss) + 0.01 * step.loss
         bar.update()
-        bar.set_postfix(loss=f"{place.loss:.3f}", epoch=place.epoch, refresh=False)
+        bar.set_postfix(loss=f"{progress.loss:.3f}", epoch=progress.epoch, refresh=False)
         if step.number in arguments.snapshots:
             training.save_snapshot()
-        ends = place.batch == len(batches) or step.number == settings.steps  # scored by the caller
+        # An epoch's last step is scored by the caller.
+        ends = progress.batch == len(batches) or step.number == settings.steps
         if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
             training.score_and_save(bar)
         # The last checkpoint is saved with its scores: a training would not resume to add them.
@@ -198,7 +197,7 @@ def begin(arguments: argparse.Namespace) -> Training:
         copy_weights(model, dict(begun.named_parameters()))
     if saved is not None:
         put_back(folder / STATE, saved, model, optimizer)
-    place = saved.place if saved else Progress()
+    progress = saved.place if saved else Progress()
     valid = encode_pairs(valid_pairs, tokenizer, config.max_positions)
     return Training(
         folder,
@@ -207,32 +206,12 @@ def begin(arguments: argparse.Namespace) -> Training:
         tokenizer,
         model,
         optimizer,
-        place,
+        progress,
         encode_pairs(pairs, tokenizer, config.max_positions),
         valid_pairs,
         list(bucketed_batches(valid, settings.batch_tokens)),
-        Log(folder / "log.csv", goes_on_at=place.step),
+        Log(folder / "log.csv", goes_on_at=progress.step),
     )
-
-
-def open_folder(folder: Path, resume: bool) -> Saved | None:
-    """Return the training to resume in a folder, or make the folder of a new one.
-
-    Raises ValueError if there is no training to resume, or if a new one would replace files.
-    """
-    state = folder / STATE
-    if resume:
-        if not state.exists():
-            raise ValueError(
-                f"{folder} has no training to go on with; leave --resume out to begin."
-            )
-        return read_training(state)
-    if state.exists():
-        raise ValueError(f"{folder} holds a training; add --resume, or choose another --output.")
-    if (folder / WEIGHTS).exists():
-        raise ValueError(f"{folder} holds a model; choose another --output to keep it.")
-    folder.mkdir(parents=True, exist_ok=True)
-    return None
 
 
 def shared_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:

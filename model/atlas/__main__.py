@@ -8,16 +8,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from model.atlas.about import about_of, digest_of
-from model.atlas.corpus import digest, windows
+from model.atlas.corpus import digest, in_words, windows
 from model.atlas.counting import Count, count_window, merge
 from model.atlas.engine_ray import counts_on_ray
+from model.atlas.files import COUNT, about_of, digest_of, load_count, save_count
 from model.atlas.looking import search
-from model.atlas.memory import keep_few_kernels
-from model.atlas.own_text import in_words
 from model.atlas.results import finish
-from model.atlas.saving import COUNT, load_count, save_count
 from model.library.loading import load_model
+from model.memory import keep_few_kernels
 from model.reader import Reader
 
 WINDOW = 1_024  # lines
@@ -199,10 +197,10 @@ def print_search(reader: Reader, count: Count, word: str) -> None:
     """Print where the heads look from a token."""
     looked, lines = search(reader, count.sampled, word)
     print(f"From “{word}” in {len(lines)} sentences, the largest weight in the mean:")
-    for one in looked[:20]:
-        keys = ", ".join(f"“{key}” {share:.0%}" for key, share in one.keys)
-        place = f"{one.kind} {one.layer + 1}.{one.head + 1}"
-        print(f"  {place:<13} {one.weight:.2f} at {one.places} places, on {keys}")
+    for match in looked[:20]:
+        keys = ", ".join(f"“{key}” {share:.0%}" for key, share in match.keys)
+        address = f"{match.kind} {match.layer + 1}.{match.head + 1}"
+        print(f"  {address:<13} {match.weight:.2f} at {match.places} places, on {keys}")
 
 
 if __name__ == "__main__":

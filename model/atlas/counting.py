@@ -22,10 +22,10 @@ from model.atlas.examples import (
     merge_samples,
     sampled,
 )
-from model.atlas.memory import give_back
 from model.atlas.statistics import BADGES, Sums, add, sums_of
 from model.evaluate import decode_all
 from model.insight.rows import Rows
+from model.memory import give_back
 from model.reader import Reader
 from model.tokens import START_ID, Token
 from model.trace import AttentionRecord, Run, Site, Trace
@@ -106,16 +106,16 @@ def count_window(
     """Return the count of one window; sentences with more than `most` weights are left out."""
     count = Count(about, [window.number], Counter(window.became))
     sentences = tokenized(reader, window.lines, count.lines)
-    small = [one for one in sentences if numbers_of(reader, 1, one) <= most]
+    small = [sentence for sentence in sentences if numbers_of(reader, 1, sentence) <= most]
     if large := len(sentences) - len(small):
         count.lines[LARGE] += large
     for batch in batches(reader, small, padded=takes_padding(reader, small)):
         try:
             count_batch(reader, batch, count)
         except ValueError:  # of a model whose own code cannot do it for one of them
-            for one in batch:
+            for sentence in batch:
                 try:
-                    count_batch(reader, [one], count)
+                    count_batch(reader, [sentence], count)
                 except ValueError:
                     count.lines[REFUSED] += 1
     texts = {line.number: (line.text, line.second) for line in window.lines}
@@ -135,8 +135,8 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
         usable = short & (rows.choice.sum(dim=-1).amax(dim=(0, 2)) >= FEWEST).cpu().numpy()
         count.sums = add(count.sums, sums)
         for name in BADGES.keys() & scores.keys():
-            found = best_of(f"{rows.kind}/{name}", *scores[name], numbers, usable)
-            count.best = merge_best(count.best, found)
+            best = best_of(f"{rows.kind}/{name}", *scores[name], numbers, usable)
+            count.best = merge_best(count.best, best)
     count.lines["counted"] += len(batch)
 
 
@@ -163,16 +163,16 @@ def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
 
 def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> list[Sentence]:
     """Return the lines as tokens; lines that cannot be read, or only in part, are counted."""
-    found = []
+    sentences = []
     for line, target in zip(lines, targets(reader, lines), strict=True):
         try:
             trace = read(reader, line, target)
             if longest(trace) >= reader.shape.max_positions and is_cut(reader, line):
                 became[CUT] += 1
-            found.append((line, trace))
+            sentences.append((line, trace))
         except ValueError:
             became[REFUSED] += 1
-    return found
+    return sentences
 
 
 def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> Trace:
@@ -194,15 +194,15 @@ def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:
 
     Other lines and models get None. All are written together, which takes a tenth of the time.
     """
-    found: list[list[Token] | None] = [None] * len(lines)
+    written_tokens: list[list[Token] | None] = [None] * len(lines)
     if not isinstance(reader, Translator):
-        return found
-    places = [place for place, line in enumerate(lines) if line.second is None]
+        return written_tokens
+    places = [index for index, line in enumerate(lines) if line.second is None]
     start = reader.tokenizer.special_token(START_ID)
-    decoded = decode_all(reader.model, reader.tokenizer, [lines[place].text for place in places])
-    for place, written in zip(places, decoded, strict=True):
-        found[place] = [start, *reader.tokenizer.decode_tokens(written.ids)[1]]
-    return found
+    decoded = decode_all(reader.model, reader.tokenizer, [lines[index].text for index in places])
+    for index, written in zip(places, decoded, strict=True):
+        written_tokens[index] = [start, *reader.tokenizer.decode_tokens(written.ids)[1]]
+    return written_tokens
 
 
 def is_cut(reader: Reader, line: Line) -> bool:
@@ -225,13 +225,13 @@ def batches(
     A batch is as large as the memory limit allows.
     """
     batch: list[Sentence] = []
-    for one in sorted(sentences, key=lambda one: lengths(one[1])):
-        unlike = batch and lengths(batch[-1][1]) != lengths(one[1])
-        full = batch and numbers_of(reader, len(batch) + 1, one) > NUMBERS_AT_ONCE
+    for sentence in sorted(sentences, key=lambda sentence: lengths(sentence[1])):
+        unlike = batch and lengths(batch[-1][1]) != lengths(sentence[1])
+        full = batch and numbers_of(reader, len(batch) + 1, sentence) > NUMBERS_AT_ONCE
         if full or (unlike and not padded):
             yield batch
             batch = []
-        batch.append(one)
+        batch.append(sentence)
     if batch:
         yield batch
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from model.atlas.about import digest_of
 from model.atlas.corpus import Window
 from model.atlas.counting import Count, count_window
-from model.atlas.memory import keep_few_kernels
+from model.atlas.files import digest_of
 from model.library.hub import first_line
 from model.library.loading import load_model
+from model.memory import keep_few_kernels
 from model.translator import shipped_models
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class Counter:
 
     def __call__(self, row: Row) -> Row:
         """Return the result for a row of `rows_of`: its end in the file, and the count."""
-        found = pickle.loads(row["found"])
-        if isinstance(found, Window):
-            found = found.at, count_window(self.reader, found, self.about)
-        return {"found": pickle.dumps(found)}
+        result = pickle.loads(row["found"])
+        if isinstance(result, Window):
+            result = result.at, count_window(self.reader, result, self.about)
+        return {"found": pickle.dumps(result)}
 
 
 def rows_of(read: Read) -> Iterator[Row]:
@@ -73,12 +73,12 @@ def counts_on_ray(
     wrong, seen = None, set()
     try:
         for row in streamed(read, model, about).iter_rows():
-            found = pickle.loads(row["found"])
-            if isinstance(found, Exception):
-                wrong = found
-            elif seen.isdisjoint(found[1].windows):
-                seen.update(found[1].windows)
-                yield found
+            result = pickle.loads(row["found"])
+            if isinstance(result, Exception):
+                wrong = result
+            elif seen.isdisjoint(result[1].windows):
+                seen.update(result[1].windows)
+                yield result
     except ray.exceptions.RayError as error:
         *_, why = str(error).strip().splitlines()  # a traceback precedes it
         raise OSError(f"Ray gave up: {why}") from error

@@ -28,12 +28,12 @@ def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: 
     mean = (total / count.clamp(min=1)).cpu().numpy().round(DIGITS)
     usable = (count.cpu().numpy() > 0) & usable[:, None]
     numbers = np.broadcast_to(lines[:, None], mean.shape).swapaxes(1, 2)
-    found: Best = {}
+    examples: Best = {}
     for side, sign in SIGNS.items():
         scores = np.where(usable, sign * mean, -np.inf).swapaxes(1, 2)  # (L, H, B)
         kept = best(scores, np.where(np.isfinite(scores), numbers, NOBODY))
-        found |= {f"{name}/{side}/scores": kept[0], f"{name}/{side}/lines": kept[1]}
-    return found
+        examples |= {f"{name}/{side}/scores": kept[0], f"{name}/{side}/lines": kept[1]}
+    return examples
 
 
 def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -53,9 +53,9 @@ def merge_best(a: Best, b: Best) -> Best:
         name, _, part = key.rpartition("/")
         if part == "lines":
             continue
-        both = [found for found in (a, b) if key in found]
+        both = [entries for entries in (a, b) if key in entries]
         scores, lines = (
-            np.concatenate([found[f"{name}/{part}"] for found in both], axis=-1)
+            np.concatenate([entries[f"{name}/{part}"] for entries in both], axis=-1)
             for part in ("scores", "lines")
         )
         merged[f"{name}/scores"], merged[f"{name}/lines"] = best(scores, lines)
@@ -78,5 +78,5 @@ def merge_samples(a: Sample, b: Sample) -> Sample:
 
 def lines_of(best: Best) -> set[int]:
     """Return the numbers of all lines that are kept as examples."""
-    found = {int(n) for name in best if name.endswith("lines") for n in np.unique(best[name])}
-    return found - {NOBODY}
+    numbers = {int(n) for name in best if name.endswith("lines") for n in np.unique(best[name])}
+    return numbers - {NOBODY}

@@ -5,12 +5,11 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar
 
-from model.atlas.about import about_of
+from model.atlas.corpus import WINDOW, OwnText, in_words
 from model.atlas.counting import Count, count_window, merge
 from model.atlas.figures import as_data
+from model.atlas.files import Atlas, about_of, as_atlas
 from model.atlas.looking import examples
-from model.atlas.opening import Atlas, as_atlas
-from model.atlas.own_text import WINDOW, OwnText, in_words
 from model.job_queue import Job, JobQueue, QueueFullError, keep_in_the_background
 from model.reader import Reader
 
@@ -67,8 +66,8 @@ class CountJob:
             if not count.sentences:
                 raise ValueError(f"No line of this text can be counted: {in_words(count.lines)}.")
             self.status = "collecting"
-            found = list(self.unless_cancelled(examples(reader, count)))
-            self.count, self.atlas = count, as_atlas(as_data(count), found)
+            sentences = list(self.unless_cancelled(examples(reader, count)))
+            self.count, self.atlas = count, as_atlas(as_data(count), sentences)
             self.status = "finished"
         except UnwantedError:
             self.status = "failed"

@@ -50,11 +50,11 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
         for layer, names in enumerate(clearest_pattern(count, kind)):
             for head, name in enumerate(names):
                 for side in SIGNS:
-                    found = (count.best[f"{kind}/{name}/{side}/{part}"][layer, head]
+                    entries = (count.best[f"{kind}/{name}/{side}/{part}"][layer, head]
                              for part in ("lines", "scores"))  # fmt: skip
-                    for number, score in zip(*found, strict=True):
-                        one = kind, layer, head, name, side, SIGNS[side] * float(score)
-                        wanted.setdefault(int(number), []).append(one)
+                    for number, score in zip(*entries, strict=True):
+                        entry = kind, layer, head, name, side, SIGNS[side] * float(score)
+                        wanted.setdefault(int(number), []).append(entry)
     wanted.pop(NOBODY, None)
     for number, shown in sorted(wanted.items()):
         line = Line(number, *count.texts[number])
@@ -86,7 +86,7 @@ def search(
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
     keys: dict[tuple[Kind, int, int], list[str]] = {}
-    found: list[Line] = []
+    matches: list[Line] = []
     for line in islice((line for line in lines if stands_in(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
@@ -96,7 +96,7 @@ def search(
             continue
         if not places_of(trace.source_tokens, wanted) + places_of(trace.target_tokens, wanted):
             continue
-        found.append(line)
+        matches.append(line)
         for rows in rows_of(reader, [trace]):
             site = Site(rows.kind, 0)
             queries, looked_at = trace.query_tokens(site), trace.key_tokens(site)
@@ -106,15 +106,15 @@ def search(
                 weights.setdefault((rows.kind, layer, head), []).append(float(weight))
             for (layer, head, _), key in np.ndenumerate(largest.indices.cpu().numpy()):
                 keys.setdefault((rows.kind, layer, head), []).append(looked_at[key].text)
-        if len(found) == SEARCHED:
+        if len(matches) == SEARCHED:
             break
-    if not found:
+    if not matches:
         raise ValueError(f"None of the sentences kept has the token “{word}”: try another.")
     looked = [
         Looked(*place, len(largest), float(np.mean(largest)), commonest(keys[place]))
         for place, largest in weights.items()
     ]
-    return sorted(looked, key=lambda one: -one.weight), found
+    return sorted(looked, key=lambda one: -one.weight), matches
 
 
 def stands_in(line: Line, wanted: str) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.insight.head_patterns import CLARK, PATTERNS
 from model.insight.rows import (
+    CLARK,
+    PATTERNS,
     Rows,
     Score,
     confidence,
@@ -18,9 +19,8 @@ from model.insight.rows import (
     top_beside,
     weight_on,
 )
-from model.trace import KINDS, Kind
+from model.trace import KINDS, SELF, Kind
 
-SELF: tuple[Kind, ...] = ("encoder", "decoder")
 BINS = 20
 OFFSETS = tuple(range(-3, 4))
 POSITIONAL = 0.9
@@ -119,9 +119,9 @@ def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[s
 
 def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
     """Return how often the largest weight of a row is at each of OFFSETS: each (L, H, offsets)."""
-    found = [top_beside(offset)(rows) for offset in OFFSETS]
-    hits = [(hit * chosen).sum(dim=-1, dtype=torch.float64).sum(dim=1) for hit, chosen in found]
-    counts = [chosen.sum(dim=-1).sum(dim=1).expand_as(hits[0]) for _, chosen in found]
+    scores = [top_beside(offset)(rows) for offset in OFFSETS]
+    hits = [(hit * chosen).sum(dim=-1, dtype=torch.float64).sum(dim=1) for hit, chosen in scores]
+    counts = [chosen.sum(dim=-1).sum(dim=1).expand_as(hits[0]) for _, chosen in scores]
     return {"sum": torch.stack(hits, dim=-1), "rows": torch.stack(counts, dim=-1).double()}
 
 
@@ -166,15 +166,15 @@ def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tens
         for statistic in STATISTICS
         if rows.kind in statistic.kinds
     }
-    parts = {name: sums_of_scores(*found) for name, found in scored.items()}
+    parts = {name: sums_of_scores(*scores) for name, scores in scored.items()}
     if rows.kind in SELF:
         parts["positional"] = sums_of_offsets(rows)
     parts["variability"] = sums_of_first_cells(rows)
     parts["distance to other heads"] = sums_of_divergences(rows, compared)
     sums = {
         f"{rows.kind}/{name}/{part}": tensor.cpu().numpy()
-        for name, found in parts.items()
-        for part, tensor in found.items()
+        for name, tensors in parts.items()
+        for part, tensor in tensors.items()
     }
     return sums, {name: (total, count) for name, (_, total, count) in scored.items()}
 

@@ -73,10 +73,10 @@ class DecodingStep:
 
     def candidates(self, count: int) -> list[Candidate]:
         """Return the most likely next tokens, and the written one if it is not among them."""
-        found = self.top(count)
-        if self.token.id not in [candidate.token.id for candidate in found]:
-            found.append(self.candidate(self.token.id))
-        return found
+        best = self.top(count)
+        if self.token.id not in [candidate.token.id for candidate in best]:
+            best.append(self.candidate(self.token.id))
+        return best
 
     def candidate(self, index: int) -> Candidate:
         """Return a token by its id, as it would appear after the text so far."""
@@ -167,8 +167,8 @@ class Decoding:
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
         """Return the steps that a path of nodes passed through."""
         read, text, steps = list(self.begun), "", []
-        for expansion, nodes, place in zip(self.expansions, self.tree, path, strict=False):
-            node = nodes[place]
+        for expansion, nodes, index in zip(self.expansions, self.tree, path, strict=False):
+            node = nodes[index]
             steps.append(
                 DecodingStep(
                     read=list(read),

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from model.attention import UNCHANGED, fit_cells
-from model.insight.effects import log_probability, rows_at_once
+from model.insight.scoring import log_probability, rows_at_once
 from model.reader import Objective, Reader, Shape
 from model.trace import AttentionEdit, PositionEdit, Run, RunEdits, Side, Site, Trace
 

@@ -1,6 +1,6 @@
 """Signs that a sentence is beyond the shipped model, by plain rules on plain data.
 
-model/measure_doubt.py measures how well they tell good translations from bad ones, and sets
+recipe/measure_doubt.py measures how well they tell good translations from bad ones, and sets
 the thresholds for another model.
 """
 
@@ -14,7 +14,7 @@ from model.tokens import Token
 Sign = Literal["no words", "script", "capitals", "language", "pieces", "unsure"]
 
 # Each of the two warns of 2 in 100 good translations of held-out everyday sentences at most:
-# python -m model.measure_doubt finds such numbers for the shipped model.
+# python -m recipe.measure_doubt finds such numbers for the shipped model.
 LEAST_SURE = -0.53  # mean log-probability of the tokens written, in nats
 MOST_PIECES = 4  # that a word may fall into
 
@@ -121,9 +121,9 @@ def doubts_of_text(text: str) -> Iterator[Doubt]:
 
 def foreign_language(text: str) -> str:
     """Return the language with more common words in a text than English has, or an empty text."""
-    found = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
-    english = sum(word in ENGLISH for word in found)
-    counts = {name: sum(word in common for word in found) for name, common in LANGUAGES.items()}
+    parts = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
+    english = sum(word in ENGLISH for word in parts)
+    counts = {name: sum(word in common for word in parts) for name, common in LANGUAGES.items()}
     best = max(counts, key=counts.get)
     return best if counts[best] > english else ""
 
@@ -138,11 +138,11 @@ def parts_of(word: str) -> list[str]:
 def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
     """Return the word or number of a text with the most tokens, and their number."""
     starts = [token.start for token in tokens if not token.is_special]
-    found = [
+    counts = [
         (word[0], sum(word.start() <= start < word.end() for start in starts))
         for word in NUMBER_OR_WORD.finditer(text)
     ]
-    return max(found, key=lambda each: each[1], default=("", 0))
+    return max(counts, key=lambda each: each[1], default=("", 0))
 
 
 def mean_of(numbers: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED
 from model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
-from model.insight.effects import log_probability
+from model.insight.scoring import log_probability
 from model.library.attention_interface import weights_beside
 from model.library.hub import first_line
 from model.reader import Objective, Reader
@@ -147,16 +147,16 @@ def gaps(
         site: replace(edits.get(site, UNCHANGED), weights=looks)
         for site, looks in whole.looks.items()
     }
-    free, fixed = (estimated_removals(reader, trace, one, objective) for one in (edits, held))
-    found = []
+    free, fixed = (estimated_removals(reader, trace, each, objective) for each in (edits, held))
+    results = []
     for site, head in heads:
         true, straight = removed(reader, trace, (site, head), edits, objective, logits)
         _, bent = removed(reader, trace, (site, head), held, objective, logits)
         inside = straight - free[site][head].item()
         rest = bent - fixed[site][head].item()
         sharpness = whole.looks[site][head].amax(dim=-1).float().mean().item()
-        found.append(Gap(true - straight, inside - rest, rest, sharpness))
-    return found
+        results.append(Gap(true - straight, inside - rest, rest, sharpness))
+    return results
 
 
 def removed(
@@ -212,7 +212,7 @@ def differentiating() -> Iterator[None]:
 
 def gradients(score: Tensor, of: list[Tensor]) -> Sequence[Tensor]:
     """Return the gradients of a score; raises ValueError unless they are numbers."""
-    found = torch.autograd.grad(score, of, allow_unused=True, materialize_grads=True)
-    if not all(gradient.isfinite().all() for gradient in found):
+    slopes = torch.autograd.grad(score, of, allow_unused=True, materialize_grads=True)
+    if not all(gradient.isfinite().all() for gradient in slopes):
         raise ValueError(NO_GRADIENT.format(why="it is not finite on this text."))
-    return found
+    return slopes

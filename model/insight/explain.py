@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from model.insight.ablation import cell_removals
-from model.insight.effects import log_probability
-from model.insight.weight import Weight
+from model.insight.anatomy import Weight
+from model.insight.scoring import log_probability
 from model.reader import Objective
 from model.trace import Kind, Run, Site, Trace
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED, fit_cells
 from model.decoding.steps import Writing
-from model.insight.effects import log_probabilities, rows_at_once
+from model.insight.scoring import log_probabilities, rows_at_once
 from model.library.pieces import as_pieces, whole_words
 from model.reader import Objective, Reader
 from model.tokens import Token
@@ -122,9 +122,9 @@ def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
     If every token is one character, as in a model of digits, the tokens are the words.
     """
     places = enumerate(as_pieces(tokens))
-    there = [(place, piece) for place, piece in places if not piece.is_padding]
+    there = [(position, piece) for position, piece in places if not piece.is_padding]
     if all(piece.is_special or len(piece.text) == 1 for _, piece in there):
-        return tuple(Word(piece.text, (place,)) for place, piece in there)
+        return tuple(Word(piece.text, (position,)) for position, piece in there)
     words = [zip(*word, strict=True) for _, word in groupby(there, lambda each: each[1].word)]
     return tuple(Word(whole_words(pieces)[0].text, keys) for keys, pieces in words)
 

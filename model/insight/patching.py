@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.attention import UNCHANGED
 from model.insight.ablation import sites_by_layer
-from model.insight.effects import rows_at_once
+from model.insight.scoring import rows_at_once
 from model.reader import Reader
 from model.tokens import Token
 from model.trace import AttentionRecord, Run, RunEdits, Site, Steps, Trace

@@ -63,4 +63,4 @@ def shuffle_words(translator: Translator, sentence: str, seed: int) -> Shuffle:
         for edit in (PositionEdit(off=True), PositionEdit())
     )
     largest = translator.model.encode(ids).abs().max().item()
-    return Shuffle([tokens[place] for place in order], order, without, trained, largest)
+    return Shuffle([tokens[position] for position in order], order, without, trained, largest)

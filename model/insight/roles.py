@@ -1,7 +1,8 @@
 """Roles of heads, found by tests on random tokens that are read twice.
 
 Random tokens have no grammar and no meaning, so what a head does with them only depends on their
-positions and on which tokens are equal.
+positions and on which tokens are equal. Scores of a head's weights over both readings are from 0 to
+1.
 """
 
 import random
@@ -12,9 +13,8 @@ import torch
 from torch import Tensor
 
 from model.reader import Reader
-from model.repetition import duplicate_token, induction, previous_token
 from model.tokens import Token
-from model.trace import Kind, RunEdits, Site, Trace
+from model.trace import SELF, Kind, RunEdits, Site, Trace
 
 SEQUENCES = 4  # whose scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice
@@ -22,7 +22,6 @@ SPECIAL = 8  # positions that are kept for special tokens around them
 OVER_ROWS = (
     "the mean is over the rows where that is possible, while TransformerLens divides by all rows"
 )
-SELF: tuple[Kind, ...] = ("encoder", "decoder")
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
     chance = random.Random(seed)
     ids = [random_ids(reader, chance) for _ in range(SEQUENCES)]
     tests = [role for role in ROLES if not why_not(reader, role)]
-    found: dict[str, dict[Kind, list[Tensor]]] = {role: {} for role in tests}
+    by_role: dict[str, dict[Kind, list[Tensor]]] = {role: {} for role in tests}
     for once in ids:
         trace = reader.trace_ids([*once, *once], edits)
         for role in tests:
@@ -129,13 +128,13 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
                 if layers := reader.shape.layers(kind):
                     sites = [Site(kind, layer) for layer in range(layers)]
                     scores = torch.stack([score(reader, trace, role, at, once) for at in sites])
-                    found[role].setdefault(kind, []).append(scores)
+                    by_role[role].setdefault(kind, []).append(scores)
     side = trace.target_tokens or trace.source_tokens
     first = first_place(side, once)
     return RoleScores(
         {
             role: {kind: torch.stack(each).mean(dim=0) for kind, each in kinds.items()}
-            for role, kinds in found.items()
+            for role, kinds in by_role.items()
         },
         [token.text for token in side[first : first + 2 * len(once)]],
     )
@@ -184,3 +183,34 @@ def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence
     own = own - unembedding.float().mean(dim=0)
     handed_on = values.float() @ to_stream.float()  # (H, N, d_model)
     return ((handed_on * own).sum(dim=-1) > 0).float().mean(dim=-1)
+
+
+def previous_token(weights: Tensor) -> Tensor:
+    """Return the mean weight on the previous token: (..., Q, Q) -> (...).
+
+    Source: Voita et al., "Analyzing Multi-Head Self-Attention" (2019), section 5.1 (there, the
+    share of tokens whose largest weight is there); Elhage et al. (2021).
+    """
+    return weights.diagonal(-1, -2, -1).mean(dim=-1)
+
+
+def duplicate_token(weights: Tensor, both: bool = False) -> Tensor:
+    """Return the mean weight on the same token in the other reading: (..., 2 N, 2 N) -> (...).
+
+    It is that of the second reading, whose queries may look back, or of `both` readings.
+    Source: Wang et al., "Interpretability in the Wild" (2023), section 3.
+    """
+    count = weights.size(-1) // 2
+    back = weights.diagonal(-count, -2, -1)  # (..., N)
+    ahead = weights.diagonal(count, -2, -1)
+    return torch.cat([back, ahead], dim=-1).mean(dim=-1) if both else back.mean(dim=-1)
+
+
+def induction(weights: Tensor) -> Tensor:
+    """Return the mean weight on the token after the same one before: (..., 2 N, 2 N) -> (...).
+
+    Source: Olsson et al., "In-context Learning and Induction Heads" (2022), prefix matching score;
+    Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021).
+    """
+    count = weights.size(-1) // 2
+    return weights.diagonal(1 - count, -2, -1)[..., 1:].mean(dim=-1)

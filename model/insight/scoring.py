@@ -1,4 +1,4 @@
-"""The likelihood of a given target under a model."""
+"""How likely a model finds given tokens: a target, or an objective, also after a change."""
 
 from collections.abc import Sequence
 from math import nan
@@ -7,9 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from model.reader import Objective, Reader
 from model.tokens import END_ID, PAD_ID
-from model.trace import PositionEdit, Trace
+from model.trace import PositionEdit, Run, Trace
 from model.translator import Translator
+
+NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs in one batch to some 256 MB a tensor
 
 
 def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
@@ -56,3 +59,27 @@ def scores_by_shift(translator: Translator, sentence: str, shifts: Sequence[int]
         except ValueError:
             scores.append(nan)
     return scores
+
+
+def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run) -> Tensor:
+    """Return the objective (B,), in nats, in another run over a trace's tokens.
+
+    The batch size B is that of the run's edits.
+    """
+    return log_probabilities(reader.rerun(trace, run), objective).sum(dim=-1)
+
+
+def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
+    """Return the log-probability (B, N), in nats, of an objective's ids, from logits (B, T, V)."""
+    if objective.rows != tuple(range(logits.size(1))):
+        logits = logits[:, list(objective.rows)]
+    ids = torch.tensor(objective.ids, device=logits.device)
+    ids = ids[None, :, None].expand(len(logits), -1, 1)  # (B, N, 1)
+    return logits.log_softmax(dim=-1).gather(-1, ids)[..., 0]
+
+
+def rows_at_once(trace: Trace, most: int) -> int:
+    """Return how many runs over a trace's tokens fit into one batch: 1 to `most`."""
+    logits = 0 if trace.logits is None else trace.logits.numel()
+    weights = max(trace.site_weights(site).numel() for site in {*trace.attention, *trace.overview})
+    return max(1, min(most, NUMBERS_AT_ONCE // max(logits, weights)))

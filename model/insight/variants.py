@@ -81,11 +81,11 @@ def width_sweep(
         scores.append((key @ query)[..., 0])
     products = torch.stack(scores)  # (N, draws, K)
     scale = torch.tensor(widths)[:, None, None] ** -0.5
-    found = {}
+    by_name = {}
     for name, factor in (("scaled", scale), ("not scaled", 1)):
         rows = saturation((products * factor).softmax(dim=-1))  # (N, draws)
-        found[name] = Saturation(rows.entropy.mean(dim=1), rows.largest.mean(dim=1))
-    return found
+        by_name[name] = Saturation(rows.entropy.mean(dim=1), rows.largest.mean(dim=1))
+    return by_name
 
 
 @dataclass(frozen=True)

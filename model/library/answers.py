@@ -80,8 +80,10 @@ class Answers:
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
-            places = enumerate(masked(trace))
-            return [Question(f"In place of token {place + 1}", row) for row, place in places]
+            positions = enumerate(masked(trace))
+            return [
+                Question(f"In place of token {position + 1}", row) for row, position in positions
+            ]
         if self.head == "span":
             begins = Question("Where the answer begins", 0, likeliest_answer(trace).text)
             return [begins, Question("Where the answer ends", 1)]
@@ -109,25 +111,27 @@ class Answers:
         chosen = trace.logits[0].argmax(dim=-1).tolist()
         match self.head:
             case "next token":
-                what, found = self.following(trace)
-                if site is not None and site.kind != "encoder" and query in found:
-                    what, found = "the token written after this query", {query: found[query]}
+                what, ids = self.following(trace)
+                if site is not None and site.kind != "encoder" and query in ids:
+                    what, ids = "the token written after this query", {query: ids[query]}
             case "masked words":
-                hidden = enumerate(trace.source_tokens[place].hides for place in masked(trace))
+                hidden = enumerate(
+                    trace.source_tokens[position].hides for position in masked(trace)
+                )
                 what = "the masked words"
-                found = {row: index for row, index in hidden if index is not None}
-                if not found:  # every mask was typed
-                    what, found = "the likeliest words", dict(enumerate(chosen))
+                ids = {row: index for row, index in hidden if index is not None}
+                if not ids:  # every mask was typed
+                    what, ids = "the likeliest words", dict(enumerate(chosen))
             case "class":
-                what, found = "the likeliest class", {0: chosen[0]}
+                what, ids = "the likeliest class", {0: chosen[0]}
             case "span":
                 start, end, *_ = likeliest_answer(trace)
-                what, found = "where the answer begins and ends", {0: start, 1: end}
-        if not found:
+                what, ids = "where the answer begins and ends", {0: start, 1: end}
+        if not ids:
             return None
-        texts = tuple(self.label(trace, index) for index in found.values())
+        texts = tuple(self.label(trace, index) for index in ids.values())
         what = f"the log-probability of {what}"
-        return Objective(tuple(found), tuple(found.values()), what, texts)
+        return Objective(tuple(ids), tuple(ids.values()), what, texts)
 
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
         """Return a description of the tokens after the first, and their ids by row.

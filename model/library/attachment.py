@@ -2,13 +2,17 @@
 
 `set_attn_implementation` only warns if a model, or some layers of a hybrid, do not ask for
 attention by name. So the model is called with the library's own attention and with ours.
+
+A model with its own attention code is watched at its softmax instead. It reads a trial text whose
+length differs from the target's, so that the shape of the weights shows the kind of attention. The
+batch has two texts, so that heads in the batch dimension can be told from heads in their own.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -26,8 +30,8 @@ from model.library.attention_interface import (
 )
 from model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from model.library.hub import LoadingError
-from model.library.measuring import call, measured, read_texts
-from model.library.parity import Parity
+from model.library.measuring import Parity, call, measured, read_texts
+from model.library.watched_softmax import MISSING, Running, SoftmaxSites, enter, leave, replacing
 from model.reader import Ability
 from model.trace import KINDS, Kind, Run, Site, Trace
 
@@ -35,6 +39,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
 CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
+TEXTS, SOURCE, TARGET = 2, 37, 23  # texts and tokens of the trial
+SIZES: dict[tuple[int, int], Kind] = {
+    (SOURCE, SOURCE): "encoder", (TARGET, TARGET): "decoder", (TARGET, SOURCE): "cross"
+}  # fmt: skip
 
 
 class PartlyRecordedError(LoadingError):
@@ -85,15 +93,15 @@ def attach(
     texts = read_texts(model, [inputs, *longer], name)
     register()
     model.set_attn_implementation(NAME)
-    names = {module: place for place, module in model.named_modules()}
-    found: dict[nn.Module, list[Site]] = defaultdict(list)
+    names = {module: name_of_module for name_of_module, module in model.named_modules()}
+    sites_of: dict[nn.Module, list[Site]] = defaultdict(list)
     counts: Counter[Kind] = Counter()
 
     def next_site(module: nn.Module) -> Site:
         kind = kind_of(names[module], model.config.is_encoder_decoder)
-        found[module].append(Site(kind, counts[kind]))
+        sites_of[module].append(Site(kind, counts[kind]))
         counts[kind] += 1
-        return found[module][-1]
+        return sites_of[module][-1]
 
     trace = Trace()
     with watched(Watch(Run(trace=trace), next_site)):
@@ -104,12 +112,12 @@ def attach(
         trace.attention = {
             Site("decoder", site.layer): record for site, record in trace.attention.items()
         }
-        found = {
+        sites_of = {
             module: [Site("decoder", site.layer) for site in sites]
-            for module, sites in found.items()
+            for module, sites in sites_of.items()
         }
     rotated = any("Rotary" in type(module).__name__ for module in model.modules())
-    sites = AttentionSites(dict(found), rotated)
+    sites = AttentionSites(dict(sites_of), rotated)
     decoder = decoder_of(model, inputs, sites, trace)
     attached = Attachment(sites, kinds_of(trace), decoder=decoder)
     return replace(attached, **measured(attached, model, texts, name)._asdict())
@@ -119,7 +127,7 @@ def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
     """Return the modules that sum to the decoder's stream, if known; see `find_modules`."""
-    attending = {site: module for module, found in sites.modules.items() for site in found}
+    attending = {site: module for module, places in sites.modules.items() for site in places}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
 
@@ -157,3 +165,103 @@ def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
         for kind in KINDS
     }  # fmt: skip
     return {kind: (len(layers), layers[0]) for kind, layers in heads.items() if layers}
+
+
+@dataclass(frozen=True)
+class SoftmaxAttachment(Attachment):
+    """The attention of a model that is watched at its softmax."""
+
+    sites: SoftmaxSites
+
+    @property
+    def missing(self) -> Mapping[Ability, str]:
+        """The abilities that such a model lacks, each with one sentence that says why."""
+        return MISSING
+
+    def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
+        """Let calls of the model record and edit; see `SoftmaxSites.watching`."""
+        return self.sites.watching(run, first_query=first_query)
+
+    def heads_to_stream(self, model: nn.Module, site: Site) -> None:
+        """Return None: the output projections are not known."""
+
+
+@torch.inference_mode()
+def attach_softmax(
+    model: PreTrainedModel, inputs: Mapping[str, Tensor], name: str, *longer: Mapping[str, Tensor]
+) -> SoftmaxAttachment:
+    """Make a model, loaded with eager attention, ready to be watched at its softmax.
+
+    `inputs` are those of a short text. Raises LoadingError if some layers cannot be watched in this
+    way, over this text or a longer one.
+    """
+    model.set_attn_implementation("eager")
+    for module in model.modules():
+        if "Attention" in type(module).__name__:
+            module.register_forward_pre_hook(enter)
+            module.register_forward_hook(leave)
+    computed = try_out(model, name)
+    modules: dict[nn.Module, Site] = {}
+    heads: dict[Kind, int] = {}
+    counts: Counter[Kind] = Counter()
+    for module, weights in computed.items():
+        kind = kind_by_weights(weights)
+        if kind is not None and heads.setdefault(kind, weights[0].size(1)) == weights[0].size(1):
+            modules[module] = Site(kind, counts[kind])
+            counts[kind] += 1
+    if counts != expected_layers(model.config) or len(modules) < len(computed):
+        raise PartlyRecordedError(model, name)
+    causal = not any(weights[0].triu(1).any() for weights in computed.values())
+    if causal and not model.config.is_encoder_decoder:
+        modules = {module: Site("decoder", site.layer) for module, site in modules.items()}
+        heads = {"decoder": heads["encoder"]}
+    sites = SoftmaxSites(modules, heads)
+    kinds = {
+        kind: (sum(site.kind == kind for site in modules.values()), heads[kind])
+        for kind in KINDS
+        if kind in heads
+    }
+    texts = read_texts(model, [inputs, *longer], name)
+    attached = SoftmaxAttachment(sites, kinds)
+    return replace(attached, **measured(attached, model, texts, name)._asdict())
+
+
+def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
+    """Run a model once; return the weights (TEXTS, H, Q, K) that each attention module computed.
+
+    Results of other shapes are returned as they are. Raises LoadingError if it reads no tokens.
+    """
+    computed: dict[nn.Module, list[Tensor]] = defaultdict(list)
+
+    def note(running: Running, given: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
+        weights = softmax(given)
+        heads = given.size(0) // TEXTS  # if heads are in the batch
+        computed[running.module].append(running.as_map(weights, heads, outside=0.0))
+        return weights
+
+    ids = (5 + torch.arange(SOURCE, device=model.device) % 27).expand(TEXTS, -1)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if model.config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = ids[:, :TARGET]
+    try:
+        with replacing(note):
+            call(model, inputs)
+    except Exception as error:  # of many kinds: other inputs, other shapes
+        raise LoadingError(
+            f"{name} is of the type {model.config.model_type}, which cannot read a text of "
+            f"{SOURCE} tokens: {error} Choose another model."
+        ) from error
+    return computed
+
+
+def kind_by_weights(computed: list[Tensor]) -> Kind | None:
+    """Return the kind of attention of a module by its results in the trial.
+
+    None unless it computed weights (TEXTS, H, Q, K) once, which sum to 1 over the tokens.
+    """
+    weights, *more = computed
+    if more or weights.dim() != 4 or weights.size(0) != TEXTS:
+        return None
+    sums = weights.sum(dim=-1)
+    sum_to_1 = torch.allclose(sums, torch.ones_like(sums), atol=1e-2)
+    return SIZES.get(tuple(weights.shape[2:])) if sum_to_1 else None

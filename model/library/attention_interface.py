@@ -16,11 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import (
-    UNCHANGED,
-    edited_mask,
-    fit_weights,
-)
+from model.attention import UNCHANGED, edited_heads, edited_mask
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -91,7 +87,7 @@ def watching(
     if run.trace is None and not run.edits:
         yield
         return
-    places = {module: cycle(found) for module, found in sites.modules.items()}
+    places = {module: cycle(sites_of_module) for module, sites_of_module in sites.modules.items()}
     with watched(Watch(run, lambda module: next(places[module]), sites.rotated, first_query)):
         yield
 
@@ -218,13 +214,7 @@ def attend(
     visible = changed(visible, edit, first_query, first_key, scores)
     masked_scores = scores if visible is None else scores.masked_fill(~visible, -torch.inf)
     weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
-    if edit.weights is not None:
-        weights = fit_weights(edit.weights, first_query, weights, first_key)
-    weights, value = edit.steps.inputs(weights, value)
-    heads = edit.steps.heads(weights, value)  # (B, H, Q, D)
-    if edit.gate is not None:
-        heads = heads * edit.gate.to(heads)[..., None, None]
-    heads = edit.steps.result(heads)
+    weights, value, heads = edited_heads(weights, value, edit, first_query, first_key)
     return AttentionRecord(
         query if scaled_before == 1 else query / scaled_before, key, value,
         scores, masked_scores, weights, heads,

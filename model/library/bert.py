@@ -6,7 +6,7 @@ Source: "BERT: Pre-training of Deep Bidirectional Transformers for Language Unde
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from model.attention import MultiHeadAttention
 from model.checkpoint import copy_weights
 from model.config import TransformerConfig
-from model.layers import EncoderLayer
-from model.library.bert_heads import HEAD_NAMES, OutputHead, build_head, head_of
+from model.layers import EncoderLayer, activation
+from model.library.answers import OutputHead
 from model.library.hub import LoadingError
 from model.library.pieces import Piece
+from model.linear import Linear
 from model.masks import padding_mask
 from model.positions import Positions
 from model.tokens import token_ids
@@ -27,6 +28,37 @@ from model.trace import EmbeddingRecord, PositionEdit, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
+
+
+class Head(nn.Module):
+    """Maps last hidden states to logits: it fills in masked words, chooses a class or an answer."""
+
+    def __init__(
+        self, kind: OutputHead, config: TransformerConfig, tokens: nn.Embedding, classes: int
+    ) -> None:
+        super().__init__()
+        self.kind = kind
+        sizes = {"masked words": config.target_vocab_size, "class": classes, "span": 2}
+        if kind != "span":
+            self.inner = Linear(config.d_model, config.d_model)
+        if kind == "masked words":
+            self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.activation = activation(config)
+        self.output = Linear(config.d_model, sizes[kind])
+        if kind == "masked words" and config.tie_embeddings:
+            self.output.weight = tokens.weight
+
+    def forward(self, states: Tensor) -> Tensor:
+        """(B, S, d_model) -> logits.
+
+        Masked words have a row each (B, S, V). A class has one row (B, 1, classes), from the first
+        token, [CLS]. An answer has two rows (B, 2, S), for its first and its last position.
+        """
+        if self.kind == "masked words":
+            return self.output(self.norm(self.activation(self.inner(states))))
+        if self.kind == "class":
+            return self.output(torch.tanh(self.inner(states[:, :1])))
+        return self.output(states).transpose(1, 2)
 
 
 class Bert(nn.Module):
@@ -52,7 +84,7 @@ class Bert(nn.Module):
             EncoderLayer(config, layer) for layer in range(config.encoder_layers)
         )
         self.head_kind = head
-        self.head = build_head(head, config, self.tokens, classes)
+        self.head = Head(head, config, self.tokens, classes) if head else None
 
     @property
     def device(self) -> torch.device:
@@ -104,7 +136,7 @@ def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
         "relative positions": getattr(config, "position_embedding_type", None)
         not in (None, "absolute"),
     }
-    if parts := [part for part, found in unlike.items() if found]:
+    if parts := [part for part, differs in unlike.items() if differs]:
         raise LoadingError(
             f"{name} is a BERT with {' and '.join(parts)}, which the layers here do not have. "
             "Choose another BERT, such as google-bert/bert-base-uncased."
@@ -149,6 +181,16 @@ NAMES = {
     r"^encoder\.layer\.(\d+)\.output\.dense\.": r"layers.\1.feed_forward.output.",
     r"^encoder\.layer\.(\d+)\.output\.LayerNorm\.": r"layers.\1.feed_forward_residual.norm.",
 }
+HEAD_NAMES: dict[OutputHead, dict[str, str]] = {
+    "masked words": {
+        r"^cls\.predictions\.transform\.dense\.": "head.inner.",
+        r"^cls\.predictions\.transform\.LayerNorm\.": "head.norm.",
+        r"^cls\.predictions\.decoder\.": "head.output.",
+        r"^cls\.predictions\.bias$": "head.output.bias",
+    },
+    "class": {r"^pooler\.dense\.": "head.inner.", r"^classifier\.": "head.output."},
+    "span": {r"^qa_outputs\.": "head.output."},
+}
 OURS = ("tokens.", "segments.", "positions.", "norm.", "layers.", "head.")
 
 
@@ -164,6 +206,21 @@ def renamed(weights: dict[str, Tensor], head: OutputHead | None) -> dict[str, Te
     return ours
 
 
+def head_of(config: PreTrainedConfig, names: Collection[str]) -> OutputHead | None:
+    """Return the head of a checkpoint, by its config and the names of its tensors.
+
+    A classifier of texts has the same tensors as one of tokens or of choices: only the config tells
+    them apart.
+    """
+    if "cls.predictions.transform.dense.weight" in names:
+        return "masked words"
+    if "qa_outputs.weight" in names:
+        return "span"
+    pooled = any(name.endswith("pooler.dense.weight") for name in names)
+    of_texts = set(config.architectures or ()) <= {"BertForSequenceClassification"}
+    return "class" if "classifier.weight" in names and pooled and of_texts else None
+
+
 def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) -> Bert:
     """Return a BERT with a checkpoint's weights, as float32 and ready for inference.
 
@@ -176,9 +233,7 @@ def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) 
         ours.pop("head.output.weight", None)
     build = partial(Bert, shape, config.type_vocab_size, head, config.num_labels)
     try:
-        with torch.device(
-            "meta"
-        ):  # only shapes, before memory is taken for weights that do not fit
+        with torch.device("meta"):  # before memory is taken for weights that do not fit
             copy_weights(build(), ours)
         bert = build()
         copy_weights(bert, ours)

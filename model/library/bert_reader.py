@@ -6,25 +6,23 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import tokenizers
 import torch
 from torch import Tensor
 
+from model.config import TransformerConfig
 from model.decoding.steps import Decoding
 from model.decoding.strategies import Strategy
-from model.library.answers import Answering, Answers, class_labels, masked
-from model.library.bert import Bert, bert_config, build_bert
-from model.library.checks import check_weights
-from model.library.files import count_numbers, read_config, read_tokenizer, read_weights
-from model.library.hub import Progress, fetch
-from model.library.memory_needed import check_memory
-from model.library.parity import Parity, measure_parity
+from model.library.answers import Answering, Answers, masked
+from model.library.bert import Bert
+from model.library.hub import LoadingError
+from model.library.measuring import Parity, measure_parity
+from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import Piece
-from model.library.word_pieces import WordPieces
-from model.memory_layout import best_device
-from model.reader import Ability, Shape
-from model.stream import DecoderStream
+from model.own_reader import OwnReader
+from model.reader import Ability
 from model.tokens import Token
-from model.trace import Run, RunEdits, Site, Trace
+from model.trace import Run, RunEdits, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -53,7 +51,59 @@ class Prediction(NamedTuple):
     probability: float
 
 
-class BertReader(Answering):
+class WordPieces(PieceTokenizer):
+    """A BERT's tokenizer, which reads a text as [CLS] first [SEP] second [SEP].
+
+    A piece is shown by its name in the vocabulary, such as ##ing, and punctuation is a word of its
+    own. Raises LoadingError if the tokenizer in `folder` does not fit the model of this shape.
+    """
+
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, config: TransformerConfig, folder: Path
+    ) -> None:
+        if not tokenizer.is_fast or None in (tokenizer.mask_token_id, tokenizer.pad_token_id):
+            raise LoadingError(
+                f"The tokenizer in {folder} is not one of BERT's word pieces with [MASK] and "
+                "[PAD]. Choose another BERT, such as google-bert/bert-base-uncased."
+            )
+        super().__init__(tokenizer, config.max_positions, config.source_vocab_size)
+        if (count := len(tokenizer)) > self.known:
+            raise LoadingError(
+                f"The tokenizer in {folder} has {count} tokens, but the model knows {self.known}. "
+                "Save both from the same model."
+            )
+        if tokenizer.pad_token_id != config.pad_id:
+            raise LoadingError(
+                f"The tokenizer in {folder} pads with the token {tokenizer.pad_token_id}, but the "
+                f"model with {config.pad_id}. Save both from the same model."
+            )
+
+    def text(self, index: int) -> str:
+        """Return a piece of the vocabulary by its id; empty if only the model has that id."""
+        return self.name(index) if index < self.size else ""
+
+    def piece(self, index: int) -> Piece:
+        """Return the piece of an id, as if it were a text of its own."""
+        return Piece(index, self.text(index), 0, 0, role=self.role(index))
+
+    def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
+        """Return the pieces of an encoding, with their words counted along the line."""
+        pieces: list[Piece] = []
+        word, before = -1, None
+        for index, text, (start, end), segment, number, sequence in zip(
+            encoding.ids, encoding.tokens, encoding.offsets, encoding.type_ids, encoding.word_ids,
+            encoding.sequence_ids, strict=True,
+        ):  # fmt: skip
+            if number is None or (sequence, number) != before:
+                word += 1
+            if number is None and pieces:
+                start = end = pieces[-1].end
+            before = sequence, number
+            pieces.append(Piece(index, text, start, end, word, segment, self.role(index)))
+        return pieces
+
+
+class BertReader(Answering, OwnReader):
     """A BERT with its tokenizer, as described in model/reader.py; threads may share it.
 
     `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a
@@ -69,36 +119,21 @@ class BertReader(Answering):
         title: str = "BERT",
         labels: Sequence[str] = (),
     ) -> None:
-        self.model = model.eval()
+        pieces = WordPieces(tokenizer, model.config, folder)
+        self.answers = Answers(model.head_kind, pieces, dict(enumerate(labels)))
+        self.takes_pairs = model.segments.num_embeddings > 1
+        self.predicts = model.head_kind == "masked words"
+        missing: dict[Ability, str] = {"write": NO_DECODER} | NOT_FOR_BERT
+        missing |= {} if self.takes_pairs else {"read a pair": ONE_SENTENCE}
+        missing |= {} if self.predicts else {"mask words": NO_HEAD}
+        super().__init__(model, pieces, title, missing)
         self.folder = folder
-        self.title = title
-        self.tokenizer = WordPieces(tokenizer, model.config, folder)
-        self.answers = Answers(model.head_kind, self.tokenizer, dict(enumerate(labels)))
-        self.mask_id: int = self.tokenizer.mask_id
-        layers, heads = model.config.encoder_layers, model.config.heads
-        self.shape = Shape({"encoder": (layers, heads)}, model.config.max_positions)
+        self.mask_id = pieces.mask_id
 
     @property
     def max_tokens(self) -> int:
         """The number of tokens that the model can read, including special tokens."""
         return self.model.config.max_positions
-
-    @property
-    def takes_pairs(self) -> bool:
-        """Whether the model can tell a second sentence from the first."""
-        return self.model.segments.num_embeddings > 1
-
-    @property
-    def predicts(self) -> bool:
-        """Whether the checkpoint has the masked-word head."""
-        return self.answers.head == "masked words"
-
-    @property
-    def missing(self) -> Mapping[Ability, str]:
-        """The abilities that it lacks, each with one sentence that says why."""
-        reasons: dict[Ability, str] = {"write": NO_DECODER} | NOT_FOR_BERT
-        reasons |= {} if self.takes_pairs else {"read a pair": ONE_SENTENCE}
-        return reasons | ({} if self.predicts else {"mask words": NO_HEAD})
 
     def read(
         self,
@@ -118,40 +153,19 @@ class BertReader(Answering):
         """
         if not first.strip():
             raise ValueError("There is nothing to read: type a sentence.")
-        if second and second.strip() and not self.takes_pairs:
+        second = second if second and second.strip() else None
+        if second and not self.takes_pairs:
             raise ValueError(ONE_SENTENCE)
-        if pad_to is not None and pad_to > self.max_tokens:
-            raise ValueError(f"Cannot pad to {pad_to} tokens: the model takes {self.max_tokens}.")
-        return self.tokenizer.pad(self.tokenizer.read(first, second, masked), pad_to or 0)
+        self.refuse_padding(pad_to)
+        pieces = self.tokenizer.mask(self.tokenizer.read(first, second), masked)
+        return self.tokenizer.pad(pieces, pad_to)
 
     def is_cut(self, first: str, second: str | None = None) -> bool:
-        return self.tokenizer.is_cut(first, second)
+        return self.tokenizer.is_cut(first, second if second and second.strip() else None)
 
     def text(self, index: int) -> str:
         """Return a piece of the vocabulary by its id; empty if only the model has that id."""
         return self.tokenizer.text(index)
-
-    @torch.inference_mode()
-    def trace(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-        sites: Collection[Site] | None = None,
-    ) -> Trace:
-        """Record every head while the model reads; see `read` for the arguments and errors.
-
-        The tokens of the trace are Pieces, and all its sites the encoder's. The rows of its logits
-        are those of the masked tokens, one of classes, or the beginning and the end of an answer.
-        """
-        trace = self.tokenized(text, target, second=second, masked=masked, pad_to=pad_to)
-        trace.full = sites
-        self.rerun(trace, Run(edits or {}, trace))
-        return trace
 
     def tokenized(
         self,
@@ -163,7 +177,11 @@ class BertReader(Answering):
         pad_to: int | None = None,
         edits: RunEdits | None = None,
     ) -> Trace:
-        """Return a trace with only its tokens; see `Reader.tokenized`."""
+        """Return a trace with only its tokens; see `read` for the arguments and errors.
+
+        The tokens are Pieces, and all sites of a trace the encoder's. The rows of its logits are
+        those of the masked tokens, one of classes, or the beginning and the end of an answer.
+        """
         if target is not None:
             raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
         return Trace(source_tokens=self.read(text, second, masked=masked, pad_to=pad_to))
@@ -192,10 +210,6 @@ class BertReader(Answering):
             run.trace.logits = logits
         return logits
 
-    def heads_to_stream(self, site: Site) -> Tensor:
-        """Return the map from each head's output to the stream: (H, D, d_model)."""
-        return self.model.attention_at(site).to_stream
-
     @property
     def vocabulary(self) -> Sequence[int]:
         return self.tokenizer.written_ids
@@ -205,7 +219,7 @@ class BertReader(Answering):
         """Record a run over ids between [CLS] and [SEP]; see `Reader.trace_ids`."""
         if len(ids) > self.max_tokens - 2:
             raise ValueError(f"The model reads at most {self.max_tokens - 2} pieces.")
-        first, *_, last = self.tokenizer.read("a", None, ())
+        first, *_, last = self.tokenizer.read("a")
         trace = Trace([first, *map(self.tokenizer.piece, ids), last])
         self.rerun(trace, Run(edits or {}, trace))
         return trace
@@ -214,10 +228,6 @@ class BertReader(Answering):
     def unembedding(self) -> None:
         """None: a separate network lies between a BERT's last layer and its logits."""
         return None
-
-    def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
-        """Raise ValueError: a BERT has no decoder."""
-        raise ValueError(NO_DECODER)
 
     def write(
         self,
@@ -242,16 +252,16 @@ class BertReader(Answering):
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
-        places = masked(trace)
-        probabilities = self.probabilities(trace, places)  # (masks, V)
+        positions = masked(trace)
+        probabilities = self.probabilities(trace, positions)  # (masks, V)
         likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
-            place: [
+            position: [
                 Prediction(index, self.text(index), probability)
                 for index, probability in zip(indices, probabilities, strict=True)
             ]
-            for place, indices, probabilities in zip(
-                places, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
+            for position, indices, probabilities in zip(
+                positions, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
             )
         }
 
@@ -285,20 +295,3 @@ class BertReader(Answering):
         """
         trace = self.trace(first, second=second, pad_to=pad_to)
         return measure_parity(self.model, trace, self.folder)
-
-
-def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
-    """Load a BERT by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
-
-    `progress` is called with the bytes downloaded. Raises LoadingError with a message that says
-    what to do.
-    """
-    name = str(name)
-    config = read_config(name)
-    bert_config(config, name)  # refuses other models before their weights are fetched
-    folder, device = fetch(name, progress=progress), best_device()
-    check_memory(count_numbers(folder), name, device)
-    tokenizer = read_tokenizer(folder, config)
-    model = build_bert(config, read_weights(folder), name)
-    check_weights(model)
-    return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))

@@ -86,3 +86,13 @@ def batch_size(edit: AttentionEdit) -> int:
         sizes.append(len(edit.gate))
     cells = (edit.block, edit.open, edit.weights)
     return max(*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4))
+
+
+def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
+    """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
+    if "encoder_last_hidden_state" in outputs:
+        return {
+            "encoder": outputs["encoder_last_hidden_state"],
+            "decoder": outputs["decoder_hidden_states"][-1],
+        }
+    return {side: outputs["hidden_states"][-1]}

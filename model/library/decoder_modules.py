@@ -115,10 +115,10 @@ def find_modules(
     whole = logits.shape[1:] == output.weight.shape[:1] and len(before) == layers
     if read is None or not whole or not is_constant(logits - read @ output.weight.T, logits):
         return None
-    found = last_norm(heard, read)
-    if found is None:
+    last = last_norm(heard, read)
+    if last is None:
         return None
-    norm, factor = found
+    norm, factor = last
     stream = [*before, heard.inputs[norm]]
     feed_forwards, biases = [], {}
     for layer in range(layers):
@@ -188,9 +188,9 @@ def projection_bias(model: nn.Module, module: nn.Module) -> Tensor | None:
 
 def output_projection(model: nn.Module, module: nn.Module) -> nn.Module | None:
     """Return the layer that reads the heads of a module, if its name is known."""
-    found = [getattr(module, name) for name in NAMES if hasattr(module, name)]
-    if not found:
-        place = next(name for name, part in model.named_modules() if part is module)
-        parent = model.get_submodule(place.rpartition(".")[0])
-        found = [part for name, part in parent.named_modules() if name == BESIDE]
-    return next((part for part in found if getattr(part, "weight", None) is not None), None)
+    candidates = [getattr(module, name) for name in NAMES if hasattr(module, name)]
+    if not candidates:
+        name_of_module = next(name for name, part in model.named_modules() if part is module)
+        parent = model.get_submodule(name_of_module.rpartition(".")[0])
+        candidates = [part for name, part in parent.named_modules() if name == BESIDE]
+    return next((part for part in candidates if getattr(part, "weight", None) is not None), None)

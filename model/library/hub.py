@@ -1,11 +1,13 @@
 """Models of the transformers library, by their name on the Hugging Face Hub or as a folder.
 
-Each problem with a model is a LoadingError of one sentence.
+A model's licence is read from its card. Each problem is a LoadingError of one sentence.
 """
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
@@ -16,6 +18,11 @@ CONFIG_FILE = "config.json"
 WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
 FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
 LONGEST_LINE = 400  # characters of another library's message
+CARD_FILE = "README.md"
+LONGEST_CARD = 20_000  # characters of the card that are read
+FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)^---\s*$", re.DOTALL | re.MULTILINE)
+FIELD = r"^{name}:[ \t]*[\"']?([\w.+-][\w.+ -]{{0,60}})[\"']?[ \t]*$"
+ON_THE_HUB = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
 
 
 class LoadingError(ValueError):
@@ -105,3 +112,39 @@ def first_line(error: BaseException) -> str:
     line = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()
     line = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …"
     return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+@dataclass(frozen=True)
+class Card:
+    """A model's licence, as its card names it, and its page on the hub; each empty if unknown."""
+
+    licence: str = ""
+    page: str = ""
+
+
+def read_card(name: str) -> Card:
+    """Return the card of a model, by its name on the hub or its folder."""
+    on_the_hub = ON_THE_HUB.fullmatch(name) and not Path(name).expanduser().is_dir()
+    page = f"https://huggingface.co/{name}" if on_the_hub else ""
+    try:
+        path = fetch(name, (CARD_FILE,)) / CARD_FILE
+        if not path.is_file():
+            return Card(page=page)
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return Card(licence_in(file.read(LONGEST_CARD)), page)
+    except (LoadingError, OSError):
+        return Card(page=page)
+
+
+def licence_in(text: str) -> str:
+    """Return the licence in the front matter of a card, or an empty text."""
+    front_matter = FRONT_MATTER.match(text)
+    if front_matter is None:
+        return ""
+    fields = {
+        name: match[1].strip()
+        for name in ("license", "license_name")
+        if (match := re.search(FIELD.format(name=name), front_matter[1], re.MULTILINE))
+    }
+    licence = fields.get("license", "")
+    return fields.get("license_name", licence) if licence == "other" else licence

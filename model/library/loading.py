@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.checkpoint import WEIGHTS
-from model.library.bert import bert_config
-from model.library.bert_reader import load_bert
-from model.library.files import read_config
+from model.library.answers import class_labels
+from model.library.bert import bert_config, build_bert
+from model.library.bert_reader import BertReader
+from model.library.checks import check_weights
+from model.library.files import count_numbers, read_config, read_tokenizer, read_weights
 from model.library.hub import LoadingError, Progress, fetch, first_line
-from model.library.memory_needed import check_memory
 from model.library.transformers_loading import load_transformers_reader
+from model.memory import check_memory
 from model.memory_layout import best_device
 from model.reader import Reader
 from model.translator import load, shipped_models
@@ -47,6 +49,23 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
             f"The sizes in the config of {name} do not fit together: {first_line(error)} Choose "
             "another model."
         ) from error
+
+
+def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
+    """Load a BERT by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
+
+    `progress` is called with the bytes downloaded. Raises LoadingError with a message that says
+    what to do.
+    """
+    name = str(name)
+    config = read_config(name)
+    bert_config(config, name)  # refuses other models before their weights are fetched
+    folder, device = fetch(name, progress=progress), best_device()
+    check_memory(count_numbers(folder), name, device)
+    tokenizer = read_tokenizer(folder, config)
+    model = build_bert(config, read_weights(folder), name)
+    check_weights(model)
+    return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))
 
 
 def fetch_model(name: str, progress: Progress | None = None) -> Path:

@@ -1,21 +1,24 @@
 """Compares recorded numbers with those of the transformers library itself, on given texts.
 
 A text is read whole, and written step by step with the cache. The reference of the whole text is
-the library's own eager attention, and that of the steps is the whole text.
+the library's own eager attention, and that of the steps is the whole text. Our own BERT is compared
+with the library's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
-from model.library.attention_blocks import join_blocks
-from model.library.generation import GenerationPrefixes, Watchable
+from model.library.bert import Bert
+from model.library.files import read_config
 from model.library.hub import LoadingError, first_line
-from model.library.parity import Parity
+from model.library.watched_softmax import join_blocks
+from model.library.writing import GenerationPrefixes, Watchable
 from model.trace import KINDS, Kind, Run, Trace
 
 if TYPE_CHECKING:
@@ -196,15 +199,15 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
             model, attached, begun, inputs, LogitsProcessorList(),
             ends=frozenset(), edits={}, beam=False,
         )  # fmt: skip
-        for place in range(count, count + STEPS):
+        for position in range(count, count + STEPS):
             step = Trace()
-            found = prefixes.next_log_probabilities(step)
-            agree.append(difference(found, expected[:, place - 1]) <= LARGEST_OF_STEPS)
+            predicted = prefixes.next_log_probabilities(step)
+            agree.append(difference(predicted, expected[:, position - 1]) <= LARGEST_OF_STEPS)
             for site, record in step.attention.items():
                 weights = record.weights[:, :, -1]  # (1, H, K)
-                row = whole.trace.attention[site].weights[:, :, place - 1, : weights.size(-1)]
+                row = whole.trace.attention[site].weights[:, :, position - 1, : weights.size(-1)]
                 agree.append(difference(weights, row) <= LARGEST_OF_STEPS)
-            prefixes.extend(torch.tensor([0]), read[:, place])
+            prefixes.extend(torch.tensor([0]), read[:, position])
 
     inputs = dict(whole.text.inputs)
     inputs["decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"] = begun
@@ -222,3 +225,38 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
     except Exception:  # of many kinds, in code that the library has never run so
         return False
     return all(agree)
+
+
+class Parity(NamedTuple):
+    """The largest absolute differences from the transformers library, on a text."""
+
+    outputs: float  # of the logits, or of the last hidden states if there is no head
+    weights: float  # of the weights of every head in every layer
+
+
+@torch.inference_mode()
+def measure_parity(model: Bert, trace: Trace, folder: Path) -> Parity:
+    """Compare a trace without edits with transformers' own BertModel, loaded from a folder."""
+    from transformers import BertModel
+
+    theirs = BertModel.from_pretrained(
+        folder,
+        config=read_config(str(folder)),
+        add_pooling_layer=False,
+        attn_implementation="eager",
+        dtype=torch.float32,
+        use_safetensors=True,
+        local_files_only=True,
+    )
+    ids, segments = model.inputs(trace.source_tokens)
+    outputs = theirs.to(model.device).eval()(
+        ids,
+        attention_mask=ids != model.config.pad_id,
+        token_type_ids=segments,
+        output_attentions=True,
+    )
+    their_weights = torch.cat(outputs.attentions)  # (layers, H, S, S)
+    return Parity(
+        outputs=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
+        weights=(trace.weights("encoder") - their_weights).abs().max().item(),
+    )

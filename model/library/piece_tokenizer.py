@@ -4,21 +4,120 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import tokenizers
 
 from model.library.checks import check_ids, tokenizing
-from model.library.pieces import Piece
-from model.library.vocabulary import Vocabulary
-from model.tokens import check_characters
+from model.library.pieces import Piece, Role
+from model.tokenizer import forget_texts
+from model.tokens import BYTES, Token, check_characters
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 TEXTS = ("text", "text_pair", "text_target")  # options of a tokenizer's call
 NO_PADDING = "This model has no token for padding."
+MOST_PAIRS = 1_000  # of the parts of two long texts
+HALF = "\N{REPLACEMENT CHARACTER}"  # a character with missing bytes
+
+
+class Vocabulary:
+    """The pieces of a tokenizer, written one after the other.
+
+    A piece may be part of a character, or begin with the space before a word, so it is read
+    together with the few pieces before it.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.tokenizer = tokenizer
+        forget_texts(tokenizer)
+        self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more rows
+        self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
+        for index, added in tokenizer.added_tokens_decoder.items():
+            if added.special:
+                self.roles[index] = "special"
+        self.roles |= {tokenizer.unk_token_id: "unknown", tokenizer.mask_token_id: "mask"}
+
+    def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
+        """Return the text of ids that follow other tokens, and each id as a piece of it."""
+        text, pieces = "", list(before)
+        for index in ids:
+            text, piece = self.append(text, pieces, index)
+            pieces.append(piece)
+        return text, pieces[len(before) :]
+
+    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+        """Return a text with one more id after all tokens before it, and that id's piece.
+
+        A space begins a word. A piece without characters of its own shows its name.
+        """
+        name = self.name(index)
+        role, last = self.role(index), before[-1] if before else None
+        word = 0 if last is None else last.word + 1
+        if role == "special":
+            return text, Piece(index, name, len(text), len(text), word, role=role)
+        window = self.window(before)
+        known, longer = self.decode(window), self.decode([*window, index])
+        same = shared_beginning(known, longer)
+        text, added = text[: max(0, len(text) - len(known) + same)], longer[same:]
+        shown = added.strip()
+        start = len(text) + (len(added) - len(added.lstrip()) if shown else len(added))
+        end = start + len(shown)
+        if last is not None and not last.is_special:
+            goes_on = shown and (last.start == last.end or not added[0].isspace())
+            if goes_on or known.endswith(HALF):
+                word = last.word
+        if HALF in shown:
+            shown = name
+        return text + added, Piece(index, shown or name, start, end, word, role=role)
+
+    @property
+    def written_ids(self) -> list[int]:
+        """The ids of all tokens except special ones."""
+        return [index for index in range(self.size) if self.role(index) == "written"]
+
+    def role(self, index: int) -> Role:
+        """Return the role of a token: written text, or a special token of the tokenizer."""
+        return self.roles.get(index, "written")
+
+    def name(self, index: int) -> str:
+        """Return the name of a token in the vocabulary, or its number if it has none."""
+        name = self.tokenizer.convert_ids_to_tokens(index) if index < self.size else None
+        return name or f"<{index}>"
+
+    def window(self, before: Sequence[Token]) -> list[int]:
+        """Return the ids of the last tokens, back to one that is whole characters by itself."""
+        ids: list[int] = []
+        for token in reversed(before):
+            if self.role(token.id) != "special":
+                ids.insert(0, token.id)
+                if self.is_whole(token.id):
+                    break
+        return ids
+
+    def is_whole(self, index: int) -> bool:
+        """Return whether a token is whole characters, and not only spaces."""
+        if self.name(index) in BYTES:
+            return False
+        alone = self.decode([index])
+        return bool(alone.strip()) and HALF not in alone
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, with the tokenizer's spaces."""
+        known = [index for index in ids if index < self.size]
+        with tokenizing():
+            return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+
+
+def shared_beginning(first: str, second: str) -> int:
+    """Return the number of characters at which two texts begin alike."""
+    if second.startswith(first):
+        return len(first)
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), len(second))
 
 
 class PieceTokenizer(Vocabulary):
@@ -52,15 +151,38 @@ class PieceTokenizer(Vocabulary):
         count = self.tokenizer.num_special_tokens_to_add
         return self.tokenizer.is_fast and count(pair=True) > count(pair=False)
 
+    def framed(self, ids: Sequence[int]) -> list[Piece]:
+        """Return ids as pieces, between the special tokens that surround a text."""
+        around = self.pieces(text="a")
+        text = [index for index, piece in enumerate(around) if not piece.is_special]
+        before, after = around[: text[0]], around[text[-1] + 1 :]
+        return [*before, *self.written(ids, before)[1], *after]
+
     def read(self, text: str, second: str | None = None) -> list[Piece]:
         """Return the pieces of a text or of two, cut if there are too many.
 
         A long text keeps its end token, if it has one; the longer of two texts is cut first.
         """
-        if second is not None:
-            cut = {"truncation": "longest_first", "max_length": self.max_tokens}
-            return self.pieces(text=text, text_pair=second, **cut)[: self.max_tokens]
-        return self.cut(self.pieces(text=text))
+        if second is None:
+            return self.cut(self.pieces(text=text))
+        text, second = self.shortened(text, second)
+        cut = {"truncation": "longest_first", "max_length": self.max_tokens}
+        return self.pieces(text=text, text_pair=second, **cut)[: self.max_tokens]
+
+    def shortened(self, *texts: str) -> tuple[str, ...]:
+        """Return two texts, shortened if they are much longer than the model can read.
+
+        A shortened text ends with its first word that is too many. Without this, the library would
+        cut very long texts into parts, and make all pairs of them.
+        """
+        for text in texts:
+            check_characters(text)
+        with self.tokenizing, tokenizing():
+            read = [self.tokenizer(text, add_special_tokens=False).encodings[0] for text in texts]
+        if prod(len(encoding) / self.max_tokens for encoding in read) < MOST_PAIRS:
+            return texts
+        ends = [end_of_word(encoding, self.max_tokens) for encoding in read]
+        return tuple(text[:end] for text, end in zip(texts, ends, strict=True))
 
     def read_target(self, text: str) -> list[Piece]:
         """Return the pieces of a text in the language of the decoder, cut like other texts."""
@@ -120,18 +242,18 @@ class PieceTokenizer(Vocabulary):
             pieces.append(Piece(index, shown or name, start, end, word, segment, role))
         return pieces
 
-    def mask(self, pieces: Sequence[Piece], places: Collection[int]) -> list[Piece]:
+    def mask(self, pieces: Sequence[Piece], positions: Collection[int]) -> list[Piece]:
         """Return the pieces with the mask token at some positions.
 
         Raises ValueError if there is no mask token, or no such position.
         """
-        if places and self.mask_id is None:
+        if positions and self.mask_id is None:
             raise ValueError("This model has no token that hides a word.")
-        if wrong := [place for place in places if not 0 <= place < len(pieces)]:
-            raise ValueError(f"Cannot hide token {wrong[0] + 1}: there are {len(pieces)}.")
+        if wrong := [position for position in positions if not 0 <= position < len(pieces)]:
+            raise ValueError(f"There is no token {wrong[0] + 1} to mask: {len(pieces)} are read.")
         return [
-            self.hidden(piece) if place in places and piece.role != "mask" else piece
-            for place, piece in enumerate(pieces)
+            self.hidden(piece) if position in positions and piece.role != "mask" else piece
+            for position, piece in enumerate(pieces)
         ]
 
     def hidden(self, piece: Piece) -> Piece:
@@ -167,3 +289,10 @@ class PieceTokenizer(Vocabulary):
     def piece(self, index: int) -> Piece:
         """Return the piece of an id, as if it were a text of its own."""
         return self.written([index])[1][0]
+
+
+def end_of_word(encoding: tokenizers.Encoding, index: int) -> int | None:
+    """Return the position in a text at which the word of a token ends; None beyond the text."""
+    if index >= len(encoding):
+        return None
+    return encoding.word_to_chars(encoding.token_to_word(index))[1]

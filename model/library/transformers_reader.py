@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.library.answers import Answering, Answers, OutputHead, class_labels
 from model.library.attachment import Attachment, Parity
-from model.library.calls import Calls, attention_edits
+from model.library.calls import Calls, attention_edits, last_states
 from model.library.decoder_modules import decoder_states, listening
 from model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from model.library.pieces import Piece
@@ -229,9 +229,9 @@ class TransformersReader(Answering):
         """Record a run over ids; see `Reader.trace_ids`."""
         trace = Trace()
         if not self.reads_source:
-            trace.target_tokens = self.framed(ids)
+            trace.target_tokens = self.tokens.framed(ids)
         else:
-            trace.source_tokens = self.framed(ids)
+            trace.source_tokens = self.tokens.framed(ids)
         if self.reads_source and self.reads_target:
             begun = self.writer.start()
             trace.target_tokens = [*begun, *self.tokens.written(ids, begun)[1]]
@@ -239,13 +239,6 @@ class TransformersReader(Answering):
             raise ValueError(f"The model reads at most {self.tokens.max_tokens} tokens.")
         self.calls(trace, Run(edits or {}, trace))
         return trace
-
-    def framed(self, ids: Sequence[int]) -> list[Piece]:
-        """Return ids as pieces, between the special tokens that surround a text."""
-        around = self.tokens.pieces(text="a")
-        text = [place for place, piece in enumerate(around) if not piece.is_special]
-        before, after = around[: text[0]], around[text[-1] + 1 :]
-        return [*before, *self.tokens.written(ids, before)[1], *after]
 
     @property
     def unembedding(self) -> Tensor | None:
@@ -302,13 +295,3 @@ class TransformersReader(Answering):
         ids = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits)).ids
         pieces = [*begun, *self.tokens.written(ids, begun)[1]]
         return pieces[: self.tokens.unpadded(pieces)]
-
-
-def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
-    """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
-    if "encoder_last_hidden_state" in outputs:
-        return {
-            "encoder": outputs["encoder_last_hidden_state"],
-            "decoder": outputs["decoder_hidden_states"][-1],
-        }
-    return {side: outputs["hidden_states"][-1]}

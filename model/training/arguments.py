@@ -1,7 +1,7 @@
 """The command line of `python -m model.train`: its options, and the bounds of each."""
 
 import argparse
-import os
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from model.config import CHOICES, TransformerConfig, refuse_outside
+from model.memory import memory_of_system
 from model.training.loop import OPTIMIZERS, PRECISIONS, Settings
 from model.transformer import Transformer
 
@@ -121,7 +122,4 @@ def memory() -> float:
     """Return the bytes of memory that a training can have; infinity if unknown."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_properties(0).total_memory
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
+    return memory_of_system() or math.inf

@@ -32,7 +32,7 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         ids = (self.source_ids, self.target_ids, self.next_ids)
-        return Batch(*(one.to(device) for one in ids), self.weight)
+        return Batch(*(part.to(device) for part in ids), self.weight)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from model.job_queue import Job, JobQueue, QueueFullError, keep_in_the_background
 from model.memory_layout import lay_out
 from model.own_reader import OwnReader
-from model.training.loop import learning_rate
+from model.training.loop import learning_rate, thinned
 from model.training.repeats import Lesion, small_model
 from model.training.small_models import TrainingOptions
 from model.training.snapshots import Snapshots
@@ -49,16 +49,6 @@ class TrainingState:
     match_steps: np.ndarray  # (counts,)
     matches: np.ndarray  # (counts,) share of unseen examples without a mistake, or induction score
     snapshots: Snapshots
-
-
-def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of at most `points` stretches of equal length, from 1, and their means."""
-    if not len(values):
-        return np.zeros(0, dtype=int), np.zeros(0)
-    size = -(-len(values) // points)
-    starts = np.arange(0, len(values), size)
-    ends = np.append(starts[1:], len(values))
-    return ends, np.add.reduceat(values, starts) / (ends - starts)
 
 
 class TrainingJob:
@@ -95,9 +85,8 @@ class TrainingJob:
     @property
     def state(self) -> TrainingState:
         """The current state, read without waiting for the running step."""
-        status, note, place = self._trainings.place(
-            self
-        )  # read first: later values are as new or newer
+        # Read first: later values are as new or newer.
+        status, note, place = self._trainings.place(self)
         losses, matches, seconds = self.losses[:], self.matches[:], self.seconds
         step, steps = len(losses), self.options.steps
         ends, means = thinned(np.array(losses), POINTS)
@@ -178,8 +167,7 @@ class TrainingJob:
         return time.monotonic() - self.last_look > self._trainings.patience
 
     def why_abandoned(self) -> str:
-        seconds = self._trainings.patience
-        return f"Paused: the Training page was not open for {seconds:.0f} seconds."
+        return f"Paused: the Training page was not open for {self._trainings.patience:.0f} seconds."
 
     def finish(self) -> None:
         """Drop everything that only further steps need, and keep the attention of the last step."""

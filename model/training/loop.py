@@ -1,9 +1,13 @@
-"""How a Transformer is trained: the loss, the schedule and the steps."""
+"""How a Transformer is trained: the loss, the schedule, the steps and the optimizer Muon.
+
+Muon makes the momentum of the layers' matrices orthogonal, and leaves everything else to Adam.
+"""
 
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -12,7 +16,6 @@ from model.sparing import is_sparing, smoothed_loss, spare
 from model.trace import Run
 from model.training import together
 from model.training.data import Batch
-from model.training.muon import Muon
 from model.transformer import Transformer
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -21,6 +24,13 @@ DIVERGED = (
     "At step {step} the training diverged (its numbers are not finite): choose a smaller learning "
     "rate or a longer warm-up."
 )
+# Five steps of this odd polynomial bring all singular values from (0, 1] close to 1. Source:
+# Keller Jordan et al., "Muon: An optimizer for hidden layers in neural networks" (2024).
+QUINTIC = (3.4445, -4.7750, 2.0315)
+QUINTIC_STEPS = 5
+# Makes an update as long as Adam's, so that both take one learning rate. Source: "Muon is
+# Scalable for LLM Training" (2025), section 2.2.
+UPDATE_LENGTH = 0.2
 
 
 @dataclass(frozen=True)
@@ -135,3 +145,100 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
         total += batch_loss(model, batch).item() * tokens
         count += tokens
     return total / count
+
+
+def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
+    """Return the target probability of the right token, and that of each other token.
+
+    `smoothing` is the probability that is spread evenly over all `classes` tokens, including the
+    right one.
+    Source: "Attention Is All You Need", section 5.4.
+    """
+    other = smoothing / classes
+    return 1 - smoothing + other, other
+
+
+def loss_of_probability(probability: Tensor, classes: int, smoothing: float) -> Tensor:
+    """Return the loss in nats of a `probability` for the right token, the rest spread evenly.
+
+    The result has the same shape. The loss is least at the target probability. Raises ValueError
+    for fewer than two classes, which leave no other token.
+    """
+    if classes < 2:
+        raise ValueError(f"A choice needs two tokens or more, not {classes}.")
+    right, other = smoothed_target(classes, smoothing)
+    rest = (1 - probability) / (classes - 1)
+    # Without smoothing, 0 times the logarithm of 0 is 0.
+    return -torch.xlogy(right, probability) - (classes - 1) * torch.xlogy(other, rest)
+
+
+def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of at most `points` stretches of equal length, from 1, and their means."""
+    if not len(values):
+        return np.zeros(0, dtype=int), np.zeros(0)
+    size = -(-len(values) // points)
+    starts = np.arange(0, len(values), size)
+    ends = np.append(starts[1:], len(values))
+    return ends, np.add.reduceat(values, starts) / (ends - starts)
+
+
+def orthogonal(matrix: Tensor, precision: torch.dtype = torch.bfloat16) -> Tensor:
+    """Return roughly the nearest matrix with orthonormal rows or columns."""
+    tall = matrix.size(0) > matrix.size(1)
+    x = (matrix.T if tall else matrix).to(precision)
+    x = x / (x.norm() + 1e-7)
+    first, third, fifth = QUINTIC
+    for _ in range(QUINTIC_STEPS):
+        square = x @ x.T
+        x = first * x + (third * square + fifth * square @ square) @ x
+    return (x.T if tall else x).to(matrix.dtype)
+
+
+class Muon(torch.optim.Optimizer):
+    """Orthogonal updates for the matrices of a model's layers, Adam's for all other parameters.
+
+    These are embeddings, norms and biases. The learning rate means the same for both. Products are
+    computed in `precision`: bfloat16 is slow on a CPU without instructions for it.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        momentum: float = 0.95,
+        betas: tuple[float, float] = (0.9, 0.98),
+        precision: torch.dtype = torch.bfloat16,
+    ) -> None:
+        self.precision = precision
+        tables = {
+            id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)
+        }
+        matrices, rest = [], []
+        for parameter in model.parameters():
+            is_matrix = parameter.ndim == 2 and id(parameter) not in tables
+            (matrices if is_matrix else rest).append(parameter)
+        groups = [{"params": matrices, "momentum": momentum}, {"params": rest, "momentum": None}]
+        super().__init__(groups, {"lr": 0.0})
+        self.adam = torch.optim.Adam(rest, lr=0.0, betas=betas, eps=1e-9, fused=True)
+        # One state for all parameters, so that saving and loading treat them alike.
+        for parameter in rest:
+            self.adam.state[parameter] = self.state[parameter]
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update every parameter that has a gradient once."""
+        matrices, rest = self.param_groups
+        for parameter in rest["params"]:
+            self.adam.state[parameter] = self.state[parameter]
+        self.adam.param_groups[0]["lr"] = rest["lr"]
+        self.adam.step()
+        momentum = matrices["momentum"]
+        for parameter in matrices["params"]:
+            if parameter.grad is None:
+                continue
+            state = self.state[parameter]
+            if "momentum" not in state:
+                state["momentum"] = torch.zeros_like(parameter)
+            state["momentum"].lerp_(parameter.grad, 1 - momentum)
+            update = orthogonal(parameter.grad.lerp(state["momentum"], momentum), self.precision)
+            length = UPDATE_LENGTH * max(parameter.shape) ** 0.5
+            parameter.sub_(update, alpha=matrices["lr"] * length)

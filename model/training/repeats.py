@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.repetition import induction, previous_token
+from model.insight.roles import induction, previous_token
 from model.tokens import PAD_ID, START_ID, no_source, pad, target_sequence
 from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 from model.training.data import Batch

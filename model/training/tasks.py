@@ -91,10 +91,10 @@ def write_sum(source: random.Random, shortest: int, longest: int) -> str:
 
 def solve_sum(text: str) -> str:
     """Return the sum of two numbers; raises ValueError for a text that is not a sum."""
-    found = re.fullmatch(r"(0|[1-9][0-9]*)\+(0|[1-9][0-9]*)", text)
-    if not found:
+    match = re.fullmatch(r"(0|[1-9][0-9]*)\+(0|[1-9][0-9]*)", text)
+    if not match:
         raise ValueError("Type two whole numbers with a plus sign between them, such as 27+385.")
-    return str(int(found[1]) + int(found[2]))
+    return str(int(match[1]) + int(match[2]))
 
 
 def write_date(source: random.Random, shortest: int, longest: int) -> str:
@@ -106,16 +106,16 @@ def write_date(source: random.Random, shortest: int, longest: int) -> str:
 
 def solve_date(text: str) -> str:
     """Return a day as year, month and day in digits; raises ValueError for an unknown day."""
-    found = re.fullmatch(rf"({'|'.join(MONTHS)}) ([1-9][0-9]?), ([0-9]{{4}})", text)
-    if not found or int(found[3]) not in YEARS:
+    match = re.fullmatch(rf"({'|'.join(MONTHS)}) ([1-9][0-9]?), ([0-9]{{4}})", text)
+    if not match or int(match[3]) not in YEARS:
         raise ValueError(
             f"Type a date from {YEARS[0]} to {YEARS[-1]}, written such as March 3, 2021."
         )
-    month, year = MONTHS.index(found[1]) + 1, int(found[3])
+    month, year = MONTHS.index(match[1]) + 1, int(match[3])
     last = calendar.monthrange(year, month)[1]
-    if int(found[2]) > last:
-        raise ValueError(f"{found[1]} {year} has {last} days.")
-    return datetime.date(year, month, int(found[2])).isoformat()
+    if int(match[2]) > last:
+        raise ValueError(f"{match[1]} {year} has {last} days.")
+    return datetime.date(year, month, int(match[2])).isoformat()
 
 
 def write_letters(source: random.Random, shortest: int, longest: int) -> str:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model.atlas.opening import open_atlas
+from model.atlas.files import open_atlas
 from pages.shared.runs.atlas import FOLDER
 from tests.browser.test_export import save
 from viz.numbers import number_text

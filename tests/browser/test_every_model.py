@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from model import Site, load_model
 from model.edits import CellEdit, Edits
-from model.insight.effects import log_probabilities
+from model.insight.scoring import log_probabilities
 from tests.browser.heatmaps import expect_weight, hover_cell, point_of
 from tests.browser.test_masks_page import center
 from tests.model.library.conftest import transformers_folders

@@ -3,8 +3,8 @@
 import pytest
 
 from model import Site, load
+from model.checkpoint import load_position_counts
 from model.positions import rotation_error
-from model.training.position_counts import load_position_counts
 from model.translator import PRETRAINED
 
 TRANSLATIONS = {

@@ -7,7 +7,7 @@ from safetensors.torch import load_file
 
 import model.train
 from model.checkpoint import load_checkpoint
-from model.training.log import COLUMNS
+from model.training.resuming import COLUMNS
 
 
 @pytest.fixture

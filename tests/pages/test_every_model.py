@@ -10,7 +10,7 @@ import pytest
 from model.decoding.steps import stack_rows
 from model.edits import CellEdit, Edits, write_edits
 from model.insight import patching
-from model.insight.effects import log_probabilities
+from model.insight.scoring import log_probabilities
 from model.reader import ABILITIES
 from model.trace import Site
 from pages.parts.decoding.request import LONGEST

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from model import Site
 from model.edits import CellEdit, Edits, write_edits
 from model.insight.explain import explain
-from model.insight.similarity import word_similarity
+from model.insight.lens import word_similarity
 from model.translator import choose_objective
 from tests.model.insight.recording import weight_of
 from tests.pages.apps import open_with

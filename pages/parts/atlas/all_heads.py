@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from model.atlas.opening import Atlas
+from model.atlas.files import Atlas
 from model.edits import HeadAddress
 from pages.parts.atlas.figures import (
     EFFECTS,

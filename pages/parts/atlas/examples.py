@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from model.atlas.examples import KEPT, MOST
-from model.atlas.opening import Atlas
+from model.atlas.files import Atlas
 from model.edits import HeadAddress
 from pages.shared.controls.sentence import read_another
 from pages.shared.runs.atlas import shown_text

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.atlas.opening import Atlas, KindOfHeads
-from model.atlas.plane import nearest
+from model.atlas.figures import nearest
+from model.atlas.files import Atlas, KindOfHeads
 from model.atlas.statistics import ALL
 from model.edits import HeadAddress
 from model.trace import Kind

@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from model.atlas.opening import Atlas
-from model.atlas.plane import plane_of
+from model.atlas.figures import plane_of
+from model.atlas.files import Atlas
 from pages.parts.atlas.figures import (
     about_corpus,
     neighbours,

@@ -6,8 +6,8 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
-from model.atlas.opening import Atlas, KindOfHeads
-from model.atlas.sentence import BY_NAME, Standing, standing
+from model.atlas.figures import BY_NAME, Standing, standing
+from model.atlas.files import Atlas, KindOfHeads
 from model.atlas.statistics import POSITIONAL, Statistic
 from model.edits import HeadAddress
 from pages.parts.atlas import examples

@@ -5,10 +5,10 @@ from functools import partial
 
 import streamlit as st
 
+from model.atlas.corpus import in_words
 from model.atlas.counting import Count
 from model.atlas.figures import as_data
 from model.atlas.jobs import CountJob
-from model.atlas.own_text import in_words
 from model.atlas.results import table
 from pages.shared.link.address import section
 from pages.shared.runs import limits

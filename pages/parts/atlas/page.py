@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model.atlas.opening import Atlas
+from model.atlas.files import Atlas
 from pages.parts.atlas import all_heads, likeness, one_head, own_text, search, two_statistics
 from pages.parts.atlas.figures import TAB
 from pages.shared.controls.sentence import ask

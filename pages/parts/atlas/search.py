@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
+from model.atlas.files import Atlas
 from model.atlas.looking import SEARCHED, Looked
-from model.atlas.opening import Atlas
 from pages.parts.atlas.examples import open_attention
 from pages.parts.atlas.figures import selected, selected_head, short
 from pages.parts.atlas.tables import show_heads

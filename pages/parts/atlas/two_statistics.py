@@ -5,7 +5,7 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
-from model.atlas.opening import Atlas
+from model.atlas.files import Atlas
 from model.edits import HeadAddress
 from model.insight.knockout import rank_correlation
 from pages.parts.atlas.figures import (

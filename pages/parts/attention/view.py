@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from model.library.pieces import as_pieces
-from model.library.selection import Between, Selection, select
+from model.library.pieces import Between, Selection, as_pieces, select
 from model.trace import Kind, Site
 from pages.shared.runs.arrays import as_array, blocked_cells, heads_meant, one_head, weights_of
 from pages.shared.runs.run import ModelRun

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.insight.patching import Answers
-from model.trace import Part, Site
+from model.insight.patching import Answers, Part
+from model.trace import Site
 from pages.parts.cause import two_texts
 from pages.parts.cause.two_texts import choose_compared
 from pages.shared.controls.measure import Measurement

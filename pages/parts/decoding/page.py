@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.insight.effects import log_probabilities
-from model.insight.scoring import most_likely_tokens
+from model.insight.scoring import log_probabilities, most_likely_tokens
 from model.reader import Question
 from pages.parts.decoding.branches import CHOICES as OF_BRANCHES
 from pages.parts.decoding.branches import Branch, branches_of, show_branch

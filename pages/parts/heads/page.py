@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.edits import HeadAddress
-from model.insight.head_patterns import DEFINITIONS, badges
+from model.insight.rows import DEFINITIONS, badges
 from model.trace import Site
 from pages.parts.heads.roles import CHOICES, roles
 from pages.shared.controls.head_switches import head_switches

@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.insight.anatomy import Weight
 from model.insight.explain import NOTES
-from model.insight.weight import Weight
 from model.trace import Site
 from pages.parts.inside.steps import step_by_step
 from pages.parts.inside.stream import WORDS, decoder_lens, similar_words, stream_lengths

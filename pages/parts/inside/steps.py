@@ -8,8 +8,7 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from model.insight.anatomy import Anatomy, block_of
-from model.insight.weight import Weight
+from model.insight.anatomy import Anatomy, Weight, block_of
 from model.trace import EmbeddingRecord
 from pages.parts.inside.words import INPUT_OF_BERT, STEPS
 from pages.shared.runs.arrays import as_array

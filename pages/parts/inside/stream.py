@@ -3,8 +3,7 @@
 import streamlit as st
 import torch
 
-from model.insight.lens import stream_norms
-from model.insight.similarity import Similarity
+from model.insight.lens import Similarity, stream_norms
 from model.trace import Trace
 from pages.parts.inside.words import TAB_WORDS
 from pages.shared.runs.arrays import as_array, tokens_of

@@ -5,7 +5,7 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.anatomy import Anatomy, block_of
+from model.insight.anatomy import Anatomy, Weight, block_of
 from model.insight.variants import (
     NORM_ORDER_NOTE,
     activations,
@@ -14,7 +14,6 @@ from model.insight.variants import (
     scale_sweep,
     width_sweep,
 )
-from model.insight.weight import Weight
 from pages.parts.inside.words import SWITCH_WORDS
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import (

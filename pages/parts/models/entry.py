@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.library.hub import first_line
-from model.library.parity import Parity
+from model.library.measuring import Parity
 from model.reader import ABILITIES as ALL_ABILITIES
 from model.reader import Reader
 from pages.parts.models.words import ABILITIES, DIFFERENCES, NO_PARITY, PARITY

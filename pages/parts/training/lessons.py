@@ -5,9 +5,8 @@ import streamlit as st
 import torch
 
 from model.tokens import SPECIAL_TOKENS
-from model.training.loop import Settings, learning_rate
+from model.training.loop import Settings, learning_rate, loss_of_probability, smoothed_target
 from model.training.small_models import TrainingOptions
-from model.training.smoothing import smoothed_loss, smoothed_target
 from model.training.tasks import DIGITS
 from pages.parts.training.words import LABELS, SCHEDULE, SMOOTHING
 from pages.shared.link.address import section
@@ -61,7 +60,7 @@ def smoothing() -> None:
     """Draw the loss by the probability of the right token, for several smoothings."""
     probability = torch.linspace(0, 1, POINTS + 2, dtype=torch.float64)[1:-1]
     drawn = {
-        f"smoothing {share:g}": smoothed_loss(probability, CLASSES, share).numpy()
+        f"smoothing {share:g}": loss_of_probability(probability, CLASSES, share).numpy()
         for share in SMOOTHINGS
     }
     axes = {"x": "probability of the wanted token", "y": "loss in nats"}

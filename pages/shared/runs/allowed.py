@@ -4,8 +4,7 @@ import os
 import re
 from fnmatch import fnmatchcase
 
-from model.library.card import ON_THE_HUB
-from model.library.hub import as_folder
+from model.library.hub import ON_THE_HUB, as_folder
 from pages.shared.runs import limits
 
 NONE = (

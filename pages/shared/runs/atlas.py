@@ -7,14 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.atlas.about import digest_of
-from model.atlas.corpus import Line
+from model.atlas.corpus import Line, as_windows
 from model.atlas.counting import Count, numbers_of
+from model.atlas.figures import Figures, figures_of
+from model.atlas.files import Atlas, digest_of, open_atlas
 from model.atlas.jobs import MOST_NUMBERS, CountJob, Counts
 from model.atlas.looking import Looked, search
-from model.atlas.opening import Atlas, open_atlas
-from model.atlas.own_text import as_windows
-from model.atlas.sentence import Figures, figures_of
 from model.trace import Kind
 from model.translator import PRETRAINED
 from pages.shared.runs import limits

@@ -10,8 +10,8 @@ import torch
 from model.decoding.steps import Writing
 from model.edits import Edits, HeadAddress
 from model.insight.ablation import head_removals, sites_by_layer, without_each_head
-from model.insight.effects import rows_at_once
 from model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
+from model.insight.scoring import rows_at_once
 from model.trace import Kind, Run
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call

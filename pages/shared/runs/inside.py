@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from model.insight.anatomy import Anatomy, block_of, read_at, take_apart
+from model.insight.anatomy import Anatomy, Weight, block_of, read_at, take_apart
 from model.insight.explain import Explanation, explain
-from model.insight.lens import LensTable, lens
-from model.insight.similarity import Similarity, in_sentence, word_similarity
+from model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
 from model.insight.variants import (
     NormOrder,
     Projections,
@@ -15,7 +14,6 @@ from model.insight.variants import (
     pre_activations,
     separate_heads,
 )
-from model.insight.weight import Weight
 from model.trace import Side, Site
 from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import translator

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.insight.effects import log_probabilities
 from model.insight.knockout import what_was_written
 from model.insight.patching import (
     Answers,
+    Part,
     TwoRuns,
     check_tokens,
     patch_heads,
     patch_tokens,
     two_runs,
 )
+from model.insight.scoring import log_probabilities
 from model.reader import Objective
-from model.trace import Kind, Part, RunEdits, Site, Trace
+from model.trace import Kind, RunEdits, Site, Trace
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import explained

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import streamlit as st
 import torch
 
-from model.library.card import Card
-from model.library.hub import first_line
-from model.library.parity import Parity
+from model.library.hub import Card, first_line
+from model.library.measuring import Parity
 from model.own_reader import OwnReader
 from model.reader import Reader
 from model.translator import load

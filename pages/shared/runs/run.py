@@ -11,7 +11,7 @@ from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.edits import Edits
 from model.library.checks import check_numbers
-from model.library.parity import Parity
+from model.library.measuring import Parity
 from model.reader import Objective, Reader
 from model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
 from pages.shared.runs.door import model_call

@@ -14,8 +14,7 @@ import streamlit as st
 from cachetools import LRUCache
 
 from model.job_queue import JobQueue
-from model.library.card import Card, read_card
-from model.library.hub import LoadingError, first_line
+from model.library.hub import Card, LoadingError, first_line, read_card
 from model.library.loading import fetch_model, load_from_library
 from model.reader import Reader
 from pages.shared.runs import housekeeping, limits

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from model.checkpoint import POSITION_COUNTS, load_position_counts
 from model.decoding.steps import Writing
 from model.insight.scoring import trace_log_probabilities
 from model.own_reader import OwnReader
 from model.trace import Side
 from model.training.jobs import TrainingJob
-from model.training.position_counts import POSITION_COUNTS, load_position_counts
 from model.training.repeats import Lesion
 from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED

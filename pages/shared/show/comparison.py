@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from model.decoding.steps import Translation, Writing
-from model.insight.effects import log_probabilities
+from model.insight.scoring import log_probabilities
 from model.reader import Question
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, written

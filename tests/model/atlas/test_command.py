@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import model.atlas.saving
+import model.atlas.files
 from model.atlas.__main__ import main
 from model.atlas.counting import CUT
-from model.atlas.effects import DEFINITIONS
-from model.atlas.saving import COUNT, load_count, save_count
+from model.atlas.files import COUNT, load_count, save_count
+from model.atlas.results import DEFINITIONS
 from model.atlas.statistics import ALL
 from model.checkpoint import save_checkpoint
 
@@ -199,7 +199,7 @@ def test_a_full_disk_keeps_what_was_counted(text, tmp_path, atlas, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(number)
 
-    monkeypatch.setattr(model.atlas.saving.os, "fsync", fsync)
+    monkeypatch.setattr(model.atlas.files.os, "fsync", fsync)
     said = atlas(*options, "--save-every", 0)
     assert "No space left on device. What was kept before is whole" in said
     assert load_count(tmp_path).windows == [0, 1, 2]

@@ -17,11 +17,10 @@ import numpy as np
 import pytest
 
 from model.atlas import engine_ray
-from model.atlas.about import digest_of
 from model.atlas.corpus import windows
 from model.atlas.counting import Count, count_window, merge
 from model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
-from model.atlas.saving import COUNT, load_count
+from model.atlas.files import COUNT, digest_of, load_count
 from model.checkpoint import save_checkpoint
 from model.library.loading import load_model
 from tests.model.atlas.test_command import ROOT, assert_equal_counts

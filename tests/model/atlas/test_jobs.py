@@ -9,12 +9,11 @@ import pytest
 
 from model import load
 from model.atlas import jobs
-from model.atlas.about import about_of
-from model.atlas.corpus import Line, Window
+from model.atlas.corpus import WINDOW, Line, Window, as_windows
 from model.atlas.counting import LARGE, Count, count_window, merge
 from model.atlas.figures import figures
+from model.atlas.files import about_of
 from model.atlas.jobs import OWN, Counts
-from model.atlas.own_text import WINDOW, as_windows
 
 SECRET = "A secret sentence."
 

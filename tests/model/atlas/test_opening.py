@@ -10,8 +10,8 @@ from model import load
 from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window
 from model.atlas.figures import as_data, clearest_pattern, divergences, figures
+from model.atlas.files import as_atlas, open_atlas
 from model.atlas.looking import examples
-from model.atlas.opening import as_atlas, open_atlas
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from model.atlas.corpus import Line
-from model.atlas.own_text import (
+from model.atlas.corpus import (
     LARGEST,
     NOTHING,
     UNREADABLE,
     WINDOW,
+    Line,
     as_windows,
     in_words,
 )

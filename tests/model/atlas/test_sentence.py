@@ -6,8 +6,7 @@ import pytest
 from model import load
 from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window, read
-from model.atlas.figures import figures
-from model.atlas.sentence import BY_NAME, OF_SEVERAL, figures_of, standing
+from model.atlas.figures import BY_NAME, OF_SEVERAL, figures, figures_of, standing
 
 
 @pytest.mark.parametrize("pair", [("I love my cat.", "J'adore mon chat."), ("Hurry up.", None)])

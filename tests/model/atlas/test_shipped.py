@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from model import load
-from model.atlas.about import digest_of
 from model.atlas.corpus import Line
+from model.atlas.files import digest_of, open_atlas
 from model.atlas.looking import in_bytes, traced
-from model.atlas.opening import open_atlas
 from model.atlas.statistics import STATISTICS, per_sentence
 from model.translator import PRETRAINED
 

@@ -16,8 +16,7 @@ from model.atlas.figures import (
     positional,
 )
 from model.atlas.statistics import ALL, BINS, FIRST, STATISTICS, add, sums_of
-from model.insight.head_patterns import pattern_scores
-from model.insight.rows import Rows
+from model.insight.rows import Rows, pattern_scores
 
 WORDS = ("<s>", "I", "see", ",", "he", "said", ",", "it", "all", "now", ".", "</s>")
 SIZE = len(WORDS)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import torch
 
 from model.edits import CellEdit, Edits
-from model.insight.effects import log_probabilities
 from model.insight.knockout import knock_out
+from model.insight.scoring import log_probabilities
 from model.trace import Run
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from model.insight.weight import Weight
+from model.insight.anatomy import Weight
 from model.tokens import END_ID, START_ID, Token
 from model.trace import Run, Site, Trace
 from model.translator import Translator

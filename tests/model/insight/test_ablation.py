@@ -107,7 +107,7 @@ def test_a_model_with_more_encoder_than_decoder_layers_is_covered(make_model):
 
 def test_fewer_runs_side_by_side_say_the_same(model, monkeypatch):
     together = dict(removals_of(model))
-    monkeypatch.setattr("model.insight.effects.NUMBERS_AT_ONCE", 3 * 6 * 20)
+    monkeypatch.setattr("model.insight.scoring.NUMBERS_AT_ONCE", 3 * 6 * 20)
     apart = dict(removals_of(model))
     for site in SITES:
         assert_close(apart[site], together[site], atol=1e-5, rtol=0)

@@ -8,8 +8,8 @@ from model import load_bert
 from model.attention import UNCHANGED
 from model.insight import estimate
 from model.insight.ablation import cell_removals, head_removals
-from model.insight.effects import log_probability
 from model.insight.estimate import estimated_closings, estimated_removals, gaps
+from model.insight.scoring import log_probability
 from model.memory_layout import lay_out
 from model.trace import AttentionEdit, Run, Site
 from model.translator import choose_objective

@@ -5,7 +5,6 @@ import torch
 from torch.testing import assert_close
 
 from model import attention, load_bert
-from model.insight.effects import log_probability
 from model.insight.explain import (
     NOTES,
     Explanation,
@@ -15,7 +14,7 @@ from model.insight.explain import (
     removals,
     rollout,
 )
-from model.insight.scoring import trace_log_probabilities
+from model.insight.scoring import log_probability, trace_log_probabilities
 from model.memory_layout import lay_out
 from model.tokens import END_ID, PAD_ID
 from model.trace import AttentionEdit, Block, Run, Site, Trace

@@ -6,8 +6,7 @@ from torch.testing import assert_close
 
 from model import load
 from model.config import TransformerConfig
-from model.insight.roles import copied, role_scores
-from model.repetition import duplicate_token, induction, previous_token
+from model.insight.roles import copied, duplicate_token, induction, previous_token, role_scores
 from model.tokenizer import Tokenizer
 from model.trace import AttentionEdit, Site
 from model.transformer import Transformer

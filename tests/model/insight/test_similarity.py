@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.insight.similarity import in_sentence, word_similarity
+from model.insight.lens import in_sentence, word_similarity
 from model.memory_layout import lay_out
 from model.tokenizer import Tokenizer
 from model.translator import Translator

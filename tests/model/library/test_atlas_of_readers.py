@@ -6,9 +6,9 @@ import torch
 
 from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window, read, rows_of
-from model.atlas.effects import sums_of_line
 from model.atlas.figures import figures
-from model.library.bert_reader import load_bert
+from model.atlas.results import sums_of_line
+from model.library.loading import load_bert
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import Site
 from tests.model.atlas.plain import plain_figures

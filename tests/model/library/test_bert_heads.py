@@ -6,9 +6,9 @@ import transformers
 from torch.testing import assert_close
 
 from model.library.bert import build_bert
-from model.library.bert_reader import load_bert
 from model.library.files import read_config, read_weights
 from model.library.hub import LoadingError
+from model.library.loading import load_bert
 from model.trace import AttentionEdit, Run, Site, Trace
 
 FIRST, SECOND = "was the cat playing?", "The dog sat on a mat because it was unbelievable."

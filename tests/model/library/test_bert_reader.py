@@ -4,9 +4,11 @@ import torch
 from torch.testing import assert_close
 from transformers import AutoTokenizer, BertForMaskedLM
 
-from model.library.bert_reader import BertReader, Parity, load_bert
+from model.library.bert_reader import BertReader
 from model.library.files import read_config, read_tokenizer
 from model.library.hub import LoadingError
+from model.library.loading import load_bert
+from model.library.measuring import Parity
 from model.library.pieces import merge_words, whole_words
 from model.trace import AttentionEdit, Site
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from model.library import card as module
-from model.library.card import CARD_FILE, LONGEST, Card, licence_in, read_card
-from model.library.hub import LoadingError
+from model.library import hub as module
+from model.library.hub import CARD_FILE, LONGEST_CARD, Card, LoadingError, licence_in, read_card
 
 MIT = "---\nlanguage: en\nlicense: mit\n---\n# A model\n"
 
@@ -38,10 +37,10 @@ def test_a_folder_has_the_licence_of_its_card_and_no_page(tmp_path):
 
 def test_bytes_that_are_no_text_and_cards_without_end_do_no_harm(tmp_path):
     (tmp_path / CARD_FILE).write_bytes(
-        b"---\r\nlicense: mit\r\n\xff\xfe\n---\n" + b"\xff" * LONGEST * 2
+        b"---\r\nlicense: mit\r\n\xff\xfe\n---\n" + b"\xff" * LONGEST_CARD * 2
     )
     assert read_card(str(tmp_path)).licence == "mit"
-    (tmp_path / CARD_FILE).write_bytes(b"---\n" + b"a" * LONGEST + b"\nlicense: mit\n---\n")
+    (tmp_path / CARD_FILE).write_bytes(b"---\n" + b"a" * LONGEST_CARD + b"\nlicense: mit\n---\n")
     assert read_card(str(tmp_path)).licence == ""
 
 

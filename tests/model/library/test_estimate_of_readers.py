@@ -8,8 +8,8 @@ import transformers
 from torch.testing import assert_close
 
 from model.insight.ablation import without_each_head
-from model.insight.effects import log_probability
 from model.insight.estimate import estimated_closings, estimated_removals, gaps
+from model.insight.scoring import log_probability
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import Run, Site
 from tests.model.library.conftest import FOLDERS

@@ -8,8 +8,8 @@ from torch.testing import assert_close
 
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
+from model.library.attachment import attach_softmax
 from model.library.pieces import Piece
-from model.library.softmax_attachment import attach_softmax
 from model.library.writing import Writer
 from model.trace import AttentionEdit, Run, Site, Trace
 from tests.model.library import test_watched_softmax as own_code

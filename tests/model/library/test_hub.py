@@ -15,11 +15,10 @@ import torch
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from model.library import memory_needed
-from model.library.bert_reader import load_bert
+from model import memory
 from model.library.files import read_config, read_weights
 from model.library.hub import LoadingError, fetch, progress_bar
-from model.library.loading import fetch_model
+from model.library.loading import fetch_model, load_bert
 from model.library.transformers_loading import load_transformers_reader
 
 LOADERS = pytest.mark.parametrize("load", [load_bert, load_transformers_reader])
@@ -128,10 +127,10 @@ def test_the_config_is_checked_before_the_weights_are_fetched(hub, folder):
 
 def test_what_does_not_fit_into_memory_is_not_downloaded_to_its_end(hub, folder, monkeypatch):
     hub.models["tiny-bert"] = folder
-    monkeypatch.setattr(memory_needed, "free_memory", lambda device: 1_000)
+    monkeypatch.setattr(memory, "free_memory", lambda device: 1_000)
     with pytest.raises(LoadingError, match=r"tiny-bert needs about .* GB of memory"):
         fetch_model("tiny-bert")
-    monkeypatch.setattr(memory_needed, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr(memory, "free_memory", lambda device: 10**9)
     told = []
     assert (fetch_model("tiny-bert", lambda *sizes: told.append(sizes)) / "vocab.txt").is_file()
     assert told

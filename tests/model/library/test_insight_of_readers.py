@@ -9,11 +9,10 @@ import torch
 from torch.testing import assert_close
 
 from model.insight.ablation import head_removals
-from model.insight.anatomy import take_apart
-from model.insight.effects import log_probability
+from model.insight.anatomy import Weight, take_apart
 from model.insight.explain import contributions, explain, gradient_times_attention
+from model.insight.scoring import log_probability
 from model.insight.variants import rescaled
-from model.insight.weight import Weight
 from model.library.transformers_loading import load_transformers_reader
 from model.trace import AttentionEdit, Run, Site, Trace
 from tests.model.library.families import traced

@@ -8,8 +8,12 @@ from torch.nn import functional as F
 from model.library import measuring
 from model.library.hub import LoadingError
 from model.library.piece_tokenizer import PieceTokenizer
-from model.library.text_lengths import BEYOND, compared_texts
-from model.library.transformers_loading import attach_somehow, load_transformers_reader
+from model.library.transformers_loading import (
+    BEYOND,
+    attach_somehow,
+    compared_texts,
+    load_transformers_reader,
+)
 from model.trace import Run, Site
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -1,7 +1,7 @@
 import pytest
 
 from model.insight.roles import ROLES, role_scores, why_not
-from model.library.bert_reader import load_bert
+from model.library.loading import load_bert
 from model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import FOLDERS
 

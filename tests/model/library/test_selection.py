@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from model import load_bert
-from model.library.pieces import Piece, merge_words
-from model.library.selection import BETWEEN, SEGMENTS, select
+from model.library.pieces import BETWEEN, SEGMENTS, Piece, merge_words, select
 from model.trace import Site
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"

@@ -4,12 +4,11 @@ import pytest
 import torch
 import transformers
 
-from model.insight.effects import log_probability
 from model.insight.estimate import estimated_closings, estimated_removals
+from model.insight.scoring import log_probability
+from model.library.attachment import SoftmaxAttachment
 from model.library.hub import LoadingError
-from model.library.softmax_attachment import SoftmaxAttachment
-from model.library.text_lengths import LONGEST
-from model.library.transformers_loading import load_transformers_reader
+from model.library.transformers_loading import LONGEST, load_transformers_reader
 from model.trace import AttentionEdit, Run, Site
 
 SIZE = {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,

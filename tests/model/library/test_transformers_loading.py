@@ -10,11 +10,11 @@ import pytest
 import torch
 import transformers
 
-from model.library import memory_needed
+from model import memory
 from model.library.files import count_numbers
 from model.library.hub import LoadingError
-from model.library.memory_needed import check_memory, free_memory
 from model.library.transformers_loading import load_transformers_reader
+from model.memory import check_memory, free_memory
 
 SIZE = {
     "vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -117,10 +117,10 @@ def test_a_decoder_that_looks_ahead_is_an_encoder(transformers_folders, tmp_path
 
 
 def test_a_model_that_is_larger_than_the_memory(transformers_folders, monkeypatch):
-    monkeypatch.setattr(memory_needed, "free_memory", lambda device: 10_000)
+    monkeypatch.setattr(memory, "free_memory", lambda device: 10_000)
     with pytest.raises(LoadingError, match=r"needs about .* GB of memory, and 0\.0 GB are free\."):
         load_transformers_reader(transformers_folders["GPT-2"])
-    monkeypatch.setattr(memory_needed, "free_memory", lambda device: None)
+    monkeypatch.setattr(memory, "free_memory", lambda device: None)
     load_transformers_reader(transformers_folders["GPT-2"])
 
 

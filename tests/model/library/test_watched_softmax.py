@@ -10,10 +10,9 @@ import transformers
 from torch.nn import functional as F
 
 from model.insight.knockout import Others
-from model.library.attachment import Attachment, Parity
-from model.library.attention_blocks import join_blocks, split_blocks
+from model.library.attachment import Attachment, Parity, attach_softmax
 from model.library.hub import LoadingError
-from model.library.softmax_attachment import attach_softmax
+from model.library.watched_softmax import join_blocks, split_blocks
 from model.reader import ABILITIES
 from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 

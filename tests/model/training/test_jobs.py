@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.training.jobs import POINTS, Trainings, thinned
-from model.training.loop import learning_rate
+from model.training.jobs import POINTS, Trainings
+from model.training.loop import learning_rate, thinned
 from model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
 
 SMALL = TrainingOptions(

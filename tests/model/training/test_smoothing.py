@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.training.smoothing import smoothed_loss, smoothed_target
+from model.training.loop import loss_of_probability, smoothed_target
 
 PROBABILITIES = torch.tensor([0.01, 0.2, 0.5, 0.9, 0.95, 0.999], dtype=torch.float64)
 
@@ -20,7 +20,7 @@ def test_the_loss_is_that_of_torch(classes, smoothing):
         label_smoothing=smoothing,
         reduction="none",
     )
-    assert_close(smoothed_loss(PROBABILITIES, classes, smoothing), expected)
+    assert_close(loss_of_probability(PROBABILITIES, classes, smoothing), expected)
 
 
 @pytest.mark.parametrize("classes", [2, 14, 8_000])
@@ -29,19 +29,19 @@ def test_the_loss_is_least_where_the_asked_for_probability_is_given(classes, smo
     right, other = smoothed_target(classes, smoothing)
     assert right + (classes - 1) * other == pytest.approx(1)
     probability = torch.tensor(right, dtype=torch.float64, requires_grad=True)
-    loss = smoothed_loss(probability, classes, smoothing)
+    loss = loss_of_probability(probability, classes, smoothing)
     (slope,) = torch.autograd.grad(loss, probability)
     assert slope.item() == pytest.approx(0, abs=1e-9)
     grid = torch.linspace(0.001, 0.999, 999, dtype=torch.float64)
-    assert smoothed_loss(grid, classes, smoothing).min() >= loss - 1e-12
+    assert loss_of_probability(grid, classes, smoothing).min() >= loss - 1e-12
 
 
 def test_certainty_costs_nothing_without_smoothing_and_everything_with_it():
     sure = torch.tensor(1.0)
-    assert smoothed_loss(sure, 14, 0.0) == 0
-    assert smoothed_loss(sure, 14, 0.1) == torch.inf
+    assert loss_of_probability(sure, 14, 0.0) == 0
+    assert loss_of_probability(sure, 14, 0.1) == torch.inf
 
 
 def test_one_class_is_no_choice():
     with pytest.raises(ValueError, match="two tokens"):
-        smoothed_loss(torch.tensor(0.5), 1, 0.1)
+        loss_of_probability(torch.tensor(0.5), 1, 0.1)

@@ -7,11 +7,9 @@ import pytest
 
 from model.atlas.corpus import Line, Window
 from model.atlas.counting import count_window
-from model.atlas.figures import as_data, figures
+from model.atlas.figures import BY_NAME, as_data, figures, plane_of
+from model.atlas.files import as_atlas, open_atlas
 from model.atlas.looking import examples, search
-from model.atlas.opening import as_atlas, open_atlas
-from model.atlas.plane import plane_of
-from model.atlas.sentence import BY_NAME
 from model.insight.knockout import rank_correlation
 from pages.parts.atlas import page
 from pages.parts.atlas.figures import EFFECTS, TITLES, figure_of

@@ -7,10 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from model.atlas.corpus import Line, Window
+from model.atlas.corpus import NOTHING, Line, Window
 from model.atlas.counting import count_window
 from model.atlas.figures import figures
-from model.atlas.own_text import NOTHING
 from pages.parts.atlas.own_text import GONE, OTHER_MODEL, as_json, as_table
 from pages.shared.runs import limits
 from pages.talks.stage import Stage

@@ -7,7 +7,7 @@ import pytest
 
 from model import Site, load, load_bert
 from model.edits import Edits
-from model.insight.effects import log_probabilities
+from model.insight.scoring import log_probabilities
 from model.library.transformers_loading import load_transformers_reader
 from pages.shared.runs import run
 from pages.shared.runs.shelf import shelf

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from model.atlas.opening import open_atlas
-from model.insight.head_patterns import badges
+from model.atlas.files import open_atlas
+from model.insight.rows import badges
 from model.trace import Site
 from pages.shared.runs.atlas import FOLDER
 from tests.pages.apps import open_page

@@ -8,7 +8,7 @@ import torch
 
 from model import Site
 from model.edits import Edits
-from model.insight.weight import Weight
+from model.insight.anatomy import Weight
 from pages.parts.inside.page import PAGE
 from pages.parts.inside.steps import scaling, softmax, steps_of, value_rows
 from pages.shared.runs.inside import taken_apart

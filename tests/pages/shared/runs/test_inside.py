@@ -7,9 +7,8 @@ import torch
 
 from model import Site
 from model.edits import Edits
-from model.insight.anatomy import take_apart
+from model.insight.anatomy import Weight, take_apart
 from model.insight.explain import explain
-from model.insight.weight import Weight
 from model.translator import choose_objective
 from pages.shared.runs import inside
 from pages.shared.runs import run as module

@@ -3,8 +3,8 @@
 import pytest
 import streamlit as st
 
-from model.library.card import Card
-from model.library.parity import Parity
+from model.library.hub import Card
+from model.library.measuring import Parity
 from model.reader import ABILITIES
 from model.translator import Translator
 from pages.shared.runs.readers import (

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.library.card import Card
-from model.library.hub import LoadingError
+from model.library.hub import Card, LoadingError
 from pages.shared.runs import shelf as module
 from pages.shared.runs.shelf import GoneError, Line, Loaded, LoadJob, Shelf
 

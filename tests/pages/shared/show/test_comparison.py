@@ -8,8 +8,7 @@ import torch
 
 from model import load_bert
 from model.edits import Edits
-from model.insight.effects import log_probabilities
-from model.insight.scoring import trace_log_probabilities
+from model.insight.scoring import log_probabilities, trace_log_probabilities
 from model.reader import Question
 from pages.shared.runs.run import ModelRun, hiding
 from pages.shared.runs.shelf import shelf

@@ -1,6 +1,13 @@
-"""Checks whether a model fits into this computer's memory, before its weights are read."""
+"""The memory of this computer: whether a model fits in, and giving back what is freed.
 
+The batches of a long count change their shape all the time. For each shape torch compiles kernels
+of half a megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones
+stay with the process.
+"""
+
+import ctypes
 import os
+import sys
 from pathlib import Path
 
 import torch
@@ -9,6 +16,8 @@ from model.library.hub import LoadingError
 
 BYTES = 4  # of a weight, as float32
 WORK = 1.2  # for the memory of a text, and of the library while it loads
+KERNELS = 64  # more than one batch takes; others seldom have its shape
+KERNEL_COUNTS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
 def check_memory(numbers: int, name: str, device: torch.device) -> None:
@@ -42,6 +51,11 @@ def free_of_system() -> int | None:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError):
         pass
+    return memory_of_system()
+
+
+def memory_of_system() -> int | None:
+    """Return all memory of this computer; None if unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows has no such call
@@ -60,3 +74,15 @@ def free_of_container() -> int | None:
         return limit - taken + int(parts["file"])  # file caches are dropped if needed
     except (OSError, ValueError, LookupError):
         return None
+
+
+def keep_few_kernels() -> None:
+    """Limit the kernels that this process keeps. It only works before the first run of a model."""
+    for name in KERNEL_COUNTS:
+        os.environ.setdefault(name, str(KERNELS))
+
+
+def give_back() -> None:
+    """Return freed memory to the system, if its C library can."""
+    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
+        library.malloc_trim(0)

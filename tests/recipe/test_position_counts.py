@@ -2,9 +2,9 @@ import sys
 
 import torch
 
-from model.checkpoint import save_checkpoint
+from model.checkpoint import load_position_counts, save_checkpoint
 from model.training.data import EncodedPair
-from model.training.position_counts import count_positions, load_position_counts, main
+from recipe.position_counts import count_positions, main
 
 
 def test_a_position_is_reached_by_the_pairs_that_have_a_token_there():

@@ -1,4 +1,4 @@
-"""Measure the signs of doubt, and set them: python -m model.measure_doubt --pairs FILE.
+"""Measure the signs of doubt, and set them: python -m recipe.measure_doubt --pairs FILE.
 
 A translation is good or bad by its chrF against its references; one between the two is neither, as
 references never hold all that is right. `--nonsense FILE`: lines that should all be flagged.
@@ -34,20 +34,20 @@ class Case:
 def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
     """Translate sentences greedily, and look for signs of doubt in each."""
     made = decode_all(translator.model, translator.tokenizer, sentences)
-    found = []
+    results = []
     for sentence, decoded in zip(sentences, made, strict=True):
         tokens = translator.read(sentence)
         signs = {doubt.sign for doubt in doubts(sentence, tokens, decoded.log_probabilities)}
         text = translator.tokenizer.decode(decoded.ids)
         _, pieces = most_pieces(sentence, tokens)
         mean = mean_of(decoded.log_probabilities)
-        found.append(Case(sentence, text, frozenset(signs), mean, pieces))
-    return found
+        results.append(Case(sentence, text, frozenset(signs), mean, pieces))
+    return results
 
 
-def warned(found: Sequence[Case], sign: Sign | None = None) -> float:
+def warned(cases: Sequence[Case], sign: Sign | None = None) -> float:
     """Return the share of cases that have a sign, or any sign."""
-    hits = [bool(case.signs) if sign is None else sign in case.signs for case in found]
+    hits = [bool(case.signs) if sign is None else sign in case.signs for case in cases]
     return mean_of(hits) if hits else 0.0
 
 
@@ -59,16 +59,16 @@ def thresholds(good: Sequence[Case]) -> tuple[float, int]:
     return means[allowed], pieces[allowed]
 
 
-def report(name: str, found: Sequence[Case]) -> None:
+def report(name: str, cases: Sequence[Case]) -> None:
     """Print the share of cases that each sign flags."""
-    signs = sorted({sign for case in found for sign in case.signs})
-    parts = ", ".join(f"{sign} {warned(found, sign):.1%}" for sign in signs)
-    print(f"{name}: {len(found)} sentences, warned of {warned(found):.1%} ({parts or 'no sign'})")
+    signs = sorted({sign for case in cases for sign in case.signs})
+    parts = ", ".join(f"{sign} {warned(cases, sign):.1%}" for sign in signs)
+    print(f"{name}: {len(cases)} sentences, warned of {warned(cases):.1%} ({parts or 'no sign'})")
 
 
 def main() -> None:
     """Print the flagged shares of good, bad and nonsense sentences, and thresholds to set."""
-    parser = argparse.ArgumentParser(prog="python -m model.measure_doubt", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recipe.measure_doubt", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
     parser.add_argument("--nonsense", type=Path, help="a file of a sentence a line")
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
@@ -76,9 +76,9 @@ def main() -> None:
     translator = load(arguments.model)
     references = group_references(read_pairs(arguments.pairs))
     chrf = sacrebleu.CHRF()
-    found = cases(translator, list(references))
-    scores = [chrf.sentence_score(case.translation, references[case.sentence]) for case in found]
-    scored = [(case, each.score) for case, each in zip(found, scores, strict=True)]
+    measured = cases(translator, list(references))
+    scores = [chrf.sentence_score(case.translation, references[case.sentence]) for case in measured]
+    scored = [(case, each.score) for case, each in zip(measured, scores, strict=True)]
     good = [case for case, score in scored if score >= GOOD]
     report(f"good, chrF from {GOOD}", good)
     report(f"bad, chrF below {BAD}", [case for case, score in scored if score < BAD])

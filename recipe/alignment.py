@@ -1,4 +1,4 @@
-"""Which heads align words: python -m model.alignment --pairs VALID --learn TRAIN."""
+"""Which heads align words: python -m recipe.alignment --pairs VALID --learn TRAIN."""
 
 import argparse
 import random
@@ -59,12 +59,12 @@ class WordAligner:
 
     def links(self, givens: Sequence[str], made: Sequence[str]) -> Links:
         """Return the likeliest of `givens` for each word of `made`, as positions (made, given)."""
-        found = set()
-        for place, word in enumerate(made):
+        links = set()
+        for position, word in enumerate(made):
             chances = [self.chances.get((given, word), 0.0) for given in givens]
             if chances and max(chances) > 0:
-                found.add((place, int(np.argmax(chances))))
-        return found
+                links.add((position, int(np.argmax(chances))))
+        return links
 
 
 def both_ways(
@@ -118,8 +118,8 @@ def agreement(
         rows = token_words(trace.target_tokens[1:], word_spans(target))
         rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
         by_word = np.stack([rows @ weights[..., :-1, :], rows @ weights[..., 1:, :]]) @ columns.T
-        for place, given in linked:
-            chosen = by_word[..., place, :]  # (2, L, H, words)
+        for position, given in linked:
+            chosen = by_word[..., position, :]  # (2, L, H, words)
             hits = hits + (chosen.argmax(axis=-1) == given)
             mass = mass + chosen[..., given]
             count += 1
@@ -133,7 +133,7 @@ def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Print the cross-attention head that agrees best with a word aligner."""
-    parser = argparse.ArgumentParser(prog="python -m model.alignment", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recipe.alignment", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="pairs to compare on")
     parser.add_argument("--learn", type=Path, required=True, help="pairs to learn the aligner from")
     parser.add_argument("--model", nargs="+", default=["en-fr"], help="names or checkpoint folders")
@@ -146,14 +146,14 @@ def main() -> None:
     backward = WordAligner((target, source) for source, target in by_words)
     links = [both_ways(forward, backward, words(source), words(target)) for source, target in pairs]
     for name in arguments.model:
-        found = agreement(load(name), pairs, links)
-        best = found.best()
+        result = agreement(load(name), pairs, links)
+        best = result.best()
         when, layer, head = best
         print(
             f"{name}: cross-attention layer {layer + 1}, head {head + 1}, where a word is "
             f"{('predicted', 'read')[when]}, looks most at the linked word in "
-            f"{100 * found.hits[best]:.1f} % of {found.links} links, and gives it "
-            f"{100 * found.mass[best]:.1f} % of its weight"
+            f"{100 * result.hits[best]:.1f} % of {result.links} links, and gives it "
+            f"{100 * result.mass[best]:.1f} % of its weight"
         )
 
 

@@ -1,6 +1,6 @@
 """How many training pairs reach each position.
 
-python -m model.training.position_counts --pairs FILE --model DIR
+python -m recipe.position_counts --pairs FILE --model DIR
 """
 
 import argparse
@@ -8,14 +8,12 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from model.checkpoint import CONFIG, TOKENIZER, replacing
+from model.checkpoint import CONFIG, POSITION_COUNTS, TOKENIZER, replacing
 from model.config import TransformerConfig
 from model.tokenizer import Tokenizer
 from model.tokens import source_sequence, target_sequence
 from model.trace import Side
 from model.training.data import EncodedPair, encode_pairs, read_pairs
-
-POSITION_COUNTS = "reach.csv"
 
 
 def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
@@ -46,18 +44,9 @@ def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
         )
 
 
-def load_position_counts(path: Path) -> dict[Side, list[int]]:
-    """Read the counts that `save_position_counts` wrote."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {side: [int(row[side]) for row in rows] for side in ("encoder", "decoder")}
-
-
 def main() -> None:
     """Write how many training pairs reach each position into a checkpoint's folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.training.position_counts", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m recipe.position_counts", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="what the model was trained on")
     parser.add_argument("--model", type=Path, required=True, help="the checkpoint folder")
     arguments = parser.parse_args()

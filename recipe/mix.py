@@ -1,4 +1,4 @@
-"""Mix sentence pairs of several kinds: python -m model.training.mix --everyday DIR --more DIR."""
+"""Mix sentence pairs of several kinds: python -m recipe.mix --everyday DIR --more DIR."""
 
 import argparse
 import hashlib
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.training.copying import make_copies, make_test, with_one_time
 from model.training.data import Pairs, read_pairs
+from recipe.copying import make_copies, make_test, with_one_time
 
 # Sentences that the field uses as examples. A model that will be shown with them must not have
 # been trained on them, nor on sentences that differ from them by one word.
@@ -78,14 +78,14 @@ def words(sentence: str) -> list[str]:
     return re.findall(r"[^\W_]+(?:'[^\W_]+)*", sentence.lower().replace("’", "'"))
 
 
-def within_one_word(one: Sequence[str], other: Sequence[str]) -> bool:
+def within_one_word(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return whether changing, adding or removing one word turns one list into the other."""
-    if abs(len(one) - len(other)) > 1:
+    if abs(len(first) - len(second)) > 1:
         return False
     same = 0
-    while same < min(len(one), len(other)) and one[same] == other[same]:
+    while same < min(len(first), len(second)) and first[same] == second[same]:
         same += 1
-    rest, other_rest = one[same:], other[same:]
+    rest, other_rest = first[same:], second[same:]
     return other_rest[1:] in (rest[1:], rest) or rest[1:] == other_rest
 
 
@@ -95,10 +95,10 @@ def field_sentence_filter() -> Callable[[str], bool]:
     known = {word for sentence in field for word in sentence}
 
     def is_near(sentence: str) -> bool:
-        found = words(sentence)
-        if sum(word in known for word in found) < len(found) - 1:
+        words_of_sentence = words(sentence)
+        if sum(word in known for word in words_of_sentence) < len(words_of_sentence) - 1:
             return False
-        return any(within_one_word(found, one) for one in field)
+        return any(within_one_word(words_of_sentence, example) for example in field)
 
     return is_near
 
@@ -203,7 +203,7 @@ def report(name: str, pairs: Pairs) -> Pairs:
 
 def main() -> None:
     """Write train.tsv, valid.tsv, valid-second.tsv, test-second.tsv and copy-test.tsv."""
-    parser = argparse.ArgumentParser(prog="python -m model.training.mix", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recipe.mix", description=__doc__)
     parser.add_argument("--everyday", type=Path, required=True, help="the folder of Tatoeba pairs")
     parser.add_argument("--more", type=Path, required=True, help="the folder of the other files")
     parser.add_argument("--output", type=Path, required=True, help="the folder to write to")

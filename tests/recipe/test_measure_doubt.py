@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from model import load, measure_doubt
+from model import load
+from recipe import measure_doubt
 
 HERE = Path(__file__).parent
 MOST_WRONG = 0.05  # of everyday sentences, that may be warned of

@@ -2,7 +2,9 @@ import random
 
 import pytest
 
-from model.training.copying import (
+from model.evaluate import is_copied
+from model.training.tasks import is_unseen
+from recipe.copying import (
     FRAMES,
     TEST_PAIRS,
     VALUE,
@@ -11,13 +13,11 @@ from model.training.copying import (
     filled,
     find_names,
     french,
-    is_copied,
     make_copies,
     make_test,
     replaced,
     with_one_time,
 )
-from model.training.tasks import is_unseen
 
 PAIRS = [
     ("Tom lives in Boston.", "Tom vit à Boston."),

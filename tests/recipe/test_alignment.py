@@ -3,8 +3,9 @@ import sys
 import numpy as np
 import pytest
 
-import model.alignment
-from model.alignment import (
+import recipe.alignment
+from model.checkpoint import save_checkpoint
+from recipe.alignment import (
     WordAligner,
     agreement,
     both_ways,
@@ -12,7 +13,6 @@ from model.alignment import (
     word_spans,
     words,
 )
-from model.checkpoint import save_checkpoint
 
 PAIRS = [
     ("the house", "la maison"),
@@ -67,7 +67,7 @@ def test_the_command_names_a_head(translator, pairs, tmp_path, monkeypatch, caps
     file = str(tmp_path / "pairs.tsv")
     arguments = ["--pairs", file, "--learn", file, "--model", str(tmp_path / "saved")]
     monkeypatch.setattr(sys, "argv", ["alignment", *arguments])
-    model.alignment.main()
+    recipe.alignment.main()
     printed = capsys.readouterr().out
     assert "cross-attention layer" in printed
     assert "of its weight" in printed

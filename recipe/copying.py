@@ -89,7 +89,7 @@ def with_one_time(pair: tuple[str, str]) -> tuple[str, str] | None:
     source, target = pair
     if ":" not in source:
         return pair
-    times = sorted(french(found["time"]) for found in VALUE.finditer(source) if found["time"])
+    times = sorted(french(match["time"]) for match in VALUE.finditer(source) if match["time"])
     if not times:
         return pair
     target = FRENCH_TIME.sub(r"\1 h \2", target)
@@ -116,12 +116,12 @@ class Values:
 
     def __init__(self, names: Sequence[str], trained: Pairs = (), tested: bool = False) -> None:
         self.real, self.names, self.tested = (*NAMES, *names), {*NAMES, *names}, tested
-        self.trained = {found[0] for source, _ in trained for found in VALUE.finditer(source)}
+        self.trained = {match[0] for source, _ in trained for match in VALUE.finditer(source)}
         self.followers: dict[str, list[str]] = defaultdict(list)
         for name in self.real:
             text = "^" * LETTERS_BEFORE + name + "$"
-            for place in range(LETTERS_BEFORE, len(text)):
-                self.followers[text[place - LETTERS_BEFORE : place]].append(text[place])
+            for end in range(LETTERS_BEFORE, len(text)):
+                self.followers[text[end - LETTERS_BEFORE : end]].append(text[end])
 
     def draw(self, kind: str, source: random.Random) -> str:
         """Return a random value of a kind in English notation."""
@@ -243,9 +243,3 @@ def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ..
         row = filled(next(frames), values, source)
         rows.setdefault(row[0], row)
     return list(rows.values())
-
-
-def is_copied(value: str, text: str) -> bool:
-    """Return whether a text has a value as a separate word, with or without its inner spaces."""
-    parts = r"\s*".join(map(re.escape, value.split()))
-    return re.search(rf"(?<![\w.,:]){parts}(?!\w|[.,:]\d)", text) is not None

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import model.training.mix
+import recipe.mix
 from model.training.data import read_pairs
-from model.training.mix import (
+from recipe.mix import (
     FIELD_SENTENCES,
     HELD_OUT,
     SHARES,
@@ -93,7 +93,7 @@ def test_the_command_keeps_what_is_tested_out_of_what_is_trained_on(tmp_path, mo
             file.write("We choose by it!\tAutrement.\n")
     folders = ["--everyday", str(everyday), "--more", str(more), "--output", str(tmp_path / "out")]
     monkeypatch.setattr(sys, "argv", ["mix", *folders, "--everyday-times", "3"])
-    model.training.mix.main()
+    recipe.mix.main()
     files = {
         name: read_pairs(tmp_path / "out" / f"{name}.tsv")
         for name in ("train", "valid", "valid-second", "test-second")
