@@ -24,9 +24,8 @@ from pages.shared.state.showing import drawn
 from pages.talks import presenter, slide, talk
 from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
 from pages.talks.deck.heads import without_heads
-from pages.talks.guess import question_key
 from pages.talks.slides import Slide, write_talk
-from pages.talks.stage import keeping
+from pages.talks.stage import keeping, question_key
 from viz.canvas import CanvasPicture, unpacked
 
 STYLE = Path(__file__).with_name("saving_talk.css")

@@ -15,7 +15,7 @@ from pages.shared.state.choice import one_of
 from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES, Page
 from pages.shared.state.showing import drawn
-from pages.talks import thumbnails
+from pages.talks import stage
 from pages.talks.slide import draw_anew
 from pages.talks.slides import (
     LARGEST_FILE,
@@ -184,7 +184,7 @@ def finish(page: Page) -> None:
     """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
     name, words = st.session_state.pop("added", (None, ""))
     if (place := place_of(name)) is None:
-        thumbnails.take(own())
+        stage.take_thumbnails(own())
         return
     scene = own()[place]
     found = _drawn_of(page, drawn())
@@ -195,7 +195,7 @@ def finish(page: Page) -> None:
         st.session_state.told = NOTHING_DRAWN
     if found and PAGES[scene.page] is page:
         pictures = tuple(key for key in scene.pictures if key in found) or found[:1]
-        thumbnails.ask_for(_complete(place + 1, pictures=pictures, drawn=found))
+        stage.ask_for_thumbnail(_complete(place + 1, pictures=pictures, drawn=found))
     st.rerun()
 
 
@@ -204,8 +204,8 @@ def note_drawn(number: int, keys: Set[str]) -> None:
     if own() and own()[number - 1].page:
         found = _drawn_of(PAGES[own()[number - 1].page], keys)
         if found:
-            thumbnails.ask_for(_complete(number, drawn=found))
-            thumbnails.take(own())
+            stage.ask_for_thumbnail(_complete(number, drawn=found))
+            stage.take_thumbnails(own())
 
 
 def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:

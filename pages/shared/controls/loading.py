@@ -7,12 +7,11 @@ import streamlit as st
 
 from model.library.hub import LoadingError
 from pages.shared.link.address import section
-from pages.shared.runs.allowed import any_is_allowed, rule
 from pages.shared.runs.readers import entry_of
-from pages.shared.runs.shelf import Loaded, Stage, shelf
+from pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
-from pages.shared.state.workshop import workshop
+from pages.shared.state.models import workshop
 
 MOMENT = 1.0  # seconds that loading may take before a bar is shown
 EVERY = 0.5  # seconds between two updates of the bar

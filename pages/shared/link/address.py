@@ -20,12 +20,12 @@ from pages.shared.state.choices import (
     LAYER,
     MODEL,
     TOO_MANY,
+    applied,
     chosen,
     put,
 )
-from pages.shared.state.page import ALONE, PAGES, Page, alone, enter, shown
+from pages.shared.state.page import ALONE, PAGES, WINGS, Page, alone, enter, shown
 from pages.shared.state.showing import showing
-from pages.shared.state.wings import wings
 from pages.streamlit_fixes.late_address import gone_to, know, write
 
 ON_THIS_MACHINE = (
@@ -52,7 +52,7 @@ def restore(page: Page) -> None:
         st.session_state[ALONE] = asked.get(ALONE, "")
         apply(asked, page)
         know(asked)
-        for wing in wings():
+        for wing in WINGS:
             try:
                 wing.restore(asked.get(wing.parameter, ""))
             except ValueError:
@@ -82,11 +82,6 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
     st.session_state.applied = applied() + 1
-
-
-def applied() -> int:
-    """Return how often choices were taken from an address or a slide in this session."""
-    return st.session_state.get("applied", 0)
 
 
 def refuse(choice: Choice) -> None:
@@ -150,7 +145,7 @@ def publish() -> None:
     """Write the page's choices into its address; the address of a slide names only the slide."""
     if showing().scene() is None:
         # The address is empty after a click on another page, which keeps the choices.
-        kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in wings()}
+        kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in WINGS}
         named = {name: text for name, text in kept.items() if text}
         write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
 

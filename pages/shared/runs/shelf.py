@@ -1,9 +1,12 @@
-"""Models of the transformers library: loaded when a visitor asks, and kept for all visitors."""
+"""Models of the transformers library: which may be opened, and those in memory for all visitors."""
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count
 from threading import Condition, Lock
@@ -14,14 +17,19 @@ import streamlit as st
 from cachetools import LRUCache
 
 from model.job_queue import JobQueue
-from model.library.card import Card, read_card
-from model.library.hub import LoadingError, first_line
+from model.library.card import ON_THE_HUB, Card, read_card
+from model.library.hub import LoadingError, as_folder, first_line
 from model.library.loading import fetch_model, load_from_library
 from model.reader import Reader
 from pages.shared.runs import housekeeping, limits
-from pages.shared.runs.allowed import is_allowed, rule
 
 LOOK = 0.1  # seconds between two checks whether a waiting thread is still wanted
+NONE = (
+    "Headlight is shared here, and its operator named no other models that can be opened. Run "
+    "Headlight on your own computer to open any."
+)
+NAMED = "Only models that the operator of this server named can be opened here{names}."
+WILD = re.compile(r"[*?\[]")
 
 
 class GoneError(Exception):
@@ -202,3 +210,51 @@ def shelf() -> Shelf:
     made = Shelf()
     housekeeping.LEFT.append(made.let_go)
     return made
+
+
+def any_is_allowed() -> bool:
+    return bool(limits.MODELS_ALLOWED) or not limits.is_shared()
+
+
+def is_allowed(name: str) -> bool:
+    """Return whether a model may be opened, by its name on the hub or its folder.
+
+    Nothing outside the allowed folders is looked at, so that no answer tells what is there.
+    """
+    if not limits.MODELS_ALLOWED:
+        return not limits.is_shared()
+    if ON_THE_HUB.fullmatch(name):
+        return fits(name, hub_patterns()) and not as_folder(name)
+    folders = [pattern for pattern in limits.MODELS_ALLOWED if is_path(pattern)]
+    plain = os.path.normpath(name) if is_path(name) else ""
+    return fits(plain, folders) and fits(os.path.realpath(plain), [real(one) for one in folders])
+
+
+def hub_patterns() -> list[str]:
+    return [pattern for pattern in limits.MODELS_ALLOWED if not is_path(pattern)]
+
+
+def rule() -> str:
+    """Return the sentence on which models may be opened, without folders; empty if all may."""
+    if not limits.MODELS_ALLOWED:
+        return NONE if limits.is_shared() else ""
+    return NAMED.format(names=": " + ", ".join(hub_patterns()) if hub_patterns() else "")
+
+
+def fits(text: str, patterns: list[str]) -> bool:
+    """Return whether a text matches one of the patterns, in which * stands for anything."""
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def is_path(name: str) -> bool:
+    """Return whether a name is the absolute path of a folder."""
+    return os.path.isabs(name)
+
+
+def real(pattern: str) -> str:
+    """Return a pattern of folders with the links before its first wild card resolved."""
+    wild = WILD.search(pattern)
+    if wild is None:
+        return os.path.realpath(pattern)
+    above, sign, name = pattern[: wild.start()].rpartition(os.sep)
+    return os.path.realpath(above or sign).rstrip(os.sep) + sign + name + pattern[wild.start() :]

@@ -15,10 +15,10 @@ from model.insight.effects import log_probabilities
 from model.reader import Question
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About
+from pages.shared.show.words import warn
 from pages.shared.state.showing import is_wanted
 from pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from viz import CanvasPicture, probability_bars, token_strip

@@ -26,9 +26,8 @@ from pages.browser.library import (
 )
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
-from pages.shared.state.page import shown
+from pages.shared.state.page import CLICKS, allows, shown
 from pages.shared.state.showing import is_wanted, place, showing
-from pages.shared.state.wings import CLICKS, allows
 from pages.streamlit_fixes.served_scripts import published
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html

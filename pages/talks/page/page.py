@@ -6,8 +6,7 @@ from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from pages.talks import saving_talk, talk
 from pages.talks.deck.file import talk_in
-from pages.talks.page.boxes import boxes
-from pages.talks.page.rows import edit, edited, rows
+from pages.talks.page.boxes import boxes, edit, edited, rows
 from pages.talks.slide import turn_to
 from pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
 
