@@ -2,28 +2,26 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count
-from threading import Condition, Lock
+from threading import Lock
 from typing import Literal
 from weakref import WeakSet
 
 import streamlit as st
 from cachetools import LRUCache
 
-from model.job_queue import JobQueue
+from model.job_queue import Job, JobQueue
 from model.library.card import ON_THE_HUB, Card, read_card
 from model.library.hub import LoadingError, as_folder, first_line
 from model.library.loading import fetch_model, load_from_library
 from model.reader import Reader
 from pages.shared.runs import housekeeping, limits
 
-LOOK = 0.1  # seconds between two checks whether a waiting thread is still wanted
+LOOK = 0.1  # seconds between two checks whether a model is still wanted
 NONE = (
     "Headlight is shared here, and its operator named no other models that can be opened. Run "
     "Headlight on your own computer to open any."
@@ -32,47 +30,13 @@ NAMED = "Only models that the operator of this server named can be opened here{n
 WILD = re.compile(r"[*?\[]")
 
 
-class GoneError(Exception):
-    """A thread that waited in a line is no longer wanted."""
-
-
-class Line:
-    """A line in which each has a turn in order of arrival, one at a time; threads share it."""
-
-    def __init__(self) -> None:
-        self._those: list[object] = []  # the first has its turn
-        self._changed = Condition()
-
-    @contextmanager
-    def turn(self, one: object, is_gone: Callable[[], bool]) -> Iterator[None]:
-        """Wait for the turn of `one`, which ends with the block; raises GoneError if it is gone."""
-        with self._changed:
-            self._those.append(one)
-        try:
-            with self._changed:
-                while self._those[0] is not one and not is_gone():
-                    self._changed.wait(LOOK)
-            if is_gone():
-                raise GoneError
-            yield
-        finally:
-            with self._changed:
-                self._those.remove(one)
-                self._changed.notify_all()
-
-    def before(self, one: object) -> int:
-        """Return how many are before `one`, including the one whose turn it is."""
-        with self._changed:
-            return self._those.index(one) if one in self._those else 0
-
-
 Stage = Literal["begin", "download", "line", "reading"]
 MOST_WAITING = 10  # models waiting to be loaded, including those under way
 MANY = "{count} models are being loaded already: try again in a few minutes."
 GONE = "{name} is not in memory. Load it to go on."
 STOPPED = "Nobody waited for {name} any more. Load it again."
 _numbers = count(1)
-_line = Line()  # models are read one at a time
+_reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # models that are downloaded
 
 
 @dataclass(eq=False)
@@ -100,13 +64,14 @@ class LoadJob:
         self.name = name
         self.stage: Stage = "begin"
         self.share = 0.0  # of the bytes to download
+        self.reading: Job[Reader] | None = None  # once it is downloaded
         self.result: Future[Loaded] = Future()
         self.visitors: WeakSet[object] = WeakSet()
 
     @property
     def before(self) -> int:
         """How many models are to be read before this one."""
-        return _line.before(self)
+        return _reading.place(self.reading) if self.reading else 0
 
     def is_stopped(self) -> bool:
         return not self.visitors
@@ -123,7 +88,7 @@ class LoadJob:
             return self.fetched_and_read()
         except LoadingError:
             raise
-        except GoneError:
+        except CancelledError:
             raise LoadingError(STOPPED.format(name=self.name)) from None
         except BaseException as error:  # such as too little memory, or a panic in Rust code
             raise LoadingError(f"{self.name} could not be loaded: {first_line(error)}") from error
@@ -132,11 +97,20 @@ class LoadJob:
         """Download the model if it is not here yet, and read it in its turn."""
         folder = fetch_model(self.name, self.progress)
         self.stage = "line"
-        with _line.turn(self, self.is_stopped):
-            self.stage = "reading"
-            found = load_from_library(str(folder))
-        found.title = self.name
-        return Loaded(self.name, found, read_card(self.name))
+        self.reading = _reading.submit(partial(self.read, str(folder)))
+        while not self.reading.done():
+            if self.is_stopped():
+                self.reading.cancel()
+            wait([self.reading], LOOK)
+        reader = self.reading.result()
+        reader.title = self.name
+        return Loaded(self.name, reader, read_card(self.name))
+
+    def read(self, folder: str) -> Reader:
+        if self.is_stopped():
+            raise CancelledError
+        self.stage = "reading"
+        return load_from_library(folder)
 
 
 class Shelf:
