@@ -22,8 +22,8 @@ from pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
 # In the order in which they see a request.
 BEFORE_PAGES = [
-    Middleware(one)
-    for one in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
+    Middleware(each)
+    for each in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
 ]
 
 try:

@@ -168,8 +168,8 @@ def is_answered(
     where it is to be `said`. The guess is the state of the part that asks, and is forgotten once
     that is no longer drawn.
     """
-    asked = shown().key, slide(), of[0], riddle
-    name = f"{question_key(key)}-{sha256(repr(asked).encode()).hexdigest()[:12]}"
+    question = shown().key, slide(), of[0], riddle
+    name = f"{question_key(key)}-{sha256(repr(question).encode()).hexdigest()[:12]}"
     guess = st.session_state.get(name, {}).get("guess")
     answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)
     drawn()[question_key(key)] = not answered
@@ -214,7 +214,7 @@ def take_thumbnails(slides: Iterable[Slide]) -> None:
         if any(is_open(key) is False for key in pictures):
             return  # the answer could be read in it
         shown = [css_class(question_key(key) if is_open(key) else key) for key in pictures]
-        known = [thumbnail_key(one) for one in slides]
+        known = [thumbnail_key(each) for each in slides]
         number = time.monotonic_ns() // 1_000
         picture = thumbnail(THUMBNAILS, thumbnail_key(slide), shown, slides=known, number=number)
         show(picture, "thumbnail")

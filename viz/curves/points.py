@@ -157,5 +157,5 @@ def points(
 def layer_colors(count: int) -> list[str]:
     """Return a colour for each of `count` layers, in order."""
     shares = np.linspace(*OF_LAYERS, count) if count > 1 else [OF_LAYERS[0]]
-    found = sample_colorscale(sequential.Plasma, shares)
-    return ["#{:02x}{:02x}{:02x}".format(*map(round, unlabel_rgb(color))) for color in found]
+    colors = sample_colorscale(sequential.Plasma, shares)
+    return ["#{:02x}{:02x}{:02x}".format(*map(round, unlabel_rgb(color))) for color in colors]

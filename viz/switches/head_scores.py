@@ -49,4 +49,4 @@ def height_of(values: Mapping[str, np.ndarray]) -> int:
 
 def listed(values: np.ndarray) -> list[list[float | None]]:
     """Figures as lists, None in place of NaN."""
-    return [[float(one) if np.isfinite(one) else None for one in row] for row in values]
+    return [[float(number) if np.isfinite(number) else None for number in row] for row in values]

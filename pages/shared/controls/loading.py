@@ -27,8 +27,8 @@ FAILED = "This model could not be loaded."
 
 def ask_for(name: str) -> None:
     """Have a model loaded and wait a moment; the page then goes on with the previous model."""
-    if found := shelf().get(name):
-        take(found)
+    if loaded := shelf().get(name):
+        take(loaded)
         return
     try:
         job = st.session_state.loading = shelf().ask(name, workshop())
@@ -72,15 +72,17 @@ def settle() -> None:
 def arrived() -> None:
     """List models that have been loaded meanwhile: the one asked for, and the one a link names."""
     chosen = models.chosen()
-    if chosen.is_library and (found := shelf().get(chosen.name)):
-        models.keep(entry_of(found.name, found.reader))
-        shelf().hold(found.name, workshop())
+    if chosen.is_library and (loaded := shelf().get(chosen.name)):
+        keep(loaded)
     job = st.session_state.get("loading")
     if job and job.result.done() and not job.result.exception():
         st.session_state.loading = None
-        loaded = job.result.result()
-        models.keep(entry_of(loaded.name, loaded.reader))
-        shelf().hold(loaded.name, workshop())
+        keep(job.result.result())
+
+
+def keep(loaded: Loaded) -> None:
+    models.keep(entry_of(loaded.name, loaded.reader))
+    shelf().hold(loaded.name, workshop())
 
 
 def progress() -> None:

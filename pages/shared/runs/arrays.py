@@ -44,7 +44,9 @@ def heads_meant(head: HeadChoice, count: int) -> list[int]:
 def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
     """Return all heads, in the order in which values (layers, heads) of each kind are drawn."""
     return [
-        (kind, *map(int, at)) for kind, found in values.items() for at in np.ndindex(found.shape)
+        (kind, *map(int, at))
+        for kind, numbers in values.items()
+        for at in np.ndindex(numbers.shape)
     ]
 
 

@@ -129,10 +129,10 @@ def key_of(model: str | None) -> str:
 def shipped_atlas() -> Atlas | None:
     """Return the shipped model's atlas; None if it is missing, or was made with other weights."""
     try:
-        found = open_atlas(FOLDER)
+        atlas = open_atlas(FOLDER)
     except ValueError:
         return None
-    return found if found.about["weights"] == digest_of(translator(DEFAULT)) else None
+    return atlas if atlas.about["weights"] == digest_of(translator(DEFAULT)) else None
 
 
 def shown_text(model: str | None = None) -> str:

@@ -57,8 +57,7 @@ def removal_effects(run: ModelRun, place: int | None, _report: Report) -> Effect
     """
     shape = run.reader.shape
     effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
-    objective = run.objective if place is None else run.objective.alone(place)
-    removals = head_removals(run.reader, run.tokens, run.changes, objective)
+    removals = head_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
         _report(effects, done / len(shape.sites))
@@ -80,7 +79,7 @@ def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> He
     After SECONDS the remaining heads are not tried. `_report` is called with the share that is
     done.
     """
-    found, untried, changing = {}, [], heads_that_change(run)
+    texts, untried, changing = {}, [], heads_that_change(run)
     end = time.monotonic() + SECONDS
     for done, head in enumerate(changing):
         _report(done / len(changing))
@@ -88,8 +87,8 @@ def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> He
             untried.append(head)
             continue
         gates = {**run.edits.gates, head: 0.0}
-        found[head] = written(replace(run, edits=replace(run.edits, gates=gates)))
-    return HeadsOff(found, tuple(untried))
+        texts[head] = written(replace(run, edits=replace(run.edits, gates=gates)))
+    return HeadsOff(texts, tuple(untried))
 
 
 @model_call()
@@ -105,7 +104,7 @@ def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
     edits = run.changes_of(len(own.target_tokens))
     trace = reader.trace(run.sentence, own, sites=[])
     ids = torch.tensor([token.id for token in own.target_tokens])  # (T,)
-    found = []
+    changing = []
     for sites in sites_by_layer(shape):
         heads = [(site, head) for site in sites for head in range(shape.heads(site.kind))]
         most = rows_at_once(trace, len(heads))
@@ -116,8 +115,8 @@ def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
             likeliest = logits[:, last - len(ids) : last].argmax(dim=-1).cpu()  # (B, T)
             changed = (likeliest != ids).any(dim=-1).tolist()
             places = [(site.kind, site.layer, head) for site, head in batch]
-            found += [place for place, other in zip(places, changed, strict=True) if other]
-    return tuple(found)
+            changing += [place for place, other in zip(places, changed, strict=True) if other]
+    return tuple(changing)
 
 
 @dataclass(frozen=True)
@@ -149,11 +148,11 @@ def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndar
     Raise ValueError for a model or a text that has no gradient.
     """
     try:
-        found = estimated_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
+        estimates = estimated_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
     except Exception as error:
         raise explained(error) from error
     return {
-        kind: np.stack([as_array(found[Site(kind, layer)]) for layer in range(layers)])
+        kind: np.stack([as_array(estimates[Site(kind, layer)]) for layer in range(layers)])
         for kind, (layers, _) in run.reader.shape.kinds.items()
     }
 
@@ -173,15 +172,15 @@ def closed_cells(run: ModelRun, place: int | None, head: HeadAddress, most: int)
     """
     kind, layer, number = head
     site, objective = Site(kind, layer), measured_by(run, place)
-    asked = (run.reader, run.tokens, site)
-    estimates = estimated_closings(*asked, run.changes, objective)[number].cpu()  # (Q, K)
+    at_site = (run.reader, run.tokens, site)
+    estimates = estimated_closings(*at_site, run.changes, objective)[number].cpu()  # (Q, K)
     cells = (~estimates.isnan()).nonzero()  # (N, 2)
     values = estimates[cells[:, 0], cells[:, 1]]
     order = values.abs().argsort(descending=True, stable=True)
     steps = torch.linspace(0, len(order) - 1, min(most, len(order))).round().long()
     order = order[steps]
     chosen = [(query, key) for query, key in cells[order].tolist()]
-    true = [*cell_removals(*asked, number, chosen, objective, run.changes)]
+    true = [*cell_removals(*at_site, number, chosen, objective, run.changes)]
     weights = as_array(run.trace.site_weights(site)[number])
     rows = np.array(chosen, dtype=int).reshape(-1, 2)
     return Closings(

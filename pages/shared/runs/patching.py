@@ -85,8 +85,8 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     kept = min(LIKELIEST, clean.logits.size(-1))
     likeliest = [trace.logits[0, rows].topk(kept).indices.tolist() for trace in (clean, other)]
     first, second = (log_probabilities(trace.logits, objective)[0] for trace in (clean, other))
-    found = zip(objective.ids, likeliest[1], strict=True)
-    apart = (place for place, (token, best) in enumerate(found) if best[0] != token)
+    pairs = zip(objective.ids, likeliest[1], strict=True)
+    apart = (place for place, (token, best) in enumerate(pairs) if best[0] != token)
     tokens = [Trace(trace.source_tokens, trace.target_tokens) for trace in (clean, other)]
     return TwoTexts(
         *tokens, objective, tuple(likeliest), next(apart, int((first - second).abs().argmax()))
@@ -95,8 +95,6 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
 
 def edits_of(run: ModelRun) -> RunEdits:
     """Return the edits in the model's form, also for the tokens that it wrote."""
-    if run == run.as_trained:
-        return {}
     return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
 
 
@@ -121,7 +119,7 @@ def patched(
     shares = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
     runs = runs_of(run, changed, answers, tuple({"heads": None, part: None}), backwards)
     outputs = runs.patched_everywhere(["heads"])
-    found = Patched(
+    result = Patched(
         shares,
         runs.before,
         runs.aim,
@@ -132,7 +130,7 @@ def patched(
     for done, (site, share) in enumerate(patch_heads(runs, part), start=1):
         shares[site.kind][site.layer] = as_array(share)
         _report(shares, done / len(shape.sites))
-    return found
+    return result
 
 
 @model_call("Patching …")
@@ -197,10 +195,9 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
     trace = run.trace if run.target else reading_its_own(run)
     window = None if layers is None else range(layers[0], layers[1] + 1)
     edges = edges_of(trace, run.reader, window, own)
-    changed = run != run.as_trained
-    edits = run.changes_of(len(edges.written.rows)) if changed else {}
+    edits = run.changes_of(len(edges.written.rows))
     weights, parts = knock_out(run.reader, trace, edges, edits)
-    found = Knockout(
+    result = Knockout(
         np.full(weights.shape, np.nan),
         as_array(weights),
         [trace.target_tokens[row].text for row in edges.written.rows],
@@ -211,7 +208,7 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
     )
     done = 0
     for part in parts:
-        found.changes[:, done : done + part.size(1)] = as_array(part)
+        result.changes[:, done : done + part.size(1)] = as_array(part)
         done += part.size(1)
-        _report(found, done / len(edges.words))
-    return found
+        _report(result, done / len(edges.words))
+    return result

@@ -44,8 +44,8 @@ def library_tables(named: str = "") -> dict[str, np.ndarray]:
     """
     names = [entry.name for entry in models.choices().values() if entry.is_library]
     loaded = filter(None, map(shelf().get, dict.fromkeys([*names, named])))
-    berts = [one for one in loaded if "own layers" not in one.reader.missing]
-    tables = {one.name: as_array(one.reader.model.positions.table) for one in berts}
+    berts = [bert for bert in loaded if "own layers" not in bert.reader.missing]
+    tables = {bert.name: as_array(bert.reader.model.positions.table) for bert in berts}
     return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}
 
 

@@ -181,9 +181,9 @@ class Shelf:
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
-    made = Shelf()
-    housekeeping.LEFT.append(made.let_go)
-    return made
+    models = Shelf()
+    housekeeping.LEFT.append(models.let_go)
+    return models
 
 
 def any_is_allowed() -> bool:
@@ -199,13 +199,15 @@ def is_allowed(name: str) -> bool:
         return not limits.is_shared()
     if ON_THE_HUB.fullmatch(name):
         return fits(name, hub_patterns()) and not as_folder(name)
-    folders = [pattern for pattern in limits.MODELS_ALLOWED if is_path(pattern)]
-    plain = os.path.normpath(name) if is_path(name) else ""
-    return fits(plain, folders) and fits(os.path.realpath(plain), [real(one) for one in folders])
+    folders = [pattern for pattern in limits.MODELS_ALLOWED if os.path.isabs(pattern)]
+    plain = os.path.normpath(name) if os.path.isabs(name) else ""
+    return fits(plain, folders) and fits(
+        os.path.realpath(plain), [real(folder) for folder in folders]
+    )
 
 
 def hub_patterns() -> list[str]:
-    return [pattern for pattern in limits.MODELS_ALLOWED if not is_path(pattern)]
+    return [pattern for pattern in limits.MODELS_ALLOWED if not os.path.isabs(pattern)]
 
 
 def rule() -> str:
@@ -218,11 +220,6 @@ def rule() -> str:
 def fits(text: str, patterns: list[str]) -> bool:
     """Return whether a text matches one of the patterns, in which * stands for anything."""
     return any(fnmatchcase(text, pattern) for pattern in patterns)
-
-
-def is_path(name: str) -> bool:
-    """Return whether a name is the absolute path of a folder."""
-    return os.path.isabs(name)
 
 
 def real(pattern: str) -> str:

@@ -156,7 +156,7 @@ def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
     determines which layer is marked.
     """
     layer = None if chosen(LAYER) in SUMMARIES else chosen(LAYER)
-    layers = {one: count for one, (count, _) in reader().shape.kinds.items()}
+    layers = {each: count for each, (count, _) in reader().shape.kinds.items()}
     place = {"kind": chosen(kind), "layer": layer}
     picture = architecture_map(layers, labels=KINDS, **place, linked=linked)
     with st.container(width=WIDTH):

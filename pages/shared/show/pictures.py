@@ -224,7 +224,7 @@ def all_picked(key: str) -> list[Any]:
     answer = st.session_state[key]["picked"]
     known = st.session_state.setdefault("answers", {})
     load, last = known.get(key, (None, 0))
-    new = [one for one in answer["answers"] if answer["load"] != load or one[0] > last]
+    new = [click for click in answer["answers"] if answer["load"] != load or click[0] > last]
     known[key] = answer["load"], answer["answers"][-1][0]
     return [value for _, value in new]
 

@@ -133,18 +133,18 @@ NO_MODEL = About("", "")  # for a picture that shows only arithmetic
 
 def formats_of(picture: Picture) -> list[Format]:
     """Return the formats that a picture can be saved in; too many numbers exclude some."""
-    found: list[Format] = ["png", "svg", "html"]
+    formats: list[Format] = ["png", "svg", "html"]
     limits: dict[Format, int] = {"csv": MOST_ROWS, "npz": MOST_NUMBERS}
     numbers = count(picture.numbers)
-    return [*found, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
+    return [*formats, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
 
 
 def copies_of(picture: Picture) -> list[Copy]:
     """Return the ways in which a picture can be copied for slides."""
-    found: list[Copy] = ["frame"]
+    copies: list[Copy] = ["frame"]
     if picture.to_component:
-        found.append("component")
-    return [*found, "address"] if picture.key in shown().pictures else found
+        copies.append("component")
+    return [*copies, "address"] if picture.key in shown().pictures else copies
 
 
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
@@ -242,11 +242,11 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
 def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
     """Return a picture with samples of the pixels of all frames, which have one size."""
     width, height = (max(1, size // 4) for size in (width, height))
-    found = Image.new("RGB", (width, height * len(frames)))
+    image = Image.new("RGB", (width, height * len(frames)))
     for place, frame in enumerate(frames):
         small = drawn(frame).resize((width, height), Image.Resampling.NEAREST)
-        found.paste(small, (0, height * place))
-    return found
+        image.paste(small, (0, height * place))
+    return image
 
 
 def opened(frame: str) -> Image.Image:

@@ -202,7 +202,7 @@ def sums_of(weights: np.ndarray) -> str:
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-3):
         return " Every row sums to 1."
-    least, most = (number_text(float(one), decimals=2) for one in (sums.min(), sums.max()))
+    least, most = (number_text(float(end), decimals=2) for end in (sums.min(), sums.max()))
     return f" The rows sum to {least}." if least == most else f" The rows sum to {least} to {most}."
 
 
@@ -213,30 +213,30 @@ def notes(
 
     Unknown tokens have frames if the tokens that were read are `drawn` one by one.
     """
-    found = []
+    sentences = []
     unknown = [token.text for token in tokens if token.is_unknown]
     if unknown:
         framed = ", framed in dashes" if drawn else ""
-        found.append(
+        sentences.append(
             f"The model does not know {len(unknown)} of the tokens{framed}: it reads "
             "each of them as “unknown”, and may go wrong there."
         )
     spelled = {(token.start, token.end) for token in tokens if token.is_byte}
     if spelled:
         characters = "character has" if len(spelled) == 1 else "characters have"
-        found.append(
+        sentences.append(
             f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
             "that computers write them with, such as <0xC3>, and may go wrong there."
         )
     if cut:
         count = sum(not token.is_special for token in tokens)
-        found.append(
+        sentences.append(
             f"The sentence is longer than the model can take: it read the first {count} tokens, "
             "and nothing after them."
         )
     if not finished:
-        found.append("The output was stopped at its longest length, before it had an end.")
-    return found
+        sentences.append("The output was stopped at its longest length, before it had an end.")
+    return sentences
 
 
 def warn(run: ModelRun) -> None:
@@ -247,15 +247,15 @@ def warn(run: ModelRun) -> None:
     if run.model != DEFAULT:
         return
     usual = written(run.as_trained)
-    found = next(doubts(run.sentence, usual.source_tokens, usual.log_probabilities), None)
-    if found is not None:
+    doubt = next(doubts(run.sentence, usual.source_tokens, usual.log_probabilities), None)
+    if doubt is not None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
-            st.text(BEYOND + why(found))
+            st.text(BEYOND + why(doubt))
             st.page_link("pages/model.py", label=LIMITS)
 
 
-def why(found: Doubt) -> str:
+def why(doubt: Doubt) -> str:
     """Return a sign in words."""
-    number = f"−{-found.number:.2f}" if found.sign == "unsure" else found.number
-    what = found.what if len(found.what) <= LONGEST_WORD else f"{found.what[:LONGEST_WORD]}…"
-    return WHY[found.sign].format(what=what, number=number)
+    number = f"−{-doubt.number:.2f}" if doubt.sign == "unsure" else doubt.number
+    what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
+    return WHY[doubt.sign].format(what=what, number=number)

@@ -66,9 +66,9 @@ def most(shape: Shape, which: int) -> int:
     return max(sizes[which] for sizes in shape.kinds.values())
 
 
-def padding(key: str, label: str = "") -> Choice:
+def padding(key: str) -> Choice:
     """Return the choice of a length that both sides are padded to."""
-    return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most), label)
+    return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most))
 
 
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")

@@ -169,7 +169,7 @@ def refusals() -> Iterator[None]:
 
 def come_back(key: object) -> bool:
     """Take up the workshop of a key again; return whether it is still there."""
-    found = workshops().get(key)
-    if found is not None:
-        st.session_state.workshop = found
-    return found is not None
+    kept = workshops().get(key)
+    if kept is not None:
+        st.session_state.workshop = kept
+    return kept is not None

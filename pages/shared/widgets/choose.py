@@ -77,8 +77,8 @@ def nearest(value: object, offered: Sequence[Any]) -> Any:
     """Return a value if it is offered, otherwise the largest smaller number, or the first value."""
     if value in offered:
         return value
-    below = [one for one in offered if isinstance(one, int) and isinstance(value, int)]
-    return max((one for one in below if one < value), default=offered[0])
+    below = [option for option in offered if isinstance(option, int) and isinstance(value, int)]
+    return max((option for option in below if option < value), default=offered[0])
 
 
 def pick_one(

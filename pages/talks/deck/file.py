@@ -132,11 +132,11 @@ def file_of(
 
 def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
     """Return the slides without the parts that do not fit into `most` bytes."""
-    room, known, found = most * 3 // 4, set(), []  # base64 takes a third more
+    room, known, fitting = most * 3 // 4, set(), []  # base64 takes a third more
 
     def fits(*pictures: CanvasPicture | str) -> bool:
         nonlocal room
-        new = {one for one in pictures if one not in known}
+        new = {picture for picture in pictures if picture not in known}
         size = sum(map(size_of, new))
         if size > room:
             return False
@@ -155,8 +155,8 @@ def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
             left.append(HEADS)
         words = TOO_LARGE.format(most=most // 1_000_000, names=", ".join(left)) if left else ""
         missing = f"{slide.missing} {words}".strip()
-        found.append(replace(slide, pictures=kept, heads=heads, missing=missing))
-    return found
+        fitting.append(replace(slide, pictures=kept, heads=heads, missing=missing))
+    return fitting
 
 
 def size_of(picture: CanvasPicture | str) -> int:
@@ -165,7 +165,7 @@ def size_of(picture: CanvasPicture | str) -> int:
 
 def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
     """Return a slide in the form of the file, its pictures added to the data."""
-    grids = [one.picture for one in slide.pictures if named(one.picture, "head_grid")]
+    grids = [drawn.picture for drawn in slide.pictures if named(drawn.picture, "head_grid")]
     return {
         "title": writable(slide.title),
         "words": writable(slide.words),

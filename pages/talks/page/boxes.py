@@ -71,9 +71,9 @@ def guess_first(place: int, slide: Slide) -> None:
         asks = {GUESS.key: GUESS.write(on)} if on else {}
         change(slide.name, parameters=others | asks, drawn=())
 
-    asked = slide.parameters.get(GUESS.key) == GUESS.write(True)
+    is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
     key = f"slide-{place}-guess"
-    editor(st.toggle, GUESS.label, asked, changed, key, help=GUESS_HELP)
+    editor(st.toggle, GUESS.label, is_on, changed, key, help=GUESS_HELP)
 
 
 def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
@@ -116,10 +116,10 @@ def rows() -> None:
     """Draw the list of the visitor's own slides."""
     slides = talk.own()
     if slides or talk.can_undo():
-        found = [row_of(slide) for slide in slides]
+        listed = [row_of(slide) for slide in slides]
         known = [thumbnail_key(slide) for slide in (*slides, *talk.before())]
         places = {"edited": edited(), "opened": talk.opened()}
-        show(slide_list(found, kept=THUMBNAILS, known=known, **places), LIST, take)
+        show(slide_list(listed, kept=THUMBNAILS, known=known, **places), LIST, take)
 
 
 def take() -> None:
