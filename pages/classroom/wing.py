@@ -73,7 +73,6 @@ def lesson() -> Lesson:
 
 
 def is_given() -> bool:
-    """Return whether the session's first address has restricted what is open."""
     return lesson() != Lesson()
 
 
@@ -136,7 +135,6 @@ class Classroom(Wing):
         return not is_given() if control == TOOLS else lesson().allows(control)
 
     def tools(self, page: Page) -> None:
-        """Say that some things are locked."""
         if is_given():
             st.caption("A class: what is not needed now is closed.")
 

@@ -22,7 +22,6 @@ OTHER_PAGE = "Headlight answers its own pages alone, not those of another host."
 
 
 def is_behind_proxy() -> bool:
-    """Return whether this is one of several processes behind one address."""
     return BEHIND in os.environ
 
 

@@ -59,13 +59,11 @@ class Saving:
 
 
 def start(kind: Kind) -> None:
-    """Begin to save the talk in force; a callback."""
     st.session_state.saving_talk = Saving(talk.in_force(), kind)
     slide.turn_to(1)
 
 
 def stop() -> None:
-    """Stop saving the talk; a callback."""
     st.session_state.pop("saving_talk", None)
     slide.turn_to(None)
 
@@ -77,7 +75,6 @@ def stop_if_left() -> None:
 
 
 def now() -> Saving | None:
-    """Return the talk that is being saved or was saved last."""
     return st.session_state.get("saving_talk")
 
 
@@ -86,7 +83,6 @@ def is_under_way() -> bool:
 
 
 def saved() -> Saving | None:
-    """Return the saved file of the talk in force, if there is one."""
     saving = now()
     is_same = saving and scenes(saving.slides) == scenes(talk.in_force())
     return saving if is_same and saving.file else None

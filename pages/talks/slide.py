@@ -97,7 +97,6 @@ def begin() -> None:
 
 
 def has_presented() -> bool:
-    """Return whether the visitor has seen a slide in this session."""
     return "slide" in st.session_state
 
 

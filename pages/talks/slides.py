@@ -66,7 +66,6 @@ def _scene(slide: Slide) -> Slide:
 
 
 def first_pictures(page: Page) -> tuple[str, ...]:
-    """Return the picture that a new slide shows of a page."""
     first = chosen(page.first) if isinstance(page.first, Choice) else page.first
     return (first,) if first else ()
 

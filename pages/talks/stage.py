@@ -180,13 +180,11 @@ def is_answered(
 
 
 def open_part(riddle: Riddle) -> CanvasPicture:
-    """Return the part that asks a riddle without an answer yet."""
     options = list(zip(riddle.options, riddle.names, strict=True))
     return parts.guess(riddle.asks, options, riddle.boards)
 
 
 def question_key(key: str) -> str:
-    """Return the key of the part that asks a riddle about the picture with this key."""
     return f"question-{key}"
 
 

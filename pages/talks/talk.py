@@ -73,7 +73,6 @@ def named_ready() -> dict[str, str]:
 
 
 def own() -> tuple[Slide, ...]:
-    """Return the visitor's own slides, if any."""
     return st.session_state.get("talk", ())
 
 

@@ -61,11 +61,9 @@ class Talks(Wing):
             st.button(label, on_click=slide.turn_to, args=[1], key="take-the-tour")
 
     def after(self, page: Page) -> None:
-        """Complete a slide that was just made of the page."""
         talk.finish(page)
 
     def renew(self) -> None:
-        """Have the slide put its choices in force again."""
         slide.draw_anew()
 
 

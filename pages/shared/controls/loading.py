@@ -41,14 +41,12 @@ def ask_for(name: str) -> None:
 
 
 def cancel() -> None:
-    """Stop waiting for the model that was asked for; a callback."""
     job, st.session_state.loading = st.session_state.loading, None
     if job is not None:
         job.visitors.discard(workshop())
 
 
 def take(loaded: Loaded) -> None:
-    """Switch to a loaded model."""
     models.look_at(entry_of(loaded.name, loaded.reader))
     shelf().hold(loaded.name, workshop())
 

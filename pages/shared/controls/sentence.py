@@ -117,7 +117,6 @@ def text_box(choice: Choice, label: str, placeholder: str) -> str:
 
 
 def read_another(text: str) -> None:
-    """Read another text; a callback."""
     put(SENTENCE, text)
     forget_tokens()
 

@@ -58,5 +58,4 @@ def read(
 
 
 def fits(choice: Choice, text: str) -> bool:
-    """Return whether a link has room for a choice's text, such as a long list of edits."""
     return choice.room is None or len(text) <= choice.room

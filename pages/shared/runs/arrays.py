@@ -12,7 +12,6 @@ from pages.shared.state.choices import SUMMARIES, HeadChoice
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
-    """Return a tensor as an array of floats in the CPU's memory."""
     return tensor.detach().float().cpu().numpy()
 
 

@@ -64,7 +64,6 @@ class OwnText:
         self.next: OwnAtlas | None = None
 
     def settle(self) -> None:
-        """Replace the newest count by the next one, if that is finished."""
         if self.next and self.next.job.status == "finished":
             self.newest, self.next = self.next, None
 

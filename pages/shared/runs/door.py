@@ -52,7 +52,6 @@ class Results:
 
     @property
     def size(self) -> int:
-        """The bytes that the results take."""
         return sum(result.size for result in self._results.values())
 
     def get(self, place: Place) -> Result | None:
@@ -87,7 +86,6 @@ class Results:
             excess -= self._results.pop(place).size
 
     def drop(self, session: object) -> None:
-        """Drop the results of a session."""
         with self._lock:
             for place in [place for place in self._results if place.session == session]:
                 del self._results[place]

@@ -5,16 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.insight import patching
 from model.insight.effects import log_probabilities
 from model.insight.knockout import edges_of, knock_out, what_was_written
-from model.insight.patching import (
-    Answers,
-    TwoRuns,
-    check_tokens,
-    patch_heads,
-    patch_tokens,
-    two_runs,
-)
 from model.reader import Objective
 from model.trace import Kind, Part, RunEdits, Site, Trace
 from pages.shared.runs.arrays import as_array
@@ -79,7 +72,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
         other = run.reader.trace(changed, run.target or own, **options)
     except Exception as error:
         raise explained(error) from error
-    check_tokens(clean, other)
+    patching.check_tokens(clean, other)
     objective = run.reader.objective(clean) if own is None else what_was_written(clean, own)
     rows = list(objective.rows)
     kept = min(LIKELIEST, clean.logits.size(-1))
@@ -99,17 +92,22 @@ def edits_of(run: ModelRun) -> RunEdits:
 
 
 def runs_of(
-    run: ModelRun, changed: str, answers: Answers, parts: tuple[Part, ...], backwards: bool
-) -> TwoRuns:
+    run: ModelRun, changed: str, answers: patching.Answers, parts: tuple[Part, ...], backwards: bool
+) -> patching.TwoRuns:
     """Return the run that is changed and the run that gives, the clean one unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
-    return two_runs(run.reader, into, giving, answers, parts, edits_of(run))
+    return patching.two_runs(run.reader, into, giving, answers, parts, edits_of(run))
 
 
 @model_call()
 def patched(
-    run: ModelRun, changed: str, answers: Answers, part: Part, backwards: bool, _report: Report
+    run: ModelRun,
+    changed: str,
+    answers: patching.Answers,
+    part: Part,
+    backwards: bool,
+    _report: Report,
 ) -> Patched:
     """Return what a part of each head brings from one text's run into the other's.
 
@@ -127,7 +125,7 @@ def patched(
         outputs,
         outputs if part == "heads" else runs.patched_everywhere([part]),
     )
-    for done, (site, share) in enumerate(patch_heads(runs, part), start=1):
+    for done, (site, share) in enumerate(patching.patch_heads(runs, part), start=1):
         shares[site.kind][site.layer] = as_array(share)
         _report(shares, done / len(shape.sites))
     return result
@@ -137,7 +135,7 @@ def patched(
 def patched_tokens(
     run: ModelRun,
     changed: str,
-    answers: Answers,
+    answers: patching.Answers,
     part: Part,
     backwards: bool,
     site: Site,
@@ -145,7 +143,7 @@ def patched_tokens(
 ) -> np.ndarray:
     """Return what a part of a head brings at each single one of its tokens (T,)."""
     runs = runs_of(run, changed, answers, (part,), backwards)
-    return as_array(patch_tokens(runs, part, site, head))
+    return as_array(patching.patch_tokens(runs, part, site, head))
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,6 @@ class Uploads:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda _: released())
 def uploads() -> Uploads:
-    """Return the uploads of this session, which end with it."""
     return Uploads()
 
 

@@ -174,6 +174,5 @@ def way_back() -> None:
 
 
 def reopen(page: str) -> None:
-    """Undo the closing of an edge, and go back to where it was clicked; a callback."""
     edit_history.undo()
     lead_to(page)

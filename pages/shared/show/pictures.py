@@ -15,15 +15,7 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import (
-    bringer,
-    component_name,
-    global_name,
-    is_of_a_model,
-    library,
-    loader,
-    mounted,
-)
+from pages.browser import library
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from pages.shared.state.page import CLICKS, allows, shown
@@ -52,15 +44,15 @@ TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by 
 @cache
 def component(part: Part) -> Callable:
     """Return the Streamlit component of a browser part, for a page that has the library."""
-    name = component_name(part.name)
-    return st.components.v2.component(name, html=part.markup(), js=loader())
+    name = library.component_name(part.name)
+    return st.components.v2.component(name, html=part.markup(), js=library.loader())
 
 
 @cache
 def library_component() -> Callable:
     """Return the component that loads the code of all browser parts into a page."""
-    address = published(global_name(), library())
-    return st.components.v2.component("headlight_library", js=bringer(address))
+    address = published(library.global_name(), library.library())
+    return st.components.v2.component("headlight_library", js=library.bringer(address))
 
 
 def load_library() -> None:
@@ -99,7 +91,7 @@ def show(
     if showing().keeps(key, to_keep or (lambda: picture), answers):
         place(key, of and (of, what))
         return True
-    clicks = not is_of_a_model(picture.part.script) or allows(CLICKS)
+    clicks = not library.is_of_a_model(picture.part.script) or allows(CLICKS)
     options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if of is not None:
         kept = to_keep or (lambda: picture)
@@ -110,7 +102,7 @@ def show(
         menu = menu_of(Picture(what, key, of, picture.numbers, *makers))
         options["on_wanted_change"] = asking(key, key)
     with place(key, of and (of, what)):
-        component(picture.part)(data=mounted(picture, menu), key=key, **options)
+        component(picture.part)(data=library.mounted(picture, menu), key=key, **options)
     return True
 
 
@@ -168,14 +160,18 @@ def show_table(
         names = of.file_name(what), of.caption(what), what
         menu = save_menu(*names, formats, made_here=(), key=key, file=file_asked_for(picture))
         name = f"save-{key}"
-        component(menu.part)(data=mounted(menu), key=name, on_wanted_change=asking(key, name))
+        draw_menu(menu, name, key)
 
 
 def offer(picture: Picture) -> None:
     """Draw the menu that saves a chart; pictures bring their own."""
     key = f"save-{picture.key}"
-    menu = menu_of(picture, css_class(f"chart-{picture.key}"))
-    component(menu.part)(data=mounted(menu), key=key, on_wanted_change=asking(picture.key, key))
+    draw_menu(menu_of(picture, css_class(f"chart-{picture.key}")), key, picture.key)
+
+
+def draw_menu(menu: CanvasPicture, key: str, picture_key: str) -> None:
+    asked = asking(picture_key, key)
+    component(menu.part)(data=library.mounted(menu), key=key, on_wanted_change=asked)
 
 
 def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:

@@ -26,7 +26,6 @@ Curve = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 
 
 def choices() -> dict[str, CatalogEntry]:
-    """Return every model that this visitor can choose, by its key."""
     own = {key: entry for key, (entry, _) in workshop().models.items()}
     return SHIPPED | own | workshop().library
 
@@ -74,7 +73,6 @@ def look_at(entry: CatalogEntry) -> None:
 
 
 def keep(entry: CatalogEntry) -> None:
-    """List a model of the transformers library as one of this visitor's."""
     workshop().library[entry.key] = entry
 
 

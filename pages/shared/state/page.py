@@ -63,7 +63,6 @@ def alone(page: Page) -> str:
 
 
 def enter(page: Page) -> None:
-    """Note which page is shown from now on."""
     st.session_state.page = page
 
 

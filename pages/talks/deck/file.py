@@ -209,7 +209,6 @@ def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:
 
 
 def place_text(place: tuple[str, int, int]) -> str:
-    """Return a kind, a layer and a head as the key that the file uses."""
     return ",".join(map(str, place))
 
 
@@ -223,7 +222,6 @@ def map_of(grid: CanvasPicture) -> CanvasPicture:
 
 
 def named(picture: CanvasPicture | str, name: str) -> bool:
-    """Return whether this is an interactive picture drawn by the part of this name."""
     return isinstance(picture, CanvasPicture) and picture.name == name
 
 
@@ -248,7 +246,6 @@ def digest_of(text: str) -> str:
 
 
 def as_json(content: object) -> str:
-    """Return plain values as JSON that cannot end an element of the document."""
     return safe(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 

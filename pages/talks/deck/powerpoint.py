@@ -255,5 +255,4 @@ def write_link(made: Slide, link: str) -> None:
 
 
 def cleaned(text: str) -> str:
-    """Return a text without the characters that XML cannot hold."""
     return FORBIDDEN.sub("", writable(text))
