@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from pages.server import serving
-from pages.server.hosts import is_behind_proxy, is_own
+from pages.server.guards import is_behind_proxy, is_own
 from pages.shared.runs.limits import BEHIND, is_shared, of_this_worker, open_to_others
 from pages.streamlit_fixes.paths import HEALTH, public
 
