@@ -23,7 +23,6 @@ from pages.shared.state.showing import is_wanted, place, showing
 from pages.streamlit_fixes.served_scripts import published
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
-from viz.component import component as component_line
 from viz.numbers import Numbers, from_chart, largest
 from viz.tokens import aligned
 from viz.vectors.position_heatmap import in_theme, numbers_of
@@ -97,7 +96,7 @@ def show(
         kept = to_keep or (lambda: picture)
         makers = (
             lambda title, caption: kept().to_html(title, caption),
-            lambda caption: component_line(kept(), caption),
+            lambda caption: kept().to_component(caption),
         )
         menu = menu_of(Picture(what, key, of, picture.numbers, *makers))
         options["on_wanted_change"] = asking(key, key)
