@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import json
 import struct
@@ -20,6 +21,11 @@ from viz.numbers import Numbers
 FONT = "font:14px system-ui,sans-serif"
 FRAME = f"body{{margin:0;{FONT}}}"  # of a notebook
 FILE = f":root{{--saved:none}}body{{margin:24px;{FONT};background:var(--paper);color:var(--ink)}}"
+COMPONENT = Path(__file__).with_name("component.js")
+ELEMENT = (
+    f":host{{--saved:none;display:block;padding:12px;text-align:left;{FONT};"
+    "background:var(--paper);color:var(--ink)}.caption{margin:12px 0 0;line-height:1.4}"
+)
 LARGEST = 2  # the largest factor by which a picture grows to fill a window
 # The room is measured once, because larger letters make a picture both wider and taller.
 FILL = (
@@ -119,6 +125,26 @@ class CanvasPicture:
             f'const data = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));\n'
             f'${self.name}.draw({{ data, parentElement: document.getElementById("picture"),'
             f" setTriggerValue() {{}} }});\n{FILL if title else ''}</script>"
+        )
+
+    def to_component(self, caption: str = "") -> str:
+        """One line of HTML that draws it in any page: an element and the script that defines it.
+
+        The element's name identifies its code, so that pictures of two versions can be in one page.
+        """
+        part = self.part
+        drawing = {"markup": part.markup(), "style": f"{part.stylesheet()}\n{ELEMENT}"}
+        code = modules.script(modules.in_order([part.script, COMPONENT]))
+        code += f"\nconst drawing = {json.dumps(drawing)};\n"
+        mark = hashlib.sha256(code.encode("utf-8")).hexdigest()[:8]
+        name = f"headlight-{part.name.replace('_', '-')}-{mark}"
+        code += f'$component.define("{name}", {{ draw: ${part.name}.draw, ...drawing }});'
+        source = base64.b64encode(code.encode("utf-8")).decode("ascii")
+        data = base64.b64encode(self.data).decode("ascii")
+        words = html.escape(" ".join(caption.split()))
+        return (
+            f'<{name} data="{data}">{words}</{name}>'
+            f'<script type="module" src="data:text/javascript;base64,{source}"></script>'
         )
 
     def _repr_html_(self) -> str:

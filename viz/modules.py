@@ -18,8 +18,8 @@ OTHER_FORMS = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 @cache
 def imports(path: Path) -> list[Path]:
-    found = IMPORT.findall(path.read_text(encoding="utf-8"))
-    return [(path.parent / file).resolve() for _, file in found]
+    matches = IMPORT.findall(path.read_text(encoding="utf-8"))
+    return [(path.parent / file).resolve() for _, file in matches]
 
 
 @cache
@@ -45,7 +45,7 @@ def script(paths: Iterable[Path]) -> str:
 def as_function(path: Path) -> str:
     """A file as a function that runs once; ValueError for imports and exports of other forms."""
     source = path.read_text(encoding="utf-8")
-    body = IMPORT.sub(lambda found: f"const {found[1]} = ${Path(found[2]).stem};\n", source)
+    body = IMPORT.sub(lambda match: f"const {match[1]} = ${Path(match[2]).stem};\n", source)
     body = EXPORT.sub("", body)
     if form := OTHER_FORMS.search(body):
         raise ValueError(f"{path.name} has a line that cannot be read here: {form[0]}")

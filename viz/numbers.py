@@ -167,6 +167,16 @@ def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
     return {name: Numbers(floats[name].to_numpy(), {"row": rows}) for name in floats}
 
 
+def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dict[str, Numbers]:
+    """Numbers (layers, heads) by kind, under the kinds' labels."""
+    return {
+        labels[kind]: Numbers(
+            each, {"layer": counted(each.shape[0]), "head": counted(each.shape[1])}
+        )
+        for kind, each in values.items()
+    }
+
+
 def counted(length: int, first: int = 1) -> list[str]:
     """The texts of an axis that has only numbers."""
     return [str(number) for number in range(first, first + length)]

@@ -27,7 +27,8 @@ def check_sizes(
 def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
     """Labels of a decoder's queries: the token it read and the one written after it, if any."""
     return [
-        f"{one}{WRITES}{next}" if next else one for one, next in zip(read, written, strict=True)
+        f"{token}{WRITES}{next}" if next else token
+        for token, next in zip(read, written, strict=True)
     ]
 
 

@@ -97,18 +97,18 @@ def code() -> str:
 def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
     """Return the code of some parts, with a file to begin with and stylesheets for all of them."""
     files = in_order([first, *drawing])
-    found = {file.stem: stylesheet([file]) for file in files}
-    found["theme"] = THEME.read_text(encoding="utf-8")
+    styles = {file.stem: stylesheet([file]) for file in files}
+    styles["theme"] = THEME.read_text(encoding="utf-8")
     of_parts = {}
     for part in drawing:
         # The stylesheets of all parts, and those that this part imports.
         names = [*sheets, *(file.stem for file in in_order([part]))]
-        of_parts[part.stem] = [name for name in dict.fromkeys(names) if found[name]]
-    used = {name: found[name] for names in of_parts.values() for name in names}
+        of_parts[part.stem] = [name for name in dict.fromkeys(names) if styles[name]]
+    used = {name: styles[name] for names in of_parts.values() for name in names}
     lines = [f"const styles = {json.dumps(used)};", script(files), "const parts = {"]
     for part in drawing:
-        found = {"sheets": of_parts[part.stem], "isOfAModel": is_of_a_model(part)}
-        lines.append(f"{part.stem}: {{ draw: ${part.stem}.draw, ...{json.dumps(found)} }},")
+        facts = {"sheets": of_parts[part.stem], "isOfAModel": is_of_a_model(part)}
+        lines.append(f"{part.stem}: {{ draw: ${part.stem}.draw, ...{json.dumps(facts)} }},")
     return "\n".join([*lines, "};"])
 
 

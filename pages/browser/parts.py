@@ -3,24 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import segno
 
 from viz.canvas import CanvasPicture, Part
 
-BROWSER_TEXT, CONTENTS, COPY_LINK, GUESS, KEPT_TEXT, KEYBOARD, REVEAL, SAVE_MENU, SLIDE = (
-    Part(Path(__file__).with_name(f"{name}.js"))
-    for name in (
-        "browser_text", "contents", "copy_link", "guess", "kept_text", "keyboard", "reveal",
-        "save_menu", "slide",
-    )
-)  # fmt: skip
-LOCKS, QR_CODE, SLIDE_LIST, STILLS, THUMBNAIL = (
-    Part(Path(__file__).with_name(f"{name}.js"))
-    for name in ("locks", "qr_code", "slide_list", "stills", "thumbnail")
-)
 Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
 Copy = Literal["frame", "component", "address"]  # ways to put a picture on other slides
 
@@ -79,6 +68,12 @@ DECK_KEYS = {  # keys of a talk in a file of its own
 }
 
 
+def packed(name: str, header: Mapping[str, Any], *array: np.ndarray, height: int) -> CanvasPicture:
+    """Return the part of this name with its data; for the rest see `CanvasPicture.pack`."""
+    part = Part(Path(__file__).with_name(f"{name}.js"))
+    return CanvasPicture.pack(part, header, *array, height=height)
+
+
 def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
     """Return keys by name for the help sheet, followed by those that pages share."""
     whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
@@ -88,39 +83,39 @@ def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
 def keyboard() -> CanvasPicture:
     """Return a button that lists the keys, which work unless the focus is in a text box."""
     keys = [{**vars(key), "name": NAMES.get(key.key, key.key)} for key in KEYS]
-    return CanvasPicture.pack(KEYBOARD, {"keys": keys}, height=40)
+    return packed("keyboard", {"keys": keys}, height=40)
 
 
 def copy_link() -> CanvasPicture:
     """Return a button that copies the address, with the theme if it is not the system's."""
-    return CanvasPicture.pack(COPY_LINK, {}, height=48)
+    return packed("copy_link", {}, height=48)
 
 
 def contents(entries: Mapping[str, str]) -> CanvasPicture:
     """Return a table of contents for a long page: CSS selectors by name; a click scrolls there."""
     listed = [{"name": name, "of": of} for name, of in entries.items()]
-    return CanvasPicture.pack(CONTENTS, {"entries": listed}, height=40)
+    return packed("contents", {"entries": listed}, height=40)
 
 
 def locks(open_keys: Sequence[str], *, buttons: bool) -> CanvasPicture:
     """Return the part that locks all controls but `open_keys`, and buttons unless `buttons`."""
-    return CanvasPicture.pack(LOCKS, {"open": list(open_keys), "buttons": buttons}, height=0)
+    return packed("locks", {"open": list(open_keys), "buttons": buttons}, height=0)
 
 
 def qr_code(address: str) -> CanvasPicture:
     """Return an address as a QR code with its text; raise ValueError if it is too long."""
     try:
-        made = segno.make(address, micro=False, error="m", boost_error=False)
+        code = segno.make(address, micro=False, error="m", boost_error=False)
     except segno.DataOverflowError as error:
         raise ValueError("This address is too long for a QR code: shorten the text.") from error
-    modules = np.array([list(row) for row in made.matrix], np.uint8)  # (side, side)
+    modules = np.array([list(row) for row in code.matrix], np.uint8)  # (side, side)
     header = {"address": address, "side": len(modules)}
-    return CanvasPicture.pack(QR_CODE, header, modules, height=480)
+    return packed("qr_code", header, modules, height=480)
 
 
 def reveal(of: str, number: int) -> CanvasPicture:
     """Return the part that scrolls to the match of the CSS selector `of`, once for each number."""
-    return CanvasPicture.pack(REVEAL, {"of": of, "number": number}, height=0)
+    return packed("reveal", {"of": of, "number": number}, height=0)
 
 
 def guess(
@@ -143,7 +138,7 @@ def guess(
         ],
         "said": said,
     }
-    return CanvasPicture.pack(GUESS, header, height=300)
+    return packed("guess", header, height=300)
 
 
 def kept_text(name: str, text: str | None) -> CanvasPicture:
@@ -152,7 +147,7 @@ def kept_text(name: str, text: str | None) -> CanvasPicture:
     None asks for the kept text: the part answers with it if there is one. It answers with None when
     a lost connection is back, because what was entered just before may be lost too.
     """
-    return CanvasPicture.pack(KEPT_TEXT, {"name": name, "text": text}, height=0)
+    return packed("kept_text", {"name": name, "text": text}, height=0)
 
 
 def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> CanvasPicture:
@@ -164,7 +159,7 @@ def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> C
     `heard` of the kept text, that is not overwritten.
     """
     header = {"name": name, "text": text, "session": session, "heard": heard}
-    return CanvasPicture.pack(BROWSER_TEXT, header, height=0)
+    return packed("browser_text", header, height=0)
 
 
 def slide(
@@ -203,7 +198,7 @@ def slide(
         "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
         "keys": named_keys(TALK_KEYS),
     }
-    return CanvasPicture.pack(SLIDE, header, height=160)
+    return packed("slide", header, height=160)
 
 
 @dataclass(frozen=True)
@@ -238,7 +233,7 @@ def slide_list(
     header = {"slides": [vars(row) for row in slides], "kept": kept, "known": list(known)}
     places = {"edited": edited, "opened": opened}
     header |= {name: -1 if place is None else place for name, place in places.items()}
-    return CanvasPicture.pack(SLIDE_LIST, header, height=600)
+    return packed("slide_list", header, height=600)
 
 
 def thumbnail(
@@ -251,7 +246,7 @@ def thumbnail(
     """
     header = {"name": name, "of": of, "pictures": list(pictures)}
     header |= {"slides": list(slides), "number": number}
-    return CanvasPicture.pack(THUMBNAIL, header, height=0)
+    return packed("thumbnail", header, height=0)
 
 
 def stills(
@@ -270,7 +265,7 @@ def stills(
     """
     header = {"pictures": dict(pictures), "number": number, "type": type}
     header["room"] = room and dict(zip(("width", "height", "size"), room, strict=True))
-    return CanvasPicture.pack(STILLS, header, height=0)
+    return packed("stills", header, height=0)
 
 
 def save_menu(
@@ -301,4 +296,4 @@ def save_menu(
         format_, content, number = file
         header["file"] = {"format": format_, "number": number}
         files = [np.frombuffer(content, np.uint8)]
-    return CanvasPicture.pack(SAVE_MENU, header, *files, height=40)
+    return packed("save_menu", header, *files, height=40)

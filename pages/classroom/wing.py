@@ -1,50 +1,154 @@
-"""What a class's link opens and closes on every page."""
+"""For a class: the pages and controls that a teacher's link leaves open, and its QR code."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.classroom import classroom, lesson
-from pages.shared.state.page import Page
-from pages.shared.state.wings import TOOLS, Wing
+from pages.browser.parts import locks, qr_code
+from pages.shared.link import address
+from pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine
+from pages.shared.show.pictures import show
+from pages.shared.state.page import BUTTONS, CLICKS, PAGES, TOOLS, Page, Wing
+
+PARAMETER = "workshop"  # in an address
+LONGEST = 4_000  # characters; all controls of a page take 1,700
+NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
+INTRO = (
+    "The link opens this page with what is chosen now, on any number of devices. What you do not "
+    "name below is not shown or does not answer there; it is no protection: who opens the app "
+    "without the link has all of it."
+)
+NAMED = "Controls that are open: all if none is named"
+CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is open to a class: pages by key, and controls on them; all if none are named.
+
+    Controls are the keys of choices, CLICKS in pictures and BUTTONS.
+    """
+
+    pages: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+
+    def has(self, page: Page) -> bool:
+        return not self.pages or page.key in self.pages
+
+    def allows(self, control: str) -> bool:
+        return not self.controls or control in self.controls
+
+
+def read(text: str) -> Lesson:
+    """Read what is open: pages, and after a colon controls, both separated by commas.
+
+    Raises ValueError for a text that makes no sense, or an unknown page or control.
+    """
+    if len(text) > LONGEST:
+        raise ValueError(f"What is open is said in at most {LONGEST:,} characters.")
+    pages, _, controls = text.partition(":")
+    for names in filter(None, (pages, controls)):
+        if not NAMES.fullmatch(names):
+            raise ValueError(f"{names[:40]} is no list of names with commas between them.")
+    lesson = Lesson(*(tuple(filter(None, names.split(","))) for names in (pages, controls)))
+    if unknown := [page for page in lesson.pages if page not in PAGES]:
+        raise ValueError(f"There is no page {unknown[0]}.")
+    known = {choice.key for page in PAGES.values() for choice in page.linked} | {CLICKS, BUTTONS}
+    if unknown := set(lesson.controls) - known:
+        raise ValueError(f"There is no control {min(unknown)}.")
+    return lesson
+
+
+def write(lesson: Lesson) -> str:
+    """Write what is open in the form that `read` takes; an empty text leaves everything open."""
+    controls = f":{','.join(lesson.controls)}" if lesson.controls else ""
+    return ",".join(lesson.pages) + controls
+
+
+def lesson() -> Lesson:
+    """Return what the first address of this session has left open."""
+    return st.session_state.get("lesson", Lesson())
+
+
+def is_given() -> bool:
+    return lesson() != Lesson()
+
+
+@st.dialog("For a class", width="large")
+def ask(page: Page) -> None:
+    """Draw the link to a page's scene with its QR code, and ask what is to be open."""
+    code, questions = st.columns([2, 3], gap="medium")
+    with questions:
+        st.caption(INTRO)
+        others = [key for key in PAGES if key != page.key]
+        beside = f"Pages that are open beside {page.title}"
+        pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
+        only_here = st.toggle("This page alone")
+        labels = {choice.key: choice.label or choice.key for choice in page.linked} | CONTROLS
+        controls = st.multiselect(NAMED, labels, format_func=labels.get)
+    opened = (page.key, *pages) if pages or only_here else ()
+    link = link_to(page, Lesson(opened, tuple(controls)))
+    with code:
+        try:
+            show(qr_code(link), "qr-code")
+        except ValueError as error:
+            st.text(str(error))
+        if is_of_this_machine(link):
+            st.info(ON_THIS_MACHINE)
+    st.code(link, language=None, wrap_lines=True)
+
+
+def link_to(page: Page, opened: Lesson) -> str:
+    """Return the address of a page's scene for a class."""
+    parameters = address.parameters(page)
+    if text := write(opened):
+        parameters[PARAMETER] = text
+    base = str(st.context.url or "").partition("?")[0]
+    return f"{base}?{urlencode(parameters)}" if parameters else base
 
 
 class Classroom(Wing):
     """Keeps visitors who came by a teacher's link to the pages and controls that it names."""
 
-    parameter = lesson.PARAMETER
+    parameter = PARAMETER
 
     def restore(self, text: str) -> None:
-        """Leave open what an address says, from now on."""
-        lesson.begin(text)
+        """Leave open from now on what an address says; raises ValueError as `read` does."""
+        st.session_state.lesson = read(text)
 
     def kept(self) -> str:
         """Return what is open in the form that an address holds."""
-        return lesson.write(lesson.lesson())
+        return write(lesson())
 
     def enter(self, page: Page) -> None:
-        """Go to a page that is open if this one is not."""
-        classroom.keep_in(page)
+        """Go to the first page that is open if this one is not."""
+        if not self.has(page):
+            st.switch_page(PAGES[lesson().pages[0]].file)
 
     def has(self, page: Page) -> bool:
-        return lesson.lesson().has(page)
+        return lesson().has(page)
 
     def allows(self, control: str) -> bool:
         """Return whether a control is open; the tools are a teacher's."""
-        return not lesson.is_given() if control == TOOLS else lesson.lesson().allows(control)
+        return not is_given() if control == TOOLS else lesson().allows(control)
 
     def tools(self, page: Page) -> None:
-        """Say that some things are locked."""
-        if lesson.is_given():
+        if is_given():
             st.caption("A class: what is not needed now is closed.")
 
     def buttons(self, page: Page) -> None:
         """Draw the button that makes a link for a class."""
-        if lesson.is_given():
+        if is_given():
             return
         if st.button("QR", key="for-a-class", help="This scene for a class: its QR code"):
-            classroom.ask(page)
+            ask(page)
 
     def above(self, page: Page) -> None:
-        classroom.lock()
+        """Lock the controls that the class is not to use."""
+        if controls := lesson().controls:
+            show(locks(controls, buttons=lesson().allows(BUTTONS)), "locks")
 
 
 WING = Classroom()

@@ -3,8 +3,7 @@
 from importlib import import_module
 
 from pages.shared.frame import frame
-from pages.shared.state import wings
-from pages.shared.state.page import PAGES, list_pages
+from pages.shared.state.page import PAGES, WINGS, list_pages
 
 # Modules with a PAGE, a WING or both, in the order of the sidebar. A wing can be left out: it is
 # one line here and one folder.
@@ -29,7 +28,7 @@ for part in map(import_module, PARTS):
     if hasattr(part, "PAGE"):
         list_pages(part.PAGE)
     if hasattr(part, "WING"):
-        wings.add(part.WING)
+        WINGS.append(part.WING)
 
 
 def open_page(key: str) -> None:

@@ -27,7 +27,6 @@ def announcement(on_terminal: bool) -> str:
 
 
 def said(address: str, note: str) -> str:
-    """Return an address and a note on it, a line each."""
     return f"\n  Headlight: {address}\n  {note}\n"
 
 
@@ -40,7 +39,6 @@ def name_for_others() -> str:
 
 
 def link(name: str, with_token: bool = True) -> str:
-    """Return the address of the app, with the token that opens it."""
     token = access_token() if with_token else ""
     return f"{get_url(name)}/?{urlencode({PARAMETER: token})}" if token else get_url(name)
 

@@ -28,7 +28,7 @@ from pages.server.door import access_token
 from pages.server.frames import framing_origins
 from pages.shared.runs.limits import BEHIND
 from pages.streamlit_fixes.own_address import load_config_options
-from pages.streamlit_fixes.paths import HEALTH
+from pages.streamlit_fixes.paths import HEALTH, public
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")
@@ -59,12 +59,6 @@ def proxy_config(ports: Sequence[int]) -> str:
     )
 
 
-def health_path() -> str:
-    """Return the path that tells whether the app is up, in the form that visitors request."""
-    base = config.get_option("server.baseUrlPath").strip("/")
-    return f"/{base}{HEALTH}" if base else HEALTH
-
-
 def environment(workers: int) -> dict[str, str]:
     """Return the variables that all workers share: a secret, the public address, common limits."""
     secret = {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32)}
@@ -82,9 +76,9 @@ def free_ports(count: int) -> list[int]:
     """Return ports of this machine on which nothing listens."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
 
 
 def end_with_parent() -> None:
@@ -134,7 +128,7 @@ async def ended(process: Process) -> None:
 async def open_when_up(proxy: Sequence[str], ports: Sequence[int]) -> None:
     """Open the door once every worker answers, and say in the terminal who can come in."""
     for port in ports:
-        while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{health_path()}"):
+        while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{public(HEALTH)}"):
             await asyncio.sleep(LOOK)
     print(announcement(sys.stdout.isatty()), flush=True)
     await keep_running("The proxy", proxy, os.environ)

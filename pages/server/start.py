@@ -14,16 +14,15 @@ from streamlit import App, config
 from pages.server.announce import announcement, link
 from pages.server.door import access_token, behind_door
 from pages.server.frames import framing_origins, with_policy
-from pages.server.hosts import is_behind_proxy, own_names_alone
-from pages.server.uploads import bounded_uploads
+from pages.server.guards import bounded_uploads, is_behind_proxy, own_names_alone
 from pages.streamlit_fixes.no_external_address import ask_no_other_host
 from pages.streamlit_fixes.served_scripts import with_scripts
 from pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
 # In the order in which they see a request.
 BEFORE_PAGES = [
-    Middleware(one)
-    for one in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
+    Middleware(each)
+    for each in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
 ]
 
 try:

@@ -18,10 +18,10 @@ UNDERWAY = 1.0  # seconds
 
 def gone_to() -> dict[str, str] | None:
     """Return the address if the session begins with it or the browser went to it by itself."""
-    asked = dict(st.query_params)
+    sent = dict(st.query_params)
     written, when = st.session_state.get("address", (None, 0.0))
-    changed = asked and asked != written and time.monotonic() - when > UNDERWAY
-    return asked if written is None or changed else None
+    changed = sent and sent != written and time.monotonic() - when > UNDERWAY
+    return sent if written is None or changed else None
 
 
 def write(parameters: dict[str, str]) -> None:

@@ -12,6 +12,12 @@ HEALTH = f"{CORE}health"  # answers "ok" to everyone
 METRICS = f"{CORE}metrics"
 
 
+def public(path: str) -> str:
+    """Return a path of the server in the form that visitors request."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}{path}" if base else path
+
+
 def path_of(scope: Scope) -> str:
     """Return the requested path, relative to the one that the app is served under."""
     base = config.get_option("server.baseUrlPath").strip("/")

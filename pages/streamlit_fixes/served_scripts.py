@@ -12,9 +12,8 @@ import gzip
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import config
 
-from pages.streamlit_fixes.paths import CORE, path_of
+from pages.streamlit_fixes.paths import CORE, path_of, public
 
 SENT = {
     "content-type": "text/javascript; charset=utf-8",
@@ -33,18 +32,17 @@ def published(name: str, script: str) -> str:
     path = f"{CORE}{name}.js"
     text = script.encode()
     _scripts[path] = text, gzip.compress(text)
-    base = config.get_option("server.baseUrlPath").strip("/")
-    return f"/{base}{path}" if base else path
+    return public(path)
 
 
 def with_scripts(app: ASGIApp) -> ASGIApp:
     """Answer with the scripts that were published."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-        found = _scripts.get(path_of(scope)) if scope["type"] == "http" else None
-        if found is None:
+        script = _scripts.get(path_of(scope)) if scope["type"] == "http" else None
+        if script is None:
             return await app(scope, receive, send)
-        text, compressed = found
+        text, compressed = script
         if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
             answer = Response(compressed, headers={**SENT, "content-encoding": "gzip"})
         else:

@@ -47,15 +47,15 @@ def take_turn() -> None:
 
 def asked_for() -> int | None:
     """Return the number of the slide to show, from 1; None outside of a talk."""
-    asked = address.gone_to()
-    if asked is not None:
-        found = re.fullmatch("[1-9][0-9]{0,3}", asked.get(PARAMETER, ""))
-        number = int(found[0]) if found else None
+    parameters = address.gone_to()
+    if parameters is not None:
+        match = re.fullmatch("[1-9][0-9]{0,3}", parameters.get(PARAMETER, ""))
+        number = int(match[0]) if match else None
         if number or slide.slide():
             slide.turn(number)
         if number:
-            talk.take_ready(asked.get(talk.READY.key))
-            address.know(asked)
+            talk.take_ready(parameters.get(talk.READY.key))
+            address.know(parameters)
     if slide.slide() and slide.slide() > len(talk.in_force()):
         slide.turn(len(talk.in_force()))
     return slide.slide()
@@ -153,20 +153,20 @@ def draw_code(link: str) -> None:
 
 def footer(pictures: Sequence[str]) -> str:
     """Return the sentence and the site that some pictures are of, and the changes in force."""
-    found = [drawn()[key] for key in pictures if drawn().get(key)]
-    sentences = [f"“{of.sentence}”" for of, _ in found if of.sentence.strip()]
-    sites = [words for of, what in found for words in (of.place, what) if names_site(words)]
-    changes = [f"Changed: {of.changes}" for of, _ in found if of.changes]
+    subjects = [drawn()[key] for key in pictures if drawn().get(key)]
+    sentences = [f"“{of.sentence}”" for of, _ in subjects if of.sentence.strip()]
+    sites = [words for of, what in subjects for words in (of.place, what) if names_site(words)]
+    changes = [f"Changed: {of.changes}" for of, _ in subjects if of.changes]
     return writable(" · ".join(dict.fromkeys([*sentences[:1], *sites, *changes])))
 
 
 def turn() -> None:
     """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
-    number, asked = picked("slide-words")
+    number, turn_number = picked("slide-words")
     # A key press brings the address where the browser was, however late, not where it went.
     address.know(dict(st.query_params), time.monotonic())
     if slide.slide() is None or number == 0:
         slide.turn_to(None)  # perhaps again: a late click on a slide that was left
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
         slide.turn_to(number)
-    st.session_state[TURNS] = asked  # last: an interrupted turn is asked for again
+    st.session_state[TURNS] = turn_number  # last: an interrupted turn is asked for again

@@ -24,9 +24,8 @@ from pages.shared.state.showing import drawn
 from pages.talks import presenter, slide, talk
 from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
 from pages.talks.deck.heads import without_heads
-from pages.talks.guess import question_key
 from pages.talks.slides import Slide, write_talk
-from pages.talks.stage import keeping
+from pages.talks.stage import keeping, question_key
 from viz.canvas import CanvasPicture, unpacked
 
 STYLE = Path(__file__).with_name("saving_talk.css")
@@ -60,13 +59,11 @@ class Saving:
 
 
 def start(kind: Kind) -> None:
-    """Begin to save the talk in force; a callback."""
     st.session_state.saving_talk = Saving(talk.in_force(), kind)
     slide.turn_to(1)
 
 
 def stop() -> None:
-    """Stop saving the talk; a callback."""
     st.session_state.pop("saving_talk", None)
     slide.turn_to(None)
 
@@ -78,7 +75,6 @@ def stop_if_left() -> None:
 
 
 def now() -> Saving | None:
-    """Return the talk that is being saved or was saved last."""
     return st.session_state.get("saving_talk")
 
 
@@ -87,15 +83,14 @@ def is_under_way() -> bool:
 
 
 def saved() -> Saving | None:
-    """Return the saved file of the talk in force, if there is one."""
-    found = now()
-    is_same = found and scenes(found.slides) == scenes(talk.in_force())
-    return found if is_same and found.file else None
+    saving = now()
+    is_same = saving and scenes(saving.slides) == scenes(talk.in_force())
+    return saving if is_same and saving.file else None
 
 
 def scenes(slides: Sequence[Slide]) -> list[Slide]:
     """Return slides without the values that are completed when they are drawn."""
-    return [replace(one, drawn=()) for one in slides]
+    return [replace(each, drawn=()) for each in slides]
 
 
 def draw_next(number: int) -> None:
@@ -220,16 +215,16 @@ def for_a_file(picture: CanvasPicture) -> CanvasPicture:
 def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
     """Have the browser draw a slide's pictures as images, for PowerPoint in their size there."""
     selectors = {key: css_class(f"on-{key}") for key in coming}
-    asked = stills(selectors, number)
+    options = {}
     if saving.kind == "pptx":
         from pages.talks.deck.powerpoint import room_of
 
         st.html(ROOM)
         scene = saving.slides[number - 1]
         room = room_of(scene.title, scene.words, len(coming))
-        asked = stills(selectors, number, type="png", room=(*room, scene.size))
+        options = {"type": "png", "room": (*room, scene.size)}
     key = f"stills-{number}"  # unique, so that images of other slides do not come again
-    show(asked, key, partial(take_stills, key))
+    show(stills(selectors, number, **options), key, partial(take_stills, key))
 
 
 def take_stills(key: str) -> None:
@@ -242,14 +237,14 @@ def take_stills(key: str) -> None:
 
 def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:
     """Return the images of a slide's pictures by key; None if invalid or without room."""
-    earlier = (one.picture for made in saving.done for one in made.pictures)
-    room = 2 * LARGEST - sum(len(one) for one in earlier if isinstance(one, str))
-    found = {}
+    earlier = (each.picture for made in saving.done for each in made.pictures)
+    room = 2 * LARGEST - sum(len(each) for each in earlier if isinstance(each, str))
+    kept = {}
     for key in presenter.on_stage(saving.slides[len(saving.done)]):
         if key in images:
-            found[key] = image_or_none(images[key], min(room, LONGEST_STILL))
-            room -= len(found[key] or "")
-    return found
+            kept[key] = image_or_none(images[key], min(room, LONGEST_STILL))
+            room -= len(kept[key] or "")
+    return kept
 
 
 def image_or_none(address: object, longest: int = LONGEST_STILL) -> str | None:

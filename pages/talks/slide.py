@@ -97,7 +97,6 @@ def begin() -> None:
 
 
 def has_presented() -> bool:
-    """Return whether the visitor has seen a slide in this session."""
     return "slide" in st.session_state
 
 
@@ -106,8 +105,8 @@ def _here() -> Origin | None:
         return None
     state = st.session_state
     choices = {key: state[key] for key in _keys() if key in state}
-    made = {key: state[key] for key in MADE if key in state}
-    return Origin(shown(), choices, edit_history.copied(), made)
+    values = {key: state[key] for key in MADE if key in state}
+    return Origin(shown(), choices, edit_history.copied(), values)
 
 
 def _go_back() -> None:

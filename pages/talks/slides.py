@@ -51,13 +51,13 @@ def copied(slide: Slide) -> Slide:
 
 def recognised(slides: Sequence[Slide], known: Sequence[Slide]) -> tuple[Slide, ...]:
     """Return slides that were read again, with the names of the known slides that they equal."""
-    left, found = list(known), []
+    left, named = list(known), []
     for slide in slides:
-        same = next((one for one in left if _scene(one) == _scene(slide)), slide)
+        same = next((other for other in left if _scene(other) == _scene(slide)), slide)
         if same is not slide:
             left.remove(same)
-        found.append(replace(slide, name=same.name))
-    return tuple(found)
+        named.append(replace(slide, name=same.name))
+    return tuple(named)
 
 
 def _scene(slide: Slide) -> Slide:
@@ -66,7 +66,6 @@ def _scene(slide: Slide) -> Slide:
 
 
 def first_pictures(page: Page) -> tuple[str, ...]:
-    """Return the picture that a new slide shows of a page."""
     first = chosen(page.first) if isinstance(page.first, Choice) else page.first
     return (first,) if first else ()
 

@@ -1,32 +1,40 @@
-"""Where the pictures of a slide are drawn, and where they are kept for a file."""
+"""How the pictures of slides are shown: on a stage, kept for a file, or after a guess; small too.
 
-from __future__ import annotations
+With Guess first, a picture is neither drawn nor sent before somebody has guessed what it shows.
+"""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 import streamlit as st
 
+from pages.browser import parts
+from pages.browser.library import mounted
+from pages.browser.parts import thumbnail
+from pages.shared.show.pictures import component, css_class, show
+from pages.shared.show.riddle import NO_GUESS, Riddle
 from pages.shared.show.saving import About
-from pages.shared.state.page import alone, shown
-from pages.shared.state.showing import NOTE, Showing
-from pages.talks import guess
+from pages.shared.state.choices import GUESS, GUESS_ROW, QUERY, chosen, put
+from pages.shared.state.page import Page, alone, shown
+from pages.shared.state.showing import NOTE, Showing, drawn, place
+from pages.shared.widgets.choose import choose
 from pages.talks.slide import slide
 from pages.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from viz import CanvasPicture
 from viz.canvas import unpacked
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pages.shared.show.riddle import Riddle
-
 OFFSTAGE = "offstage"  # the key of everything that a slide does not show
 STAGE = "stage"
 KEPT = "pictures_kept"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
+HIDDEN = "Hidden as long as **Guess first** is on: it would give the answers away."
+THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
+MOST_IN_THUMBNAIL = 2  # pictures of a slide in its thumbnail
 
 
 class Kept(NamedTuple):
@@ -73,21 +81,21 @@ class Stage(Showing):
     ) -> bool:
         """Ask a riddle with Guess first; a file keeps it next to the picture."""
         key = next((key for key in keys if key in self.keys()), keys[0])
-        if not guess.is_on():
+        if not is_guessed_first():
             return False
         riddle = ask()
         if KEPT in st.session_state:
             if key in self.keys():
-                question = guess.open_part(riddle), riddle.verdicts
-                st.session_state[KEPT][guess.question_key(key)] = question
+                question = open_part(riddle), riddle.verdicts
+                st.session_state[KEPT][question_key(key)] = question
             return False
-        return not guess.is_answered(key, riddle, (of, what), self.place(SAID))
+        return not is_answered(key, riddle, (of, what), self.place(SAID))
 
     def hides(self, of: About | None) -> bool:
         """Hide it with Guess first; a note says so in place of a picture that could be saved."""
-        if guess.is_on() and of:
-            st.caption(guess.HIDDEN)
-        return guess.is_on()
+        if is_guessed_first() and of:
+            st.caption(HIDDEN)
+        return is_guessed_first()
 
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
@@ -136,3 +144,75 @@ def clear() -> None:
     """
     st.session_state.pop(STAGE, None)
     st.session_state.pop(KEPT, None)
+
+
+def is_guessed_first() -> bool:
+    return chosen(GUESS)
+
+
+def guess_switch(page: Page) -> None:
+    """Draw the switch of a page that has riddles.
+
+    The first row that is asked about is the query that was chosen last.
+    """
+    if GUESS in page.choices:
+        choose(GUESS, on_change=lambda: put(GUESS_ROW, chosen(QUERY)))
+
+
+def is_answered(
+    key: str, riddle: Riddle, of: tuple[About | None, str], said: AbstractContextManager
+) -> bool:
+    """Ask a riddle in the place of the picture with this key, and return whether it is answered.
+
+    The picture's subject and title, `of`, are in the footer of a slide. The verdict is written
+    where it is to be `said`. The guess is the state of the part that asks, and is forgotten once
+    that is no longer drawn.
+    """
+    question = shown().key, slide(), of[0], riddle
+    name = f"{question_key(key)}-{sha256(repr(question).encode()).hexdigest()[:12]}"
+    guess = st.session_state.get(name, {}).get("guess")
+    answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)
+    drawn()[question_key(key)] = not answered
+    part = parts.guess(riddle.asks, said=riddle.verdict(guess)) if answered else open_part(riddle)
+    with said if answered else place(key, of), st.container(key=question_key(key)):
+        component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
+    return answered
+
+
+def open_part(riddle: Riddle) -> CanvasPicture:
+    options = list(zip(riddle.options, riddle.names, strict=True))
+    return parts.guess(riddle.asks, options, riddle.boards)
+
+
+def question_key(key: str) -> str:
+    return f"question-{key}"
+
+
+def is_open(key: str) -> bool | None:
+    """Return whether the riddle about a picture is open; None if none is asked."""
+    return drawn().get(question_key(key))
+
+
+def thumbnail_key(slide: Slide) -> str:
+    """Return the key of a slide's thumbnail, which depends on its scene and pictures."""
+    of = slide.page, sorted(slide.parameters.items()), slide.pictures
+    return sha256(json.dumps(of).encode()).hexdigest()[:16]
+
+
+def ask_for_thumbnail(slide: Slide) -> None:
+    """Ask for a thumbnail of a slide's pictures, which `take_thumbnails` takes once drawn."""
+    if slide.pictures:
+        st.session_state.thumbnail_of = slide
+
+
+def take_thumbnails(slides: Iterable[Slide]) -> None:
+    """Have the browser make the requested thumbnails, and forget those of other slides."""
+    if slide := st.session_state.pop("thumbnail_of", None):
+        pictures = slide.pictures[:MOST_IN_THUMBNAIL]
+        if any(is_open(key) is False for key in pictures):
+            return  # the answer could be read in it
+        shown = [css_class(question_key(key) if is_open(key) else key) for key in pictures]
+        known = [thumbnail_key(each) for each in slides]
+        number = time.monotonic_ns() // 1_000
+        picture = thumbnail(THUMBNAILS, thumbnail_key(slide), shown, slides=known, number=number)
+        show(picture, "thumbnail")

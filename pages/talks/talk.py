@@ -15,7 +15,7 @@ from pages.shared.state.choice import one_of
 from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES, Page
 from pages.shared.state.showing import drawn
-from pages.talks import thumbnails
+from pages.talks import stage
 from pages.talks.slide import draw_anew
 from pages.talks.slides import (
     LARGEST_FILE,
@@ -73,7 +73,6 @@ def named_ready() -> dict[str, str]:
 
 
 def own() -> tuple[Slide, ...]:
-    """Return the visitor's own slides, if any."""
     return st.session_state.get("talk", ())
 
 
@@ -184,28 +183,30 @@ def finish(page: Page) -> None:
     """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
     name, words = st.session_state.pop("added", (None, ""))
     if (place := place_of(name)) is None:
-        thumbnails.take(own())
+        stage.take_thumbnails(own())
         return
     scene = own()[place]
-    found = _drawn_of(page, drawn())
-    if found or PAGES[scene.page] is not page:
+    pictures_drawn = _drawn_of(page, drawn())
+    if pictures_drawn or PAGES[scene.page] is not page:
         st.session_state.told = words.format(number=place + 1)
     else:
         undo()
         st.session_state.told = NOTHING_DRAWN
-    if found and PAGES[scene.page] is page:
-        pictures = tuple(key for key in scene.pictures if key in found) or found[:1]
-        thumbnails.ask_for(_complete(place + 1, pictures=pictures, drawn=found))
+    if pictures_drawn and PAGES[scene.page] is page:
+        pictures = (
+            tuple(key for key in scene.pictures if key in pictures_drawn) or pictures_drawn[:1]
+        )
+        stage.ask_for_thumbnail(_complete(place + 1, pictures=pictures, drawn=pictures_drawn))
     st.rerun()
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:
     """Note the pictures that the scene of a visitor's own slide draws, and have thumbnails made."""
     if own() and own()[number - 1].page:
-        found = _drawn_of(PAGES[own()[number - 1].page], keys)
-        if found:
-            thumbnails.ask_for(_complete(number, drawn=found))
-            thumbnails.take(own())
+        pictures_drawn = _drawn_of(PAGES[own()[number - 1].page], keys)
+        if pictures_drawn:
+            stage.ask_for_thumbnail(_complete(number, drawn=pictures_drawn))
+            stage.take_thumbnails(own())
 
 
 def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:
@@ -254,11 +255,13 @@ def take_up() -> None:
         return  # the browser has sent it twice
     st.session_state.talk_heard = True
     try:
-        found = read(text.encode(), kept=True)[0] if text else ()
+        slides = read(text.encode(), kept=True)[0] if text else ()
     except ValueError:
         return
     if is_first:
-        st.session_state.talk = (*found, *own())[:MOST_SLIDES]
+        st.session_state.talk = (*slides, *own())[:MOST_SLIDES]
     else:
-        change(recognised(found, own()))  # a click that is on its way names a slide by its old name
+        change(
+            recognised(slides, own())
+        )  # a click that is on its way names a slide by its old name
     draw_anew()

@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages.shared.link import address
-from pages.shared.state import showing, wings
-from pages.shared.state.page import PAGES, Page, enter
-from pages.shared.state.wings import TOOLS, Wing
-from pages.talks import guess, presenter, saving_talk, slide, stage, talk
+from pages.shared.state import showing
+from pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
+from pages.talks import presenter, saving_talk, slide, stage, talk
 from pages.talks.page.page import PAGE
 
 __all__ = ["PAGE", "WING"]
@@ -37,7 +36,7 @@ class Talks(Wing):
 
     def tools(self, page: Page) -> None:
         """Draw the tools that make the page a slide."""
-        if not wings.allows(TOOLS) or not page.pictures:
+        if not allows(TOOLS) or not page.pictures:
             return
         add = {"on_click": talk.add_scene, "args": [page]}
         st.button("Add to talk", **add, width="stretch", key="add-to-talk")
@@ -46,15 +45,15 @@ class Talks(Wing):
             st.button(f"Update slide {place + 1}", **update, key="update-slide")
 
     def buttons(self, page: Page) -> None:
-        if wings.allows(TOOLS):
+        if allows(TOOLS):
             st.button("Present", on_click=slide.turn_to, args=[1], width="stretch", key="present")
 
     def beside_title(self, page: Page) -> None:
-        guess.switch(page)
+        stage.guess_switch(page)
 
     def above(self, page: Page) -> None:
         """Offer the ready talk as a tour, on the first page, to visitors who have not seen it."""
-        has_seen = slide.has_presented() or talk.own() or not wings.allows(TOOLS)
+        has_seen = slide.has_presented() or talk.own() or not allows(TOOLS)
         if page is not next(iter(PAGES.values())) or has_seen:
             return
         label = f"Take the tour ({len(talk.in_force())} scenes)"
@@ -62,11 +61,9 @@ class Talks(Wing):
             st.button(label, on_click=slide.turn_to, args=[1], key="take-the-tour")
 
     def after(self, page: Page) -> None:
-        """Complete a slide that was just made of the page."""
         talk.finish(page)
 
     def renew(self) -> None:
-        """Have the slide put its choices in force again."""
         slide.draw_anew()
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import pages.parts.pages  # noqa: F401, what slides are of
 from pages.shared.show.pictures import css_class
 from pages.talks.slides import Slide
-from pages.talks.thumbnails import KEPT, key_of
+from pages.talks.stage import THUMBNAILS, thumbnail_key
 from tests.browser.conftest import TIMEOUT_MS
 from tests.browser.rest import RUNNING
 from tests.browser.talks import expect_fitted, see_title, with_talk
@@ -157,7 +157,8 @@ def test_a_browser_keeps_a_small_picture_of_the_question(attention):
     attention.get_by_role("button", name="Add to talk").click()
     slide = Slide("attention", {**SCENE, "v": "2"}, pictures=("heatmap",))
     attention.wait_for_function(
-        f"() => {key_of(slide)!r} in JSON.parse(localStorage.getItem({KEPT!r}) ?? '{{}}')"
+        "([key, name]) => key in JSON.parse(localStorage.getItem(name) ?? '{}')",
+        arg=[thumbnail_key(slide), THUMBNAILS],
     )
 
 

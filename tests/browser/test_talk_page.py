@@ -8,9 +8,8 @@ from playwright.sync_api import expect
 
 import pages.parts.pages  # noqa: F401, what slides are of
 from pages.talks.slides import MOST_SLIDES, Slide
+from pages.talks.stage import THUMBNAILS, thumbnail_key
 from pages.talks.talk import KEPT, shipped
-from pages.talks.thumbnails import KEPT as PICTURES_KEPT
-from pages.talks.thumbnails import key_of
 from tests.browser.rest import RUNNING
 from tests.browser.talks import with_talk
 
@@ -100,14 +99,14 @@ def test_what_the_browser_kept_is_data(page, server):
     hostile = "<img src=x onerror=window.hit=1>"
     slide = Slide("attention", {"sentence": hostile}, hostile, hostile, ("grid",))
     page.goto(f"{server}/_stcore/health")
-    pictures = json.dumps({key_of(slide): "javascript:window.hit=1", "x": 7})
-    page.evaluate("kept => localStorage.setItem(...kept)", [PICTURES_KEPT, pictures])
+    pictures = json.dumps({thumbnail_key(slide): "javascript:window.hit=1", "x": 7})
+    page.evaluate("kept => localStorage.setItem(...kept)", [THUMBNAILS, pictures])
     with_talk(page, server, [slide], "talk")
     expect(titles(page)).to_have_text([hostile])
     expect(page.locator(".slide-list .name")).to_have_text("all heads")
     press(page, "Present from here", 1)
     expect(page.locator(".slide h1")).to_have_text(hostile)
-    for name in (KEPT, PICTURES_KEPT):
+    for name in (KEPT, THUMBNAILS):
         page.evaluate("name => localStorage.setItem(name, '<script>window.hit=1</script>')", name)
     page.goto(f"{server}/talk")
     page.get_by_text("You have no slides of your own yet").wait_for()
@@ -183,7 +182,7 @@ def test_a_small_picture_is_taken_and_stays_in_the_browser_until_its_slide_is_go
     page.on("websocket", lambda opened: opened.on("framesent", lambda data: sent.append(data)))
     page.goto(f"{server}/?sentence=We sing.&head=3")
     add(page, 1)
-    page.wait_for_function("name => localStorage.getItem(name)", arg=PICTURES_KEPT)
+    page.wait_for_function("name => localStorage.getItem(name)", arg=THUMBNAILS)
     page.goto(f"{server}/talk")
     image = page.locator(".slide-list img")
     expect(image).to_have_attribute("src", re.compile("^data:image/"))
@@ -191,10 +190,9 @@ def test_a_small_picture_is_taken_and_stays_in_the_browser_until_its_slide_is_go
     assert not any(b"data:image/" in bytes(frame) for frame in sent if isinstance(frame, bytes))
     with_talk(page, server, THREE, "?talk=2")
     stored = "([name, key]) => key in JSON.parse(localStorage.getItem(name) ?? '{}')"
-    page.wait_for_function(stored, arg=[PICTURES_KEPT, key_of(THREE[1])])
+    page.wait_for_function(stored, arg=[THUMBNAILS, thumbnail_key(THREE[1])])
     assert (
-        page.evaluate("name => Object.keys(JSON.parse(localStorage[name])).length", PICTURES_KEPT)
-        == 1
+        page.evaluate("name => Object.keys(JSON.parse(localStorage[name])).length", THUMBNAILS) == 1
     )
     page.goto(f"{server}/talk")
     expect(image).to_have_count(3)  # all are of one scene

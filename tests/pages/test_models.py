@@ -7,10 +7,9 @@ import pytest
 from model import load_bert
 from pages.parts.pages import PAGES
 from pages.shared.runs import limits
-from pages.shared.runs.allowed import NONE
-from pages.shared.runs.shelf import shelf
+from pages.shared.runs.shelf import NONE, shelf
 from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
-from pages.shared.state.workshop import Workshop
+from pages.shared.state.models import Workshop
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with
 from tests.pages.pictures import heatmaps
 from viz.numbers import power_text

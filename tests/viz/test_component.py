@@ -6,7 +6,6 @@ import re
 import numpy as np
 
 from viz import attention_heatmap, head_grid
-from viz.component import component
 
 LINE = re.compile(
     r'<(?P<name>headlight-[a-z-]+-[0-9a-f]{8}) data="(?P<data>[A-Za-z0-9+/=]+)">(?P<words>[^<]*)'
@@ -27,7 +26,7 @@ def parts_of(line):
 
 def test_a_line_holds_the_picture_its_code_and_its_caption():
     picture = heatmap(["<b>", "é"])
-    found = parts_of(component(picture, "“<b>”\n& more"))
+    found = parts_of(picture.to_component("“<b>”\n& more"))
     assert base64.b64decode(found["data"]) == picture.data
     assert found["words"] == "“&lt;b&gt;” &amp; more"
     code = base64.b64decode(found["code"]).decode("utf-8")
@@ -37,6 +36,8 @@ def test_a_line_holds_the_picture_its_code_and_its_caption():
 
 
 def test_the_name_of_the_element_tells_its_code_and_not_its_data():
-    one, other = (parts_of(component(heatmap(keys)))["name"] for keys in (["a", "b"], ["c", "d"]))
+    one, other = (
+        parts_of(heatmap(keys).to_component())["name"] for keys in (["a", "b"], ["c", "d"])
+    )
     assert one == other
-    assert one != parts_of(component(head_grid(np.ones((1, 1, 2, 2)), "ab", "ab")))["name"]
+    assert one != parts_of(head_grid(np.ones((1, 1, 2, 2)), "ab", "ab").to_component())["name"]

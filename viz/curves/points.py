@@ -1,6 +1,7 @@
 """Points by two numbers each: effects and their estimates, heads by two figures or by likeness."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from plotly.colors import sample_colorscale, sequential, unlabel_rgb
@@ -21,16 +22,12 @@ def effect_points(
     names: Sequence[str],
     *,
     groups: Sequence[str] | None = None,
-    named: Mapping[int, str] | None = None,
-    selected: int | None = None,
-    clickable: bool = False,
+    **marks: Any,
 ) -> CanvasPicture:
     """A point for each effect (N,), in nats, and the line on which both numbers are equal.
 
-    `names` are read on hovering, `groups` determine the colour of each point, and `named` holds
-    short words next to some points, by their index. A click on a `clickable` picture answers with
-    the index of the nearest point; `selected` is the index of a point with a ring. Raises
-    ValueError if the sizes do not fit, or for more groups than there are colours.
+    `names` are read on hovering; for `groups` and other marks see `points`. Raises ValueError if
+    the sizes do not fit, or for more groups than there are colours.
     """
     if not len(true) == len(estimated) == len(names):
         raise ValueError(
@@ -53,9 +50,7 @@ def effect_points(
         + ("" if furthest is None else f" Furthest apart: {told[furthest]}"),
         axes=(TRUE, ESTIMATED),
         equal=EQUAL,
-        named=named,
-        selected=selected,
-        clickable=clickable,
+        **marks,
         numbers={name: Numbers(values, {"effect": names}) for name, values in rows.items()},
     )
 
@@ -67,15 +62,12 @@ def head_points(
     *,
     axes: tuple[str, str],
     units: tuple[str, str] = ("", ""),
-    groups: Sequence[str],
-    colors: Sequence[str] = COLORS,
-    named: Mapping[int, str] | None = None,
-    selected: int | None = None,
+    **marks: Any,
 ) -> CanvasPicture:
-    """A point for each head, by two figures (N,) that `axes` name; for the rest see `head_plane`.
+    """A point for each head, by two figures (N,) that `axes` name; for the marks see `points`.
 
     A figure without a unit has an empty one. Raises ValueError if the sizes do not fit, or for more
-    groups than there are `colors`.
+    groups than there are colours.
     """
     told = [
         f"{name}: {axes[0]} {number_text(one)} {units[0]}".rstrip()
@@ -87,45 +79,30 @@ def head_points(
         across,
         up,
         told,
-        groups=groups,
-        colors=colors,
         summary=f"{len(told)} heads by {axes[0]} and {axes[1]}.",
         axes=tuple(
             f"{axis}, {unit}" if unit else axis for axis, unit in zip(axes, units, strict=True)
         ),
-        named=named,
-        selected=selected,
         clickable=True,
+        **marks,
         numbers={name: Numbers(values, {"head": names}) for name, values in figures.items()},
     )
 
 
 def head_plane(
-    places: np.ndarray,
-    names: Sequence[str],
-    told: Sequence[str],
-    *,
-    groups: Sequence[str],
-    colors: Sequence[str] = COLORS,
-    named: Mapping[int, str] | None = None,
-    selected: int | None = None,
+    places: np.ndarray, names: Sequence[str], told: Sequence[str], **marks: Any
 ) -> CanvasPicture:
     """A point for each head at its position (N, 2) in a plane with equal scales on both axes.
 
-    `told` is read on hovering, `groups` determine the colour of each point, and `named` holds short
-    words next to some points, by their index. A click answers with the index of the nearest point;
-    `selected` is the index of a point with a ring. Raises ValueError if the sizes do not fit, or
-    for more groups than there are `colors`.
+    `told` is read on hovering; for the marks see `points`. Raises ValueError if the sizes do not
+    fit, or for more groups than there are colours.
     """
     return points(
         *places.T,
         told,
-        groups=groups,
-        colors=colors,
         summary=f"{len(names)} heads by likeness.",
-        named=named,
-        selected=selected,
         clickable=True,
+        **marks,
         numbers={"plane": Numbers(places, {"head": names, "axis": ["across", "up"]})},
     )
 
@@ -147,8 +124,11 @@ def points(
 ) -> CanvasPicture:
     """Points by two numbers (N,) each, which are distances in a plane without `axes`.
 
-    `equal` says what it means that both numbers are the same: a line then shows where they are, and
-    both axes include 0. `summary` describes the picture.
+    `told` is read on hovering, and `summary` describes the picture. `groups` determine the colour
+    of each point, `named` holds short words next to some points, by their index, and `selected` is
+    the index of a point with a ring. A click on a `clickable` picture answers with the index of the
+    nearest point. `equal` says what it means that both numbers are the same: a line then shows
+    where they are, and both axes include 0.
     """
     kinds = list(dict.fromkeys(groups))
     if not len(across) == len(up) == len(told) == len(groups):
@@ -177,5 +157,5 @@ def points(
 def layer_colors(count: int) -> list[str]:
     """Return a colour for each of `count` layers, in order."""
     shares = np.linspace(*OF_LAYERS, count) if count > 1 else [OF_LAYERS[0]]
-    found = sample_colorscale(sequential.Plasma, shares)
-    return ["#{:02x}{:02x}{:02x}".format(*map(round, unlabel_rgb(color))) for color in found]
+    colors = sample_colorscale(sequential.Plasma, shares)
+    return ["#{:02x}{:02x}{:02x}".format(*map(round, unlabel_rgb(color))) for color in colors]

@@ -29,11 +29,11 @@ def architecture_map(
     """
     if kind not in layers:
         raise ValueError(f"There is no attention of the kind {kind} among {', '.join(layers)}.")
-    stacks = [[one for one in kinds if one in layers] for kinds in STACKS.values()]
+    stacks = [[each for each in kinds if each in layers] for kinds in STACKS.values()]
     header = {
         "stacks": [kinds for kinds in stacks if kinds],
         "layers": dict(layers),
-        "labels": {one: labels[one] for one in layers},
+        "labels": {each: labels[each] for each in layers},
         "kind": kind,
         "layer": layer,
         "linked": linked,

@@ -99,14 +99,14 @@ def largest_changes(
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
     changes = differences(first.round(DECIMALS), second.round(DECIMALS), rows, columns)
     sizes = np.nan_to_num(np.abs(changes))
-    found = []
+    changed = []
     for place in np.argsort(-sizes, axis=None, kind="stable")[:most]:
         row, column = np.unravel_index(place, sizes.shape)
         change = float(changes[row, column])
         if round(sizes[row, column], DECIMALS) > 0:
             (query, other_query), (key, other_key) = rows[row], columns[column]
             row_tokens, column_tokens = zip(first_tokens, second_tokens, strict=True)
-            found.append(
+            changed.append(
                 Change(
                     name_of(rows[row], *row_tokens),
                     name_of(columns[column], *column_tokens),
@@ -115,7 +115,7 @@ def largest_changes(
                     round(change, DECIMALS),
                 )
             )
-    return found
+    return changed
 
 
 def differences(

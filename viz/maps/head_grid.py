@@ -119,7 +119,7 @@ def join_along(maps: np.ndarray, count: int, axis: int) -> np.ndarray:
     bounds = np.arange(count + 1) * length // count
     if axis == -2 and length >= MANY_JOINED * count:  # each number is read once, none is copied
         shares = pairwise(bounds.tolist())
-        return np.stack([maps[..., one:end, :].max(axis=-2) for one, end in shares], axis=-2)
+        return np.stack([maps[..., start:end, :].max(axis=-2) for start, end in shares], axis=-2)
     first, last = bounds[:-1], bounds[1:] - 1
     joined = maps.take(first, axis)
     # Whole slices at a time: numpy's own reduceat takes five times as long.

@@ -7,8 +7,8 @@ import numpy as np
 
 from viz.canvas import CanvasPicture, Part
 from viz.colors import DIVERGING
-from viz.numbers import Numbers, counted
-from viz.switches.head_scores import listed
+from viz.numbers import of_heads
+from viz.switches.head_scores import height_of, listed
 
 PART = Part.beside(__file__)
 UPWARDS = {theme: colors[::-1] for theme, colors in DIVERGING.items()}
@@ -34,11 +34,7 @@ def head_effects(
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
         "effects": [
-            {
-                "name": name,
-                "label": labels[name],
-                "effects": listed(values),
-            }
+            {"name": name, "label": labels[name], "effects": listed(values)}
             for name, values in effects.items()
         ],
         "limit": float(limit),
@@ -48,12 +44,5 @@ def head_effects(
         "decimals": decimals,
         "selected": list(selected) if selected else None,
     }
-    height = 120 + 40 * sum(len(values) for values in effects.values())
-    numbers = {
-        labels[name]: Numbers(
-            values, {"layer": counted(values.shape[0]), "head": counted(values.shape[1])}
-        )
-        for name, values in effects.items()
-    }
-    height = min(height, 120 + 600 * len(effects))
-    return CanvasPicture.pack(PART, header, height=height, numbers=numbers)
+    numbers = of_heads(effects, labels)
+    return CanvasPicture.pack(PART, header, height=height_of(effects), numbers=numbers)

@@ -6,7 +6,7 @@ import numpy as np
 
 from viz.canvas import CanvasPicture, Part
 from viz.colors import SEQUENTIAL
-from viz.numbers import Numbers, counted
+from viz.numbers import of_heads
 
 PART = Part.beside(__file__)
 
@@ -37,17 +37,16 @@ def head_scores(
         "colors": SEQUENTIAL,
         "selected": list(selected) if selected else None,
     }
-    numbers = {
-        labels[kind]: Numbers(
-            values, {"layer": counted(values.shape[0]), "head": counted(values.shape[1])}
-        )
-        for kind, values in scores.items()
-    }
-    height = 120 + 40 * sum(len(values) for values in scores.values())
-    height = min(height, 120 + 600 * len(scores))
-    return CanvasPicture.pack(PART, header, height=height, numbers=numbers)
+    numbers = of_heads(scores, labels)
+    return CanvasPicture.pack(PART, header, height=height_of(scores), numbers=numbers)
+
+
+def height_of(values: Mapping[str, np.ndarray]) -> int:
+    """The height in pixels of maps with a row for each layer, one below the other."""
+    rows = sum(len(each) for each in values.values())
+    return min(120 + 40 * rows, 120 + 600 * len(values))
 
 
 def listed(values: np.ndarray) -> list[list[float | None]]:
     """Figures as lists, None in place of NaN."""
-    return [[float(one) if np.isfinite(one) else None for one in row] for row in values]
+    return [[float(number) if np.isfinite(number) else None for number in row] for row in values]

@@ -8,7 +8,6 @@ import streamlit as st
 
 from model.library.pieces import as_pieces
 from model.trace import Kind, Trace
-from pages.shared.controls.opening import open_on
 from pages.shared.link import address
 from pages.shared.runs.arrays import weights_of
 from pages.shared.runs.run import ModelRun
@@ -20,6 +19,7 @@ from pages.shared.state.choices import (
     PICTURE,
     QUERY,
     SENTENCE,
+    open_on,
     put,
 )
 from pages.shared.state.page import PAGES

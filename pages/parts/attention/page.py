@@ -18,7 +18,6 @@ from pages.parts.attention.view import (
     choose_view,
     view_notes,
 )
-from pages.shared.controls.opening import take_up
 from pages.shared.controls.sentence import ask, show_translation, tokens_read
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun, written
@@ -31,12 +30,12 @@ from pages.shared.show.overview import (
     large_lines,
     lit_among,
     selection,
+    where_in_the_model,
     with_summaries,
 )
 from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.riddle import Riddle, most_looked_at
 from pages.shared.show.saving import About, about_run
-from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import formula, reading_of
 from pages.shared.state import edit_history, models
 from pages.shared.state.choices import (
@@ -50,6 +49,7 @@ from pages.shared.state.choices import (
     SUMMARIES,
     HeadChoice,
     put,
+    take_up,
 )
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import (

@@ -13,14 +13,16 @@ from model.insight.knockout import rank_correlation
 from model.trace import Kind, Site
 from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
 from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.estimate import (
+from pages.shared.runs.heads import (
     Closings,
+    Effects,
     closed_cells,
+    cost_of_removals,
     estimated_effects,
     gaps_of,
     measured_by,
+    removal_effects,
 )
-from pages.shared.runs.heads import Effects, cost_of_removals, removal_effects
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside

@@ -16,10 +16,9 @@ from model.insight.knockout import (
 from model.trace import Shape, Site
 from pages.shared.controls.measure import Measurement
 from pages.shared.controls.sentence import can
-from pages.shared.runs.knockout import Knockout, knocked_out, looks_at, size_of
+from pages.shared.runs.patching import Knockout, knocked_out, looks_at, size_of
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.cells import attention_map
-from pages.shared.show.closing import close_edge
+from pages.shared.show.cells import attention_map, close_edge
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
 from pages.shared.show.riddle import Riddle, places_of_most, told_apart

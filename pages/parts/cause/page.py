@@ -8,10 +8,9 @@ from pages.parts.cause import estimate, knockout, patching, wrote
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
-from pages.shared.show.doubt import warn
 from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.sight import tabs
-from pages.shared.show.words import notes
+from pages.shared.show.words import notes, warn
 from pages.shared.state import edit_history
 from pages.shared.state.choice import one_of
 from pages.shared.state.choices import TARGET

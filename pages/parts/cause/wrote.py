@@ -11,7 +11,7 @@ from model.trace import Kind, Site
 from pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
 from pages.shared.controls.sentence import can
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.estimate import attributed
+from pages.shared.runs.heads import attributed
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside

@@ -19,7 +19,7 @@ from pages.shared.show.captions import labels_at_snapshots, labels_of, site_word
 from pages.shared.state import catalog, choices, models
 from pages.shared.state.choice import Choice, like
 from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
-from pages.shared.state.workshop import workshop
+from pages.shared.state.models import workshop
 from pages.shared.widgets.choose import place_options
 
 # The training and its step are part of a side's text.

@@ -7,10 +7,9 @@ import streamlit as st
 
 from model import Decoding
 from model.trace import Shape
-from pages.shared.link import address
 from pages.shared.runs.run import ModelRun
 from pages.shared.state.choice import Choice, counted
-from pages.shared.state.choices import MOST_TOKENS, chosen, put
+from pages.shared.state.choices import MOST_TOKENS, applied, chosen, put
 
 MOST = 6  # branches kept besides the free run
 ROOM = 400  # characters of a link
@@ -91,7 +90,7 @@ def branches_of(run: ModelRun) -> Branches:
 
     Then the chosen branch is reset too, unless an address or a slide has chosen it with the text.
     """
-    state, of, came = st.session_state, run.as_trained, address.applied()
+    state, of, came = st.session_state, run.as_trained, applied()
     before, when, branches = state.get("branches", (None, None, None))
     if (before, when) != (of, came):
         if before and when == came:

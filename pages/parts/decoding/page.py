@@ -15,11 +15,11 @@ from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, reading_its_own, written
-from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY, caption
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.saving import About, about_run
+from pages.shared.show.words import warn
 from pages.shared.state.choices import TARGET
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose

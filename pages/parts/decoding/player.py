@@ -18,14 +18,22 @@ from pages.parts.decoding.steps import (
     tree_of,
 )
 from pages.parts.decoding.words import DECODING_WORDS
-from pages.shared.link import address
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
 from pages.shared.show.saving import About
-from pages.shared.state.choices import GUESS_ROW, HEAD, KINDS, LAYER, HeadChoice, chosen, put
+from pages.shared.state.choices import (
+    GUESS_ROW,
+    HEAD,
+    KINDS,
+    LAYER,
+    HeadChoice,
+    applied,
+    chosen,
+    put,
+)
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture
 from viz.numbers import number_text
@@ -40,7 +48,7 @@ def node_of(request: Request) -> Node | None:
 
     Any change of the decoding, and choices from a link or a slide, reset it to None.
     """
-    of = request, address.applied()
+    of = request, applied()
     if st.session_state.get("node", (None,))[0] != of:
         st.session_state.node = of, None
     return st.session_state.node[1]

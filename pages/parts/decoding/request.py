@@ -7,12 +7,11 @@ import streamlit as st
 from model import Decoding
 from model.decoding.strategies import STRATEGIES, Strategy
 from pages.parts.decoding.branches import BRANCH, Branch, branches_of, text_at
-from pages.shared.controls.opening import set_aside
 from pages.shared.link import address
 from pages.shared.runs.run import ModelRun, decoded
 from pages.shared.state import edit_history
 from pages.shared.state.choice import Choice, number, one_of
-from pages.shared.state.choices import chosen
+from pages.shared.state.choices import chosen, set_aside
 from pages.shared.state.showing import NOTE, place
 from pages.shared.widgets.choose import choose, choose_head, choose_layer
 

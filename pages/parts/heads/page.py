@@ -11,7 +11,7 @@ from model.edits import HeadAddress
 from model.insight.rows import DEFINITIONS, badges
 from model.trace import Site
 from pages.parts.heads.roles import CHOICES, roles
-from pages.shared.controls.head_switches import head_switches
+from pages.parts.heads.switches import head_switches
 from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes

@@ -20,10 +20,10 @@ from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
 from pages.shared.show.glossary import caption
+from pages.shared.show.overview import where_in_the_model
 from pages.shared.show.pictures import show
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.sight import reveal_if_sought
-from pages.shared.show.where import where_in_the_model
 from pages.shared.state import edit_history
 from pages.shared.state.choice import one_of
 from pages.shared.state.choices import (

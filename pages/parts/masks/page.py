@@ -17,8 +17,7 @@ from pages.shared.link import address
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.cells import if_taken_apart, open_inside
-from pages.shared.show.closing import way_back
+from pages.shared.show.cells import if_taken_apart, open_inside, way_back
 from pages.shared.show.comparison import (
     compare_answers,
     compare_scores,
@@ -26,8 +25,8 @@ from pages.shared.show.comparison import (
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
+from pages.shared.show.overview import where_in_the_model
 from pages.shared.show.saving import about_run
-from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import MASK_WORDS
 from pages.shared.state import edit_history
 from pages.shared.state.choices import (

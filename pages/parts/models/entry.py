@@ -8,7 +8,6 @@ from model.reader import ABILITIES as ALL_ABILITIES
 from model.reader import Reader
 from pages.parts.models.words import ABILITIES, DIFFERENCES, NO_PARITY, PARITY
 from pages.shared.controls import loading
-from pages.shared.runs.allowed import any_is_allowed
 from pages.shared.runs.readers import (
     card_of,
     parity_at_loading,
@@ -16,6 +15,7 @@ from pages.shared.runs.readers import (
     size_of,
 )
 from pages.shared.runs.run import ModelRun, measured_parity
+from pages.shared.runs.shelf import any_is_allowed
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts.models.entry import entry_box
 from pages.parts.models.words import INTRO, SUGGESTIONS
 from pages.shared.controls import loading
-from pages.shared.runs.allowed import WILD, any_is_allowed, hub_patterns, is_allowed, rule
+from pages.shared.runs.shelf import WILD, any_is_allowed, hub_patterns, is_allowed, rule
 from pages.shared.show.glossary import caption
 from pages.shared.state import models
 from pages.shared.state.catalog import LONGEST_NAME

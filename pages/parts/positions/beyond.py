@@ -16,9 +16,9 @@ from pages.shared.runs.positions import (
     SHIFTS,
     learned_table,
     shift_scores,
+    trained_up_to,
 )
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.runs.training import trained_up_to
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import NO_MODEL, about

@@ -15,8 +15,13 @@ from pages.parts.positions.tables import (
 )
 from pages.parts.positions.words import LEARNED_WORDS
 from pages.shared.link.address import section
-from pages.shared.runs.positions import LEARNED, learned_table, library_tables
-from pages.shared.runs.training import trained_pairs, trained_up_to
+from pages.shared.runs.positions import (
+    LEARNED,
+    learned_table,
+    library_tables,
+    trained_pairs,
+    trained_up_to,
+)
 from pages.shared.show.glossary import caption
 from pages.shared.show.saving import About, about
 from pages.shared.show.sight import parts

@@ -30,8 +30,8 @@ from pages.shared.show.pictures import show
 from pages.shared.show.saving import about
 from pages.shared.state.choice import like
 from pages.shared.state.choices import KIND, KINDS, chosen, put
+from pages.shared.state.models import Training, refusals, workshop
 from pages.shared.state.showing import NOTE, place, showing
-from pages.shared.state.workshop import Training, refusals, workshop
 from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, measure_bars, training_curves
 from viz.curves.training_curves import Curve

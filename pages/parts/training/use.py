@@ -14,14 +14,14 @@ from model.training.jobs import TrainingJob, TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
 from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
-from pages.shared.runs import uploads
+from pages.shared.runs import training
 from pages.shared.runs.training import answered
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips, show
 from pages.shared.show.saving import about
 from pages.shared.state import models
 from pages.shared.state.catalog import ONE_SIDE
-from pages.shared.state.workshop import Training, refusals, workshop
+from pages.shared.state.models import Training, refusals, workshop
 from viz import token_strip
 
 EXAMPLES = 4  # made for the other pages
@@ -120,10 +120,10 @@ def upload() -> None:
     file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
     caption(UPLOAD)
     if file is None:
-        uploads.let_go()
+        training.let_go()
         return
     try:
-        reader = uploads.uploaded(file.getvalue())
+        reader = training.uploaded(file.getvalue())
     except ValueError as error:
         st.error("This file was refused, and nothing was loaded.")
         st.text(str(error))
@@ -141,7 +141,7 @@ def use_uploaded() -> None:
     """Let the other pages use the uploaded model, named after its file."""
     file = st.session_state.toy_upload
     with refusals():
-        reader = uploads.uploaded(file.getvalue())
+        reader = training.uploaded(file.getvalue())
         title = title_of(file.name, {entry.title for entry in models.choices().values()})
         sides = ("source", "target") if reader.model.config.encoder_layers else (ONE_SIDE, ONE_SIDE)
         models.use_model(reader, title, examples_for(reader), *sides)

@@ -7,12 +7,11 @@ import streamlit as st
 
 from model.library.hub import LoadingError
 from pages.shared.link.address import section
-from pages.shared.runs.allowed import any_is_allowed, rule
 from pages.shared.runs.readers import entry_of
-from pages.shared.runs.shelf import Loaded, Stage, shelf
+from pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
-from pages.shared.state.workshop import workshop
+from pages.shared.state.models import workshop
 
 MOMENT = 1.0  # seconds that loading may take before a bar is shown
 EVERY = 0.5  # seconds between two updates of the bar
@@ -28,8 +27,8 @@ FAILED = "This model could not be loaded."
 
 def ask_for(name: str) -> None:
     """Have a model loaded and wait a moment; the page then goes on with the previous model."""
-    if found := shelf().get(name):
-        take(found)
+    if loaded := shelf().get(name):
+        take(loaded)
         return
     try:
         job = st.session_state.loading = shelf().ask(name, workshop())
@@ -42,14 +41,12 @@ def ask_for(name: str) -> None:
 
 
 def cancel() -> None:
-    """Stop waiting for the model that was asked for; a callback."""
     job, st.session_state.loading = st.session_state.loading, None
     if job is not None:
         job.visitors.discard(workshop())
 
 
 def take(loaded: Loaded) -> None:
-    """Switch to a loaded model."""
     models.look_at(entry_of(loaded.name, loaded.reader))
     shelf().hold(loaded.name, workshop())
 
@@ -73,15 +70,17 @@ def settle() -> None:
 def arrived() -> None:
     """List models that have been loaded meanwhile: the one asked for, and the one a link names."""
     chosen = models.chosen()
-    if chosen.is_library and (found := shelf().get(chosen.name)):
-        models.keep(entry_of(found.name, found.reader))
-        shelf().hold(found.name, workshop())
+    if chosen.is_library and (loaded := shelf().get(chosen.name)):
+        keep(loaded)
     job = st.session_state.get("loading")
     if job and job.result.done() and not job.result.exception():
         st.session_state.loading = None
-        loaded = job.result.result()
-        models.keep(entry_of(loaded.name, loaded.reader))
-        shelf().hold(loaded.name, workshop())
+        keep(job.result.result())
+
+
+def keep(loaded: Loaded) -> None:
+    models.keep(entry_of(loaded.name, loaded.reader))
+    shelf().hold(loaded.name, workshop())
 
 
 def progress() -> None:

@@ -45,7 +45,6 @@ class Measurement:
     unasked: int = 0
 
     def known(self, *asked: Hashable) -> Any | None:
-        """Return what was measured before, or None."""
         return self.call.kept(*asked)
 
     def is_asked(self, *asked: Hashable, runs: int, tokens: int) -> bool:

@@ -7,13 +7,12 @@ import streamlit as st
 
 from model.reader import Ability, Reader
 from pages.shared.controls import loading
-from pages.shared.runs.allowed import any_is_allowed
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun, hiding, written
-from pages.shared.show.doubt import warn
+from pages.shared.runs.shelf import any_is_allowed
 from pages.shared.show.pictures import all_picked, chips, chips_written, show
 from pages.shared.show.saving import About
-from pages.shared.show.words import notes
+from pages.shared.show.words import notes, warn
 from pages.shared.state import models
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.choice import Choice
@@ -118,7 +117,6 @@ def text_box(choice: Choice, label: str, placeholder: str) -> str:
 
 
 def read_another(text: str) -> None:
-    """Read another text; a callback."""
     put(SENTENCE, text)
     forget_tokens()
 

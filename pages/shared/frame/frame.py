@@ -6,14 +6,13 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from pages.browser.parts import copy_link, keyboard
+from pages.browser.parts import copy_link, kept_text, keyboard
 from pages.shared.frame import changes
-from pages.shared.frame.browser_tab import remember
 from pages.shared.link import address
-from pages.shared.show.pictures import all_picked, css_class, load_library, show
+from pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
 from pages.shared.state import showing
-from pages.shared.state.page import PAGES, Page, alone
-from pages.shared.state.wings import TOOLS, allows, has, wings
+from pages.shared.state.models import come_back, is_of_this_server, workshop
+from pages.shared.state.page import PAGES, TOOLS, WINGS, Page, allows, alone, is_open, shown
 from pages.streamlit_fixes.late_values import step
 
 KEY = "keyboard"
@@ -26,6 +25,10 @@ ICON = "data:image/svg+xml," + quote(
     '<path fill="#f5b301" d="M10.8 4.2 15.6 1v14l-4.8-3.2z"/></svg>'
 )
 ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
+KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
+GONE = "The models trained or uploaded in this tab are gone: "
+LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
+RESTARTED = GONE + "the server was started anew since, or another one answers now."
 
 
 def open_page(page: Page) -> None:
@@ -36,16 +39,16 @@ def open_page(page: Page) -> None:
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
-    for wing in wings():
+    for wing in WINGS:
         wing.begin(page)
     st.html(STYLE)
     load_library()
     remember()
     showing.begin()
-    if any(wing.draws(page) for wing in wings()):
+    if any(wing.draws(page) for wing in WINGS):
         return
     address.restore(page)
-    for wing in wings():
+    for wing in WINGS:
         wing.enter(page)
     if picture := alone(page):
         show_alone(page, picture)
@@ -57,14 +60,14 @@ def open_page(page: Page) -> None:
         with header:
             changes.say(page)
     with header:
-        for wing in wings():
+        for wing in WINGS:
             wing.beside_title(page)
     address.note()
-    for wing in wings():
+    for wing in WINGS:
         wing.above(page)
     page.body()
     address.publish()
-    for wing in wings():
+    for wing in WINGS:
         wing.after(page)
 
 
@@ -73,7 +76,7 @@ def show_alone(page: Page, picture: str) -> None:
     # Streamlit does not give the key to a chart of Altair's.
     selectors = f"{css_class(picture)}, {css_class(f'chart-{picture}')}"
     st.html(ALONE.replace("PICTURE", f":is({selectors})"))
-    for wing in wings():
+    for wing in WINGS:
         wing.above(page)
     page.body()
     address.publish()
@@ -87,7 +90,7 @@ def sidebar(page: Page) -> None:
     with st.sidebar:
         st.subheader("Headlight")
         st.caption("Every attention head of a Transformer, on the sentence you type.")
-        opened = filter(has, PAGES.values())
+        opened = filter(is_open, PAGES.values())
         for group, pages in groupby(opened, key=lambda other: other.group):
             with st.container(key=f"pages-{group}", gap=None):
                 st.caption(group)
@@ -99,10 +102,10 @@ def sidebar(page: Page) -> None:
 def tools(page: Page) -> None:
     """Draw the wings' tools, the button that copies the scene's link, and the keys."""
     with st.container(key="share", gap="xsmall"):
-        for wing in wings():
+        for wing in WINGS:
             wing.tools(page)
         with st.container(horizontal=True, gap="xsmall"):
-            for wing in wings():
+            for wing in WINGS:
                 wing.buttons(page)
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
             if allows(TOOLS):
@@ -120,3 +123,29 @@ def press() -> None:
     for choice, by in all_picked(KEY):
         if allows(choice):
             step(choice, by)
+
+
+def remember() -> None:
+    """Have the tab keep the key of the workshop, or ask for it if the workshop is empty."""
+    key = workshop().key
+    if workshop().is_empty:
+        key = "" if workshop().gone else None
+    show(kept_text(KEPT, key), "workshop-key", _come_back)
+
+
+def _come_back() -> None:
+    key = picked("workshop-key")
+    if key is None:  # the connection was lost for a while
+        return
+    awaited = st.session_state.pop("awaited", None)
+    if key == workshop().key or not workshop().is_empty:
+        return
+    if come_back(key):
+        for wing in WINGS:
+            wing.renew()
+        if awaited:
+            address.go_again(awaited)
+    else:
+        workshop().gone = True
+        if shown().key == "training":
+            workshop().refused = LEFT if is_of_this_server(str(key)) else RESTARTED

@@ -10,6 +10,7 @@ import streamlit as st
 from model.edits import Edits, read_edits, write_edits
 from model.trace import KINDS, Shape
 from pages.shared.link import link
+from pages.shared.runs.limits import LOOPBACK
 from pages.shared.runs.readers import reader
 from pages.shared.state import catalog, edit_history, models
 from pages.shared.state.choice import Choice
@@ -20,19 +21,18 @@ from pages.shared.state.choices import (
     LAYER,
     MODEL,
     TOO_MANY,
+    applied,
     chosen,
     put,
 )
-from pages.shared.state.page import ALONE, PAGES, Page, alone, enter, shown
+from pages.shared.state.page import ALONE, PAGES, WINGS, Page, alone, enter, shown
 from pages.shared.state.showing import showing
-from pages.shared.state.wings import wings
 from pages.streamlit_fixes.late_address import gone_to, know, write
 
 ON_THIS_MACHINE = (
     "This address opens on this machine alone. To let a class in, start the app with `make share`, "
     "and open it here by the address that the terminal shows."
 )
-HERE = ("localhost", "127.0.0.1", "::1")
 TOO_MANY_WORDS = (
     "These changes are too many for a link: opened elsewhere, it shows the model as trained."
 )
@@ -47,20 +47,19 @@ def restore(page: Page) -> None:
     have, or that make no sense, and `note` says so.
     """
     enter(page)
-    asked = gone_to()
-    if asked is not None:
-        st.session_state[ALONE] = asked.get(ALONE, "")
-        apply(asked, page)
-        know(asked)
-        for wing in wings():
+    parameters = gone_to()
+    if parameters is not None:
+        st.session_state[ALONE] = parameters.get(ALONE, "")
+        apply(parameters, page)
+        know(parameters)
+        for wing in WINGS:
             try:
-                wing.restore(asked.get(wing.parameter, ""))
+                wing.restore(parameters.get(wing.parameter, ""))
             except ValueError:
                 st.session_state.refused_parameters += (wing.parameter,)
-        if models.named(asked.get(MODEL.key, catalog.DEFAULT)).key != asked.get(
-            MODEL.key, catalog.DEFAULT
-        ):
-            st.session_state.awaited = asked  # the visitor's own model, if they have only reloaded
+        model = parameters.get(MODEL.key, catalog.DEFAULT)
+        if models.named(model).key != model:  # it may be their own, if they have only reloaded
+            st.session_state.awaited = parameters
     keep_to_the_model(page)
 
 
@@ -82,11 +81,6 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
     st.session_state.applied = applied() + 1
-
-
-def applied() -> int:
-    """Return how often choices were taken from an address or a slide in this session."""
-    return st.session_state.get("applied", 0)
 
 
 def refuse(choice: Choice) -> None:
@@ -150,7 +144,7 @@ def publish() -> None:
     """Write the page's choices into its address; the address of a slide names only the slide."""
     if showing().scene() is None:
         # The address is empty after a click on another page, which keeps the choices.
-        kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in wings()}
+        kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in WINGS}
         named = {name: text for name, text in kept.items() if text}
         write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
 
@@ -188,4 +182,4 @@ def link_of(page: str, parameters: Mapping[str, str]) -> str:
 
 def is_of_this_machine(link: str) -> bool:
     """Return whether an address can be opened only on the machine that runs the app."""
-    return urlsplit(link).hostname in HERE
+    return urlsplit(link).hostname in LOOPBACK

@@ -5,8 +5,7 @@ from typing import Any
 
 from model.trace import Shape
 from pages.shared.state.choice import Choice
-from pages.shared.state.page import ALONE
-from pages.shared.state.wings import wings
+from pages.shared.state.page import ALONE, WINGS
 
 VERSION = "2"  # increased when links change their meaning
 VERSION_KEY = "v"
@@ -41,7 +40,7 @@ def read(
     A choice that is not named, or whose text makes no sense for a model of this shape, has its
     default.
     """
-    elsewhere = {*ELSEWHERE, *(wing.parameter for wing in wings())}
+    elsewhere = {*ELSEWHERE, *(wing.parameter for wing in WINGS)}
     by_key = {choice.key: choice for choice in choices}
     values = {key: choice.default for key, choice in by_key.items()}
     refused = []
@@ -59,5 +58,4 @@ def read(
 
 
 def fits(choice: Choice, text: str) -> bool:
-    """Return whether a link has room for a choice's text, such as a long list of edits."""
     return choice.room is None or len(text) <= choice.room

@@ -12,7 +12,6 @@ from pages.shared.state.choices import SUMMARIES, HeadChoice
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
-    """Return a tensor as an array of floats in the CPU's memory."""
     return tensor.detach().float().cpu().numpy()
 
 
@@ -44,7 +43,9 @@ def heads_meant(head: HeadChoice, count: int) -> list[int]:
 def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
     """Return all heads, in the order in which values (layers, heads) of each kind are drawn."""
     return [
-        (kind, *map(int, at)) for kind, found in values.items() for at in np.ndindex(found.shape)
+        (kind, *map(int, at))
+        for kind, numbers in values.items()
+        for at in np.ndindex(numbers.shape)
     ]
 
 

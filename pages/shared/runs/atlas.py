@@ -62,7 +62,6 @@ class OwnText:
         self.next: OwnAtlas | None = None
 
     def settle(self) -> None:
-        """Replace the newest count by the next one, if that is finished."""
         if self.next and self.next.job.status == "finished":
             self.newest, self.next = self.next, None
 
@@ -127,10 +126,10 @@ def key_of(model: str | None) -> str:
 def shipped_atlas() -> Atlas | None:
     """Return the shipped model's atlas; None if it is missing, or was made with other weights."""
     try:
-        found = open_atlas(FOLDER)
+        atlas = open_atlas(FOLDER)
     except ValueError:
         return None
-    return found if found.about["weights"] == digest_of(translator(DEFAULT)) else None
+    return atlas if atlas.about["weights"] == digest_of(translator(DEFAULT)) else None
 
 
 def shown_text(model: str | None = None) -> str:

@@ -1,22 +1,94 @@
-"""The one way in which pages call a model."""
+"""The one way in which pages call a model, and the results that it keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial, update_wrapper
 from inspect import signature
 from threading import Lock, Semaphore, local
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
+import numpy as np
 import streamlit as st
 from cachetools.keys import hashkey
+from torch import Tensor, nn
 
+from model.tokenizer import Tokenizer
 from pages.shared.runs import limits
 from pages.shared.runs.housekeeping import released
-from pages.shared.runs.results import Budget, Result, Results, size_of
 from pages.shared.state import models
+
+
+class Place(NamedTuple):
+    """Where a result is kept: its session, the function that was called, and its arguments."""
+
+    session: object
+    kind: str
+    key: Hashable
+
+
+class Result(NamedTuple):
+    """The result of a call, and its size in bytes."""
+
+    value: object
+    size: int
+
+
+class Results:
+    """The results of all sessions, the one used last at the end; threads may share it.
+
+    Those not used for the longest time make room: there are at most `most_bytes` in all, at most
+    `session_bytes` of a session, and at most `of_a_kind` results of a session and a function.
+    """
+
+    def __init__(self, most_bytes: int, session_bytes: int, of_a_kind: int) -> None:
+        self.most_bytes, self.session_bytes = most_bytes, session_bytes
+        self.of_a_kind = of_a_kind
+        self._results: dict[Place, Result] = {}
+        self._lock = Lock()
+
+    @property
+    def size(self) -> int:
+        return sum(result.size for result in self._results.values())
+
+    def get(self, place: Place) -> Result | None:
+        """Return a kept result, or None if it was never kept or has made room for others."""
+        with self._lock:
+            result = self._results.pop(place, None)
+            if result:
+                self._results[place] = result
+            return result
+
+    def put(self, place: Place, result: Result) -> None:
+        """Keep a result, unless it is larger than all that a session may keep."""
+        with self._lock:
+            self._results.pop(place, None)
+            if result.size > min(self.session_bytes, self.most_bytes):
+                return
+            self._results[place] = result
+            mine = [each for each in self._results if each.session == place.session]
+            alike = [each for each in mine if each.kind == place.kind]
+            for oldest in alike[: -self.of_a_kind]:
+                del self._results[oldest]
+            self._make_room(mine, self.session_bytes)
+            self._make_room([*self._results], self.most_bytes)
+
+    def _make_room(self, places: Iterable[Place], most_bytes: int) -> None:
+        """Drop the first of these results until they take at most `most_bytes`."""
+        kept = [place for place in places if place in self._results]
+        excess = sum(self._results[place].size for place in kept) - most_bytes
+        for place in kept:
+            if excess <= 0:
+                break
+            excess -= self._results.pop(place).size
+
+    def drop(self, session: object) -> None:
+        with self._lock:
+            for place in [place for place in self._results if place.session == session]:
+                del self._results[place]
 
 
 class Together:
@@ -74,7 +146,9 @@ Value = TypeVar("Value")
 _running = Semaphore(AT_ONCE)
 _thread = local()
 _together = Together()
-_budget = Budget(limits.ALL_RUNS_MEGABYTES * MEGABYTE)
+_results = Results(
+    limits.ALL_RUNS_MEGABYTES * MEGABYTE, limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS
+)
 
 
 def model_call(
@@ -108,9 +182,8 @@ class ModelCall(Generic[Options, Value]):
 
     def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> Value:
         """Return the kept result, or call the model."""
-        key, results = self._key(*args, **kwargs), session_results()
-        kept = results.get(self._kind, key)
-        if kept is not None:
+        place = self._place(*args, **kwargs)
+        if kept := _results.get(place):
             return kept.value
         in_turn = partial(_in_turn, self._function, *args, **kwargs)
         with st.spinner(self._words) if self._words and not _has_turn() else nullcontext():
@@ -119,41 +192,40 @@ class ModelCall(Generic[Options, Value]):
             if _has_turn() or not self._is_common(args):
                 value = in_turn()
             else:
-                value = _together.answer((self._kind, key), in_turn)
-        results.put(self._kind, key, Result(value, size_of(value)))
-        _budget.keep_to(results)
+                value = _together.answer((place.kind, place.key), in_turn)
+        _results.put(place, Result(value, size_of(value)))
         released()  # the results that made room, and what the call left in memory
         return value
 
     def kept(self, *args: Options.args, **kwargs: Options.kwargs) -> Value | None:
         """Return the kept result, or None; never call the model."""
-        kept = session_results().get(self._kind, self._key(*args, **kwargs))
-        return None if kept is None else kept.value
+        kept = _results.get(self._place(*args, **kwargs))
+        return kept and kept.value
 
     def _is_common(self, args: tuple[object, ...]) -> bool:
         """Whether the result is the same for all sessions: the model is nobody's own."""
         handed_on = any(name.startswith("_") for name in self._signature.parameters)
         return not handed_on and any(getattr(value, "is_common", False) for value in args)
 
-    def _key(self, *args: Options.args, **kwargs: Options.kwargs) -> Hashable:
+    def _place(self, *args: Options.args, **kwargs: Options.kwargs) -> Place:
         given = self._signature.bind_partial(*args, **kwargs)
         given.apply_defaults()
         if given.arguments.get("name", "") is None:
             given.arguments["name"] = models.chosen().key
         values = (value for name, value in given.arguments.items() if not name.startswith("_"))
-        return hashkey(*values)
+        return Place(_session(), self._kind, hashkey(*values))
 
 
-def _let_go(results: Results) -> None:
+def _let_go(session: object) -> None:
     """Free the results of a session that has ended."""
-    results.clear()
+    _results.drop(session)
     released()
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_let_go)
-def session_results() -> Results:
-    """Return the results of this session, which end with it."""
-    return Results(limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS)
+def _session() -> object:
+    """Return what identifies this session until it ends."""
+    return object()
 
 
 def _has_turn() -> bool:
@@ -180,3 +252,37 @@ def _turn() -> Iterator[None]:
             yield
         finally:
             _thread.has_turn = False
+
+
+def size_of(value: object) -> int:
+    """Return the bytes that a result takes; memory that is used twice in it counts once.
+
+    Networks and tokenizers are not counted: they do not belong to a result.
+    """
+    total, seen, rest = 0, set(), [value]
+    while rest:
+        part = rest.pop()
+        if id(part) in seen or isinstance(part, nn.Module | Tokenizer | type):
+            continue
+        seen.add(id(part))
+        if isinstance(part, Tensor):
+            storage = part.untyped_storage()
+            if ("storage", storage.data_ptr()) not in seen:
+                seen.add(("storage", storage.data_ptr()))
+                total += storage.nbytes()
+        elif isinstance(part, np.ndarray):
+            rest += [part.base] if isinstance(part.base, np.ndarray) else []
+            total += part.nbytes if part.base is None else 0
+        else:
+            total += sys.getsizeof(part)
+            rest += parts_of(part)
+    return total
+
+
+def parts_of(value: object) -> Iterable[object]:
+    """Return the items of a container, or an object's fields."""
+    if isinstance(value, Mapping):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
+        return value
+    return getattr(value, "__dict__", {}).values()

@@ -9,10 +9,13 @@ import torch
 
 from model.decoding.steps import Writing
 from model.edits import Edits, HeadAddress
-from model.insight.ablation import head_removals, sites_by_layer, without_each_head
+from model.insight.ablation import cell_removals, head_removals, sites_by_layer, without_each_head
+from model.insight.attribution import Attribution, attribute
+from model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
 from model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
 from model.insight.scoring import rows_at_once
-from model.trace import Kind, Run
+from model.reader import Objective
+from model.trace import Kind, Run, Site
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import explained, reader
@@ -54,8 +57,7 @@ def removal_effects(run: ModelRun, place: int | None, _report: Report) -> Effect
     """
     shape = run.reader.shape
     effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
-    objective = run.objective if place is None else run.objective.alone(place)
-    removals = head_removals(run.reader, run.tokens, run.changes, objective)
+    removals = head_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
         _report(effects, done / len(shape.sites))
@@ -77,7 +79,7 @@ def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> He
     After SECONDS the remaining heads are not tried. `_report` is called with the share that is
     done.
     """
-    found, untried, changing = {}, [], heads_that_change(run)
+    texts, untried, changing = {}, [], heads_that_change(run)
     end = time.monotonic() + SECONDS
     for done, head in enumerate(changing):
         _report(done / len(changing))
@@ -85,8 +87,8 @@ def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> He
             untried.append(head)
             continue
         gates = {**run.edits.gates, head: 0.0}
-        found[head] = written(replace(run, edits=replace(run.edits, gates=gates)))
-    return HeadsOff(found, tuple(untried))
+        texts[head] = written(replace(run, edits=replace(run.edits, gates=gates)))
+    return HeadsOff(texts, tuple(untried))
 
 
 @model_call()
@@ -102,7 +104,7 @@ def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
     edits = run.changes_of(len(own.target_tokens))
     trace = reader.trace(run.sentence, own, sites=[])
     ids = torch.tensor([token.id for token in own.target_tokens])  # (T,)
-    found = []
+    changing = []
     for sites in sites_by_layer(shape):
         heads = [(site, head) for site in sites for head in range(shape.heads(site.kind))]
         most = rows_at_once(trace, len(heads))
@@ -113,5 +115,85 @@ def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
             likeliest = logits[:, last - len(ids) : last].argmax(dim=-1).cpu()  # (B, T)
             changed = (likeliest != ids).any(dim=-1).tolist()
             places = [(site.kind, site.layer, head) for site, head in batch]
-            found += [place for place, other in zip(places, changed, strict=True) if other]
-    return tuple(found)
+            changing += [place for place, other in zip(places, changed, strict=True) if other]
+    return tuple(changing)
+
+
+@dataclass(frozen=True)
+class Closings:
+    """The changes by closing single cells of a head, in nats, estimated and measured: (N,) each.
+
+    `cells` are their queries and keys, `weights` their weights, and `largest` the largest weights
+    in their rows. `open` is the number of cells that could be closed, which can be more.
+    """
+
+    cells: list[tuple[int, int]]
+    estimated: np.ndarray
+    true: np.ndarray
+    weights: np.ndarray
+    largest: np.ndarray
+    open: int
+
+
+def measured_by(run: ModelRun, place: int | None) -> Objective | None:
+    """Return what effects are measured on; with a `place` it is only that token."""
+    objective = run.objective
+    return objective if place is None or objective is None else objective.alone(place)
+
+
+@model_call("Estimating …")
+def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndarray]:
+    """Return the estimates for what `removal_effects` measures, (layers, heads) by kind.
+
+    Raise ValueError for a model or a text that has no gradient.
+    """
+    try:
+        estimates = estimated_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
+    except Exception as error:
+        raise explained(error) from error
+    return {
+        kind: np.stack([as_array(estimates[Site(kind, layer)]) for layer in range(layers)])
+        for kind, (layers, _) in run.reader.shape.kinds.items()
+    }
+
+
+@model_call("Taking the gaps apart …")
+def gaps_of(run: ModelRun, place: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
+    """Return where the true effects of some heads differ from their estimates."""
+    sites = [(Site(kind, layer), head) for kind, layer, head in heads]
+    return gaps(run.reader, run.tokens, sites, run.changes, measured_by(run, place))
+
+
+@model_call("Closing cell after cell …")
+def closed_cells(run: ModelRun, place: int | None, head: HeadAddress, most: int) -> Closings:
+    """Return the changes by closing single cells of a head, for at most `most` cells.
+
+    If there are more, they are taken at even steps from the largest estimate to the smallest.
+    """
+    kind, layer, number = head
+    site, objective = Site(kind, layer), measured_by(run, place)
+    at_site = (run.reader, run.tokens, site)
+    estimates = estimated_closings(*at_site, run.changes, objective)[number].cpu()  # (Q, K)
+    cells = (~estimates.isnan()).nonzero()  # (N, 2)
+    values = estimates[cells[:, 0], cells[:, 1]]
+    order = values.abs().argsort(descending=True, stable=True)
+    steps = torch.linspace(0, len(order) - 1, min(most, len(order))).round().long()
+    order = order[steps]
+    chosen = [(query, key) for query, key in cells[order].tolist()]
+    true = [*cell_removals(*at_site, number, chosen, objective, run.changes)]
+    weights = as_array(run.trace.site_weights(site)[number])
+    rows = np.array(chosen, dtype=int).reshape(-1, 2)
+    return Closings(
+        chosen,
+        as_array(values[order]),
+        as_array(torch.cat(true)) if true else np.zeros(0, np.float32),
+        weights[rows[:, 0], rows[:, 1]],
+        weights.max(axis=1)[rows[:, 0]],
+        len(cells),
+    )
+
+
+@model_call("Adding up …")
+def attributed(run: ModelRun, row: int, token: int, other: int) -> Attribution:
+    """Return what each part adds to the logit of `token` minus that of `other`, after a row."""
+    return attribute(run.reader, run.tokens, row, token, other, run.changes)

@@ -4,16 +4,10 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from model.insight import variants
 from model.insight.anatomy import Anatomy, Weight, block_of, read_at, take_apart
 from model.insight.explain import Explanation, explain
 from model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
-from model.insight.variants import (
-    NormOrder,
-    Projections,
-    norm_orders,
-    pre_activations,
-    separate_heads,
-)
 from model.trace import Side, Site
 from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import translator
@@ -41,21 +35,25 @@ def _explained(weight: Weight) -> Explanation:
 
 
 @model_call()
-def head_projections(run: ModelRun, site: Site) -> tuple[Projections, Projections, float]:
+def head_projections(
+    run: ModelRun, site: Site
+) -> tuple[variants.Projections, variants.Projections, float]:
     """Return the projections head by head and fused, and their largest difference."""
-    return separate_heads(run.reader.model, site, *read_at(run.trace, site))
+    return variants.separate_heads(run.reader.model, site, *read_at(run.trace, site))
 
 
 @model_call()
-def stream_by_norm_order(run: ModelRun) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
+def stream_by_norm_order(
+    run: ModelRun,
+) -> dict[variants.NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
     """Return the lengths of the residual stream with either order of norms."""
-    return norm_orders(run.reader.model, run.trace, run.changes)
+    return variants.norm_orders(run.reader.model, run.trace, run.changes)
 
 
 @model_call()
 def inner_states(run: ModelRun, site: Site) -> Tensor:
     """Return the input of a feed-forward network's activation: (T, d_ff)."""
-    return pre_activations(run.reader.model, run.trace, block_of(site).side, site.layer)
+    return variants.pre_activations(run.reader.model, run.trace, block_of(site).side, site.layer)
 
 
 @model_call()

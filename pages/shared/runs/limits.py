@@ -19,12 +19,12 @@ def whole_number(name: str, default: int, lowest: int = 1) -> int:
 
 def patterns(name: str) -> tuple[str, ...]:
     """Return a variable as a list split at commas; raise ValueError for a relative folder."""
-    found = tuple(filter(None, (part.strip() for part in os.environ.get(name, "").split(","))))
-    if wrong := [part for part in found if part[0] in "~."]:
+    parts = tuple(filter(None, (part.strip() for part in os.environ.get(name, "").split(","))))
+    if wrong := [part for part in parts if part[0] in "~."]:
         raise ValueError(
             f"{name} has {wrong[0]!r}, but folders are given from the root of the disk."
         )
-    return found
+    return parts
 
 
 def open_to_others() -> bool:

@@ -1,20 +1,12 @@
-"""Parts of heads put from the run of one text into that of another, for the pages."""
+"""Parts of heads put from one text's run into another's, and edges closed, for the pages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from model.insight.knockout import what_was_written
-from model.insight.patching import (
-    Answers,
-    Part,
-    TwoRuns,
-    check_tokens,
-    patch_heads,
-    patch_tokens,
-    two_runs,
-)
+from model.insight import patching
+from model.insight.knockout import edges_of, knock_out, what_was_written
 from model.insight.scoring import log_probabilities
 from model.reader import Objective
 from model.trace import Kind, RunEdits, Site, Trace
@@ -80,14 +72,14 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
         other = run.reader.trace(changed, run.target or own, **options)
     except Exception as error:
         raise explained(error) from error
-    check_tokens(clean, other)
+    patching.check_tokens(clean, other)
     objective = run.reader.objective(clean) if own is None else what_was_written(clean, own)
     rows = list(objective.rows)
     kept = min(LIKELIEST, clean.logits.size(-1))
     likeliest = [trace.logits[0, rows].topk(kept).indices.tolist() for trace in (clean, other)]
     first, second = (log_probabilities(trace.logits, objective)[0] for trace in (clean, other))
-    found = zip(objective.ids, likeliest[1], strict=True)
-    apart = (place for place, (token, best) in enumerate(found) if best[0] != token)
+    pairs = zip(objective.ids, likeliest[1], strict=True)
+    apart = (place for place, (token, best) in enumerate(pairs) if best[0] != token)
     tokens = [Trace(trace.source_tokens, trace.target_tokens) for trace in (clean, other)]
     return TwoTexts(
         *tokens, objective, tuple(likeliest), next(apart, int((first - second).abs().argmax()))
@@ -96,23 +88,30 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
 
 def edits_of(run: ModelRun) -> RunEdits:
     """Return the edits in the model's form, also for the tokens that it wrote."""
-    if run == run.as_trained:
-        return {}
     return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
 
 
 def runs_of(
-    run: ModelRun, changed: str, answers: Answers, parts: tuple[Part, ...], backwards: bool
-) -> TwoRuns:
+    run: ModelRun,
+    changed: str,
+    answers: patching.Answers,
+    parts: tuple[patching.Part, ...],
+    backwards: bool,
+) -> patching.TwoRuns:
     """Return the run that is changed and the run that gives, the clean one unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
-    return two_runs(run.reader, into, giving, answers, parts, edits_of(run))
+    return patching.two_runs(run.reader, into, giving, answers, parts, edits_of(run))
 
 
 @model_call()
 def patched(
-    run: ModelRun, changed: str, answers: Answers, part: Part, backwards: bool, _report: Report
+    run: ModelRun,
+    changed: str,
+    answers: patching.Answers,
+    part: patching.Part,
+    backwards: bool,
+    _report: Report,
 ) -> Patched:
     """Return what a part of each head brings from one text's run into the other's.
 
@@ -122,7 +121,7 @@ def patched(
     shares = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
     runs = runs_of(run, changed, answers, tuple({"heads": None, part: None}), backwards)
     outputs = runs.patched_everywhere(["heads"])
-    found = Patched(
+    result = Patched(
         shares,
         runs.before,
         runs.aim,
@@ -130,22 +129,88 @@ def patched(
         outputs,
         outputs if part == "heads" else runs.patched_everywhere([part]),
     )
-    for done, (site, share) in enumerate(patch_heads(runs, part), start=1):
+    for done, (site, share) in enumerate(patching.patch_heads(runs, part), start=1):
         shares[site.kind][site.layer] = as_array(share)
         _report(shares, done / len(shape.sites))
-    return found
+    return result
 
 
 @model_call("Patching …")
 def patched_tokens(
     run: ModelRun,
     changed: str,
-    answers: Answers,
-    part: Part,
+    answers: patching.Answers,
+    part: patching.Part,
     backwards: bool,
     site: Site,
     head: int,
 ) -> np.ndarray:
     """Return what a part of a head brings at each single one of its tokens (T,)."""
     runs = runs_of(run, changed, answers, (part,), backwards)
-    return as_array(patch_tokens(runs, part, site, head))
+    return as_array(patching.patch_tokens(runs, part, site, head))
+
+
+@dataclass(frozen=True)
+class Knockout:
+    """What written tokens lose without words, and how much they look at them: (N, W) each.
+
+    Changes are in nats, and NaN where they are not measured yet. `read` are the tokens that the
+    decoder had read last when it wrote them. The edges lead from `queries` to the `keys` of words.
+    """
+
+    changes: np.ndarray
+    weights: np.ndarray
+    read: list[str]
+    written: list[str]
+    words: list[str]
+    queries: Sequence[int]
+    keys: list[tuple[int, ...]]
+
+
+KnockoutReport = Callable[[Knockout, float], None]  # the changes so far, and the share done
+
+
+def looks_at(run: ModelRun) -> Kind:
+    """Return the kind of attention by which a decoder looks at its input."""
+    return "cross" if "cross" in run.reader.shape.kinds else "decoder"
+
+
+def size_of(run: ModelRun) -> tuple[int, int]:
+    """Return roughly how many runs it takes to close all edges, and the tokens of each.
+
+    Raise ValueError if nothing can be written.
+    """
+    source, target = run.tokens.source_tokens, run.tokens.target_tokens
+    if source:
+        return len(source), len(source) + len(target)
+    return len(target), len(target) + len(written(run.as_trained).target_tokens)
+
+
+@model_call()
+def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: KnockoutReport) -> Knockout:
+    """Return what each written token loses without each word, on top of a run's edits.
+
+    `layers` are the first and the last layer whose edges are closed; None means all. `_report` is
+    called after every few words. Raise ValueError if nothing was written.
+    """
+    own = None if run.target else written(run.as_trained)
+    trace = run.trace if run.target else reading_its_own(run)
+    window = None if layers is None else range(layers[0], layers[1] + 1)
+    edges = edges_of(trace, run.reader, window, own)
+    edits = run.changes_of(len(edges.written.rows))
+    weights, parts = knock_out(run.reader, trace, edges, edits)
+    result = Knockout(
+        np.full(weights.shape, np.nan),
+        as_array(weights),
+        [trace.target_tokens[row].text for row in edges.written.rows],
+        list(edges.written.texts),
+        [word.text for word in edges.words],
+        edges.written.rows,
+        [word.keys for word in edges.words],
+    )
+    done = 0
+    for part in parts:
+        result.changes[:, done : done + part.size(1)] = as_array(part)
+        done += part.size(1)
+        _report(result, done / len(edges.words))
+    return result

@@ -1,15 +1,19 @@
-"""The effect of changed positions on translators, and the positions that models learned."""
+"""Positions: the effect of changed ones on translators, and those that models learned."""
 
 import numpy as np
+import streamlit as st
 
+from model.checkpoint import POSITION_COUNTS, load_position_counts
 from model.insight.permutation import Shuffle, shuffle_words
 from model.insight.scoring import scores_by_shift
 from model.trace import Side
+from model.translator import PRETRAINED
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
 from pages.shared.runs.readers import translator
 from pages.shared.runs.shelf import shelf
 from pages.shared.state import models
+from pages.shared.state.catalog import DEFAULT
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
@@ -40,6 +44,18 @@ def library_tables(named: str = "") -> dict[str, np.ndarray]:
     """
     names = [entry.name for entry in models.choices().values() if entry.is_library]
     loaded = filter(None, map(shelf().get, dict.fromkeys([*names, named])))
-    berts = [one for one in loaded if "own layers" not in one.reader.missing]
-    tables = {one.name: as_array(one.reader.model.positions.table) for one in berts}
+    berts = [bert for bert in loaded if "own layers" not in bert.reader.missing]
+    tables = {bert.name: as_array(bert.reader.model.positions.table) for bert in berts}
     return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}
+
+
+@st.cache_data(show_spinner=False)
+def trained_pairs(name: str) -> dict[Side, list[int]]:
+    """Return how many training pairs of a shipped model have a token at each position."""
+    return load_position_counts(PRETRAINED / name / POSITION_COUNTS)
+
+
+def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:
+    """Return the last position in any training pair, and the last that 1 in 1,000 reached."""
+    counts = trained_pairs(name)[side]
+    return tuple(sum(count > least for count in counts) - 1 for least in (0, counts[0] / 1_000))

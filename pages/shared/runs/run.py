@@ -72,7 +72,7 @@ class ModelRun:
     @property
     def changes(self) -> RunEdits:
         """The edits in the model's form, for the tokens of this run."""
-        if self == self.as_trained:
+        if self == self.as_trained:  # whose trace the others need
             return {}
         target = [token for token in self.tokens.target_tokens if not token.is_padding]
         return self.changes_of(0, len(target))
@@ -82,6 +82,8 @@ class ModelRun:
 
         Cells that a model cannot open stay as they are.
         """
+        if self == self.as_trained:
+            return {}
         read = max(len(self.tokens.source_tokens), len(self.tokens.target_tokens))
         sides = zip(("encoder", "decoder"), self.moved, strict=True)
         moved = {side: edit for side, edit in sides if edit != AS_TRAINED}
@@ -183,8 +185,7 @@ def reading_its_own(run: ModelRun) -> Trace:
     A text could be split into other tokens than the model wrote.
     """
     own = written(run.as_trained)
-    changed = run != run.as_trained
-    edits = run.changes_of(len(own.target_tokens)) if changed else {}
+    edits = run.changes_of(len(own.target_tokens))
     return run.reader.trace(run.sentence, own, pad_to=run.pad_to, edits=edits, sites=[])
 
 
@@ -196,8 +197,7 @@ def decoded(
 
     Raise ValueError for `forced` ids that it cannot begin with.
     """
-    changed = run != run.as_trained
-    edits = run.changes_of((longest or LONGEST_WRITING) + 1) if changed else {}
+    edits = run.changes_of((longest or LONGEST_WRITING) + 1)
     options = {"longest": longest, "forced": forced, "pad_to": run.pad_to, "edits": edits}
     try:
         return run.reader.write(run.sentence, strategy, **options)

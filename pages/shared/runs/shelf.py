@@ -1,60 +1,39 @@
-"""Models of the transformers library: loaded when a visitor asks, and kept for all visitors."""
+"""Models of the transformers library: which may be opened, and those in memory for all visitors."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
+import os
+import re
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count
-from threading import Condition, Lock
+from threading import Lock
 from typing import Literal
 from weakref import WeakSet
 
 import streamlit as st
 from cachetools import LRUCache
 
-from model.job_queue import JobQueue
-from model.library.hub import Card, LoadingError, first_line, read_card
+from model.job_queue import Job, JobQueue
+from model.library.hub import (
+    ON_THE_HUB,
+    Card,
+    LoadingError,
+    as_folder,
+    first_line,
+    read_card,
+)
 from model.library.loading import fetch_model, load_from_library
 from model.reader import Reader
 from pages.shared.runs import housekeeping, limits
-from pages.shared.runs.allowed import is_allowed, rule
 
-LOOK = 0.1  # seconds between two checks whether a waiting thread is still wanted
-
-
-class GoneError(Exception):
-    """A thread that waited in a line is no longer wanted."""
-
-
-class Line:
-    """A line in which each has a turn in order of arrival, one at a time; threads share it."""
-
-    def __init__(self) -> None:
-        self._those: list[object] = []  # the first has its turn
-        self._changed = Condition()
-
-    @contextmanager
-    def turn(self, one: object, is_gone: Callable[[], bool]) -> Iterator[None]:
-        """Wait for the turn of `one`, which ends with the block; raises GoneError if it is gone."""
-        with self._changed:
-            self._those.append(one)
-        try:
-            with self._changed:
-                while self._those[0] is not one and not is_gone():
-                    self._changed.wait(LOOK)
-            if is_gone():
-                raise GoneError
-            yield
-        finally:
-            with self._changed:
-                self._those.remove(one)
-                self._changed.notify_all()
-
-    def before(self, one: object) -> int:
-        """Return how many are before `one`, including the one whose turn it is."""
-        with self._changed:
-            return self._those.index(one) if one in self._those else 0
+LOOK = 0.1  # seconds between two checks whether a model is still wanted
+NONE = (
+    "Headlight is shared here, and its operator named no other models that can be opened. Run "
+    "Headlight on your own computer to open any."
+)
+NAMED = "Only models that the operator of this server named can be opened here{names}."
+WILD = re.compile(r"[*?\[]")
 
 
 Stage = Literal["begin", "download", "line", "reading"]
@@ -63,7 +42,7 @@ MANY = "{count} models are being loaded already: try again in a few minutes."
 GONE = "{name} is not in memory. Load it to go on."
 STOPPED = "Nobody waited for {name} any more. Load it again."
 _numbers = count(1)
-_line = Line()  # models are read one at a time
+_reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # models that are downloaded
 
 
 @dataclass(eq=False)
@@ -91,13 +70,14 @@ class LoadJob:
         self.name = name
         self.stage: Stage = "begin"
         self.share = 0.0  # of the bytes to download
+        self.reading: Job[Reader] | None = None  # once it is downloaded
         self.result: Future[Loaded] = Future()
         self.visitors: WeakSet[object] = WeakSet()
 
     @property
     def before(self) -> int:
         """How many models are to be read before this one."""
-        return _line.before(self)
+        return _reading.place(self.reading) if self.reading else 0
 
     def is_stopped(self) -> bool:
         return not self.visitors
@@ -114,7 +94,7 @@ class LoadJob:
             return self.fetched_and_read()
         except LoadingError:
             raise
-        except GoneError:
+        except CancelledError:
             raise LoadingError(STOPPED.format(name=self.name)) from None
         except BaseException as error:  # such as too little memory, or a panic in Rust code
             raise LoadingError(f"{self.name} could not be loaded: {first_line(error)}") from error
@@ -123,11 +103,20 @@ class LoadJob:
         """Download the model if it is not here yet, and read it in its turn."""
         folder = fetch_model(self.name, self.progress)
         self.stage = "line"
-        with _line.turn(self, self.is_stopped):
-            self.stage = "reading"
-            found = load_from_library(str(folder))
-        found.title = self.name
-        return Loaded(self.name, found, read_card(self.name))
+        self.reading = _reading.submit(partial(self.read, str(folder)))
+        while not self.reading.done():
+            if self.is_stopped():
+                self.reading.cancel()
+            wait([self.reading], LOOK)
+        reader = self.reading.result()
+        reader.title = self.name
+        return Loaded(self.name, reader, read_card(self.name))
+
+    def read(self, folder: str) -> Reader:
+        if self.is_stopped():
+            raise CancelledError
+        self.stage = "reading"
+        return load_from_library(folder)
 
 
 class Shelf:
@@ -198,6 +187,51 @@ class Shelf:
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
-    made = Shelf()
-    housekeeping.LEFT.append(made.let_go)
-    return made
+    models = Shelf()
+    housekeeping.LEFT.append(models.let_go)
+    return models
+
+
+def any_is_allowed() -> bool:
+    return bool(limits.MODELS_ALLOWED) or not limits.is_shared()
+
+
+def is_allowed(name: str) -> bool:
+    """Return whether a model may be opened, by its name on the hub or its folder.
+
+    Nothing outside the allowed folders is looked at, so that no answer tells what is there.
+    """
+    if not limits.MODELS_ALLOWED:
+        return not limits.is_shared()
+    if ON_THE_HUB.fullmatch(name):
+        return fits(name, hub_patterns()) and not as_folder(name)
+    folders = [pattern for pattern in limits.MODELS_ALLOWED if os.path.isabs(pattern)]
+    plain = os.path.normpath(name) if os.path.isabs(name) else ""
+    return fits(plain, folders) and fits(
+        os.path.realpath(plain), [real(folder) for folder in folders]
+    )
+
+
+def hub_patterns() -> list[str]:
+    return [pattern for pattern in limits.MODELS_ALLOWED if not os.path.isabs(pattern)]
+
+
+def rule() -> str:
+    """Return the sentence on which models may be opened, without folders; empty if all may."""
+    if not limits.MODELS_ALLOWED:
+        return NONE if limits.is_shared() else ""
+    return NAMED.format(names=": " + ", ".join(hub_patterns()) if hub_patterns() else "")
+
+
+def fits(text: str, patterns: list[str]) -> bool:
+    """Return whether a text matches one of the patterns, in which * stands for anything."""
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def real(pattern: str) -> str:
+    """Return a pattern of folders with the links before its first wild card resolved."""
+    wild = WILD.search(pattern)
+    if wild is None:
+        return os.path.realpath(pattern)
+    above, sign, name = pattern[: wild.start()].rpartition(os.sep)
+    return os.path.realpath(above or sign).rstrip(os.sep) + sign + name + pattern[wild.start() :]

@@ -47,10 +47,14 @@ def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
     return and_written(queries, [after.get(place, "") for place in range(len(queries))]), keys
 
 
-def labels_at_snapshots(found: Snapshots, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
+def labels_at_snapshots(
+    snapshots: Snapshots, sentence: int, kind: Kind
+) -> tuple[list[str], list[str]]:
     """Return the same labels for a sentence that was recorded while a model was trained."""
-    queries, keys = found.tokens(sentence, kind)
+    queries, keys = snapshots.tokens(sentence, kind)
     if kind == "encoder":
         return queries, keys
-    last = SPECIAL_TOKENS[END_ID] if found.source_tokens[sentence] else ""  # not if decoder-only
+    last = (
+        SPECIAL_TOKENS[END_ID] if snapshots.source_tokens[sentence] else ""
+    )  # not if decoder-only
     return and_written(queries, [*queries[1:], last]), keys

@@ -15,10 +15,10 @@ from model.insight.scoring import log_probabilities
 from model.reader import Question
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.doubt import warn
 from pages.shared.show.glossary import GLOSSARY
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About
+from pages.shared.show.words import warn
 from pages.shared.state.showing import is_wanted
 from pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from viz import CanvasPicture, probability_bars, token_strip
@@ -43,10 +43,10 @@ def compare_texts(
     """Draw the texts that a model wrote in two runs, with the differences marked in each."""
     shown = zip(KEYS, labels, (before, after), (after, before), strict=True)
     *_, last = list(filter(is_wanted, KEYS)) or KEYS
-    for key, label, one, other in shown:
-        what = f"{'Translation' if isinstance(one, Translation) else 'Text'} {label}"
-        found = chips_written(one, other)
-        strip = token_strip(one.text, found, label=what, explained=key == last)
+    for key, label, writing, other in shown:
+        what = f"{'Translation' if isinstance(writing, Translation) else 'Text'} {label}"
+        marked = chips_written(writing, other)
+        strip = token_strip(writing.text, marked, label=what, explained=key == last)
         show(strip, key, of=of, what=what)
 
 
@@ -82,8 +82,8 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     words, unit, measure = objective.description, "nats", Tensor.sum
     if loss and says_tokens(before):
         words, unit, measure = f"the mean of {words}", "nats a token", Tensor.mean
-    found = (log_probabilities(run.trace.logits, objective)[0] for run in (before, after))
-    trained, now = (measure(each).item() for each in found)
+    measures = (log_probabilities(run.trace.logits, objective)[0] for run in (before, after))
+    trained, now = (measure(each).item() for each in measures)
     if loss:
         words, trained, now = f"minus {words}", -trained, -now
     difference = number_text(now - trained, signed=True)
@@ -130,7 +130,7 @@ def compare_outputs(
     predictions, if both answer the same question. Return whether there are any.
     """
     measured, other = (measured_on(run) for run in (before, after))
-    answered = {one.row for one, _ in asked_alike(before, after)}
+    answered = {question.row for question, _ in asked_alike(before, after)}
     alike = bool(measured) and measured == other
     if alike and not answered.issuperset(before.objective.rows):
         compare_probabilities(before, after, measured, labels, of=of)
@@ -165,7 +165,11 @@ def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Quest
     """Return the questions of both runs in pairs, as far as they are of the same kind."""
     first, second = (run.reader.questions(run.trace) for run in (before, after))
     pairs = zip(first, second, strict=False)
-    return [(one, other) for one, other in pairs if without_place(one) == without_place(other)]
+    return [
+        (first_question, other)
+        for first_question, other in pairs
+        if without_place(first_question) == without_place(other)
+    ]
 
 
 def without_place(question: Question) -> str:
@@ -192,10 +196,10 @@ def compare_probabilities(
     runs = dict(zip(labels, (before, after), strict=True))
     if before == after:
         del runs[labels[1]]
-    found = {
+    measures = {
         label: log_probabilities(run.trace.logits, run.objective)[0] for label, run in runs.items()
     }
-    bars = {label: as_array(each.exp()) for label, each in found.items()}
+    bars = {label: as_array(each.exp()) for label, each in measures.items()}
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
     with room:
         show(
@@ -226,8 +230,8 @@ def compare_choice(
         for column, (label, each) in zip(st.columns(2), answers.items(), strict=True):
             with column:
                 show(likeliest({label: each}), f"{key}-{label}", of=of, what=f"{what}, {label}")
-    if found := last.of_hidden_word():
-        st.text(found)
+    if sentence := last.of_hidden_word():
+        st.text(sentence)
 
 
 class Answers(NamedTuple):
@@ -243,8 +247,8 @@ class Answers(NamedTuple):
 
     @property
     def best(self) -> list[int]:
-        found = self.probabilities
-        return found.topk(min(TOP, len(found))).indices.tolist()
+        probabilities = self.probabilities
+        return probabilities.topk(min(TOP, len(probabilities))).indices.tolist()
 
     def texts(self, answers: Sequence[int]) -> list[str]:
         label = self.run.reader.label
@@ -258,10 +262,12 @@ class Answers(NamedTuple):
         answer = masks[self.question.row].hides
         if answer is None:  # the mask was typed
             return ""
-        found = self.probabilities
-        rank = int((found > found[answer]).sum()) + 1
+        probabilities = self.probabilities
+        rank = int((probabilities > probabilities[answer]).sum()) + 1
         (text,) = self.texts([answer])
-        return f"“{text}” itself: {found[answer]:.3f}, number {rank} of {len(found)}"
+        return (
+            f"“{text}” itself: {probabilities[answer]:.3f}, number {rank} of {len(probabilities)}"
+        )
 
     def can_stand_beside(self, other: Answers) -> bool:
         """Return whether an index stands for the same answer in another run."""

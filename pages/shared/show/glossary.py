@@ -62,16 +62,16 @@ def caption(words: str, told: set[str] | None = None) -> None:
 def marked(words: str, told: set[str]) -> str:
     """Return Markdown with the first appearance of each term as an element with its meaning."""
 
-    def element(found: re.Match[str]) -> str:
-        term = found[1].lower()
+    def element(match: re.Match[str]) -> str:
+        term = match[1].lower()
         if term in told:
-            return found[0]
+            return match[0]
         told.add(term)
         meaning = html.escape(GLOSSARY[term])
-        label = html.escape(f"{found[0]}: {GLOSSARY[term]}")
+        label = html.escape(f"{match[0]}: {GLOSSARY[term]}")
         return (
             f'<span class="term" role="note" tabindex="0" data-meaning="{meaning}" '
-            f'aria-label="{label}">{found[0]}</span>'
+            f'aria-label="{label}">{match[0]}</span>'
         )
 
     parts = CODE.split(words)

@@ -1,22 +1,35 @@
 """All heads of a run, and one of them enlarged: the same on every page that shows heads."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
+from pages.shared.runs.readers import reader
 from pages.shared.show.cells import OpenCell, attention_map
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.riddle import Riddle
 from pages.shared.show.saving import About
 from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state.choices import HEAD, LAYER, LIT, OWN_SCALE, SUMMARIES, chosen, put
+from pages.shared.state.choice import Choice
+from pages.shared.state.choices import HEAD, KINDS, LAYER, LIT, OWN_SCALE, SUMMARIES, chosen, put
 from pages.shared.widgets.choose import choose
-from viz import Behind, CanvasPicture, attention_heatmap, attention_lines, head_grid, selected_map
+from viz import (
+    Behind,
+    CanvasPicture,
+    architecture_map,
+    attention_heatmap,
+    attention_lines,
+    head_grid,
+    selected_map,
+)
 from viz.arrays import as_levels, in_bytes
 
 SELECTION = "grid-selection"
+KEY = "architecture"
+WIDTH = 96  # pixels
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -134,3 +147,26 @@ def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | 
 def light(token: tuple[str, int] | None) -> None:
     """Pin a token, by its side and its index from 0, or show all lines again; a callback."""
     put(LIT, f"{token[0][0]}{token[1] + 1}" if token else "")
+
+
+def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
+    """Draw the model's stacks with the chosen block marked; a click chooses another block.
+
+    `kind` is the page's choice of a kind of attention. In a `linked` drawing the page's `selection`
+    determines which layer is marked.
+    """
+    layer = None if chosen(LAYER) in SUMMARIES else chosen(LAYER)
+    layers = {each: count for each, (count, _) in reader().shape.kinds.items()}
+    place = {"kind": chosen(kind), "layer": layer}
+    picture = architecture_map(layers, labels=KINDS, **place, linked=linked)
+    with st.container(width=WIDTH):
+        show(picture, KEY, partial(go_to_block, kind))
+
+
+def go_to_block(kind: Choice) -> None:
+    """Choose the block that was clicked; a callback."""
+    there, layer = picked(KEY)
+    if there != chosen(kind):
+        put(LIT, "")
+    put(kind, there)
+    put(LAYER, layer)

@@ -15,24 +15,14 @@ import streamlit as st
 from model.decoding.steps import Writing
 from model.library.pieces import as_pieces
 from model.tokens import Token
-from pages.browser.library import (
-    bringer,
-    component_name,
-    global_name,
-    is_of_a_model,
-    library,
-    loader,
-    mounted,
-)
+from pages.browser import library
 from pages.browser.parts import save_menu
 from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
-from pages.shared.state.page import shown
+from pages.shared.state.page import CLICKS, allows, shown
 from pages.shared.state.showing import is_wanted, place, showing
-from pages.shared.state.wings import CLICKS, allows
 from pages.streamlit_fixes.served_scripts import published
 from viz import CanvasPicture, Chip
 from viz.canvas import FILE, Part, caption_html
-from viz.component import component as component_line
 from viz.numbers import Numbers, from_chart, largest
 from viz.tokens import aligned
 from viz.vectors.position_heatmap import in_theme, numbers_of
@@ -53,15 +43,15 @@ TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by 
 @cache
 def component(part: Part) -> Callable:
     """Return the Streamlit component of a browser part, for a page that has the library."""
-    name = component_name(part.name)
-    return st.components.v2.component(name, html=part.markup(), js=loader())
+    name = library.component_name(part.name)
+    return st.components.v2.component(name, html=part.markup(), js=library.loader())
 
 
 @cache
 def library_component() -> Callable:
     """Return the component that loads the code of all browser parts into a page."""
-    address = published(global_name(), library())
-    return st.components.v2.component("headlight_library", js=bringer(address))
+    address = published(library.global_name(), library.library())
+    return st.components.v2.component("headlight_library", js=library.bringer(address))
 
 
 def load_library() -> None:
@@ -100,18 +90,18 @@ def show(
     if showing().keeps(key, to_keep or (lambda: picture), answers):
         place(key, of and (of, what))
         return True
-    clicks = not is_of_a_model(picture.part.script) or allows(CLICKS)
+    clicks = not library.is_of_a_model(picture.part.script) or allows(CLICKS)
     options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
     if of is not None:
         kept = to_keep or (lambda: picture)
         makers = (
             lambda title, caption: kept().to_html(title, caption),
-            lambda caption: component_line(kept(), caption),
+            lambda caption: kept().to_component(caption),
         )
         menu = menu_of(Picture(what, key, of, picture.numbers, *makers))
         options["on_wanted_change"] = asking(key, key)
     with place(key, of and (of, what)):
-        component(picture.part)(data=mounted(picture, menu), key=key, **options)
+        component(picture.part)(data=library.mounted(picture, menu), key=key, **options)
     return True
 
 
@@ -169,14 +159,18 @@ def show_table(
         names = of.file_name(what), of.caption(what), what
         menu = save_menu(*names, formats, made_here=(), key=key, file=file_asked_for(picture))
         name = f"save-{key}"
-        component(menu.part)(data=mounted(menu), key=name, on_wanted_change=asking(key, name))
+        draw_menu(menu, name, key)
 
 
 def offer(picture: Picture) -> None:
     """Draw the menu that saves a chart; pictures bring their own."""
     key = f"save-{picture.key}"
-    menu = menu_of(picture, css_class(f"chart-{picture.key}"))
-    component(menu.part)(data=mounted(menu), key=key, on_wanted_change=asking(picture.key, key))
+    draw_menu(menu_of(picture, css_class(f"chart-{picture.key}")), key, picture.key)
+
+
+def draw_menu(menu: CanvasPicture, key: str, picture_key: str) -> None:
+    asked = asking(picture_key, key)
+    component(menu.part)(data=library.mounted(menu), key=key, on_wanted_change=asked)
 
 
 def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
@@ -225,7 +219,7 @@ def all_picked(key: str) -> list[Any]:
     answer = st.session_state[key]["picked"]
     known = st.session_state.setdefault("answers", {})
     load, last = known.get(key, (None, 0))
-    new = [one for one in answer["answers"] if answer["load"] != load or one[0] > last]
+    new = [click for click in answer["answers"] if answer["load"] != load or click[0] > last]
     known[key] = answer["load"], answer["answers"][-1][0]
     return [value for _, value in new]
 

@@ -72,14 +72,14 @@ def most_looked_at(
     query = told_apart(queries)[row]
     is_open = np.ones(len(keys), bool) if blocked is None else ~blocked[row]
     places = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))
-    names, found = told_apart(keys), weights[row, places]
+    names, open_weights = told_apart(keys), weights[row, places]
     return Riddle(
         f"{where}: which token does {query} look at most?",
         f"{query} looks most at",
         [keys[place] for place in places],
         [names[place] for place in places],
-        [f"weight {number_text(weight)}" for weight in found],
-        places_of_most(found),
+        [f"weight {number_text(weight)}" for weight in open_weights],
+        places_of_most(open_weights),
     )
 
 
@@ -95,15 +95,15 @@ def which_head(
 
     `told` returns a number in words.
     """
-    found = np.concatenate([values.ravel() for values in numbers.values()])
+    flat = np.concatenate([values.ravel() for values in numbers.values()])
     heads = [(kind, *at) for kind, values in numbers.items() for at in np.ndindex(values.shape)]
     return Riddle(
         asks,
         finds,
         [""] * len(heads),
         [site_words(*head) for head in heads],
-        [told(number) for number in found],
-        places_of_most(-found if least else found),
+        [told(number) for number in flat],
+        places_of_most(-flat if least else flat),
         [(KINDS[kind], *values.shape) for kind, values in numbers.items()],
     )
 

@@ -1,27 +1,35 @@
 """Saving a picture: the names and captions of its files, and making those that need Python."""
 
+import base64
+import io
 import json
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from PIL import Image
 
 from model.edits import Edits
 from pages.browser.parts import Copy, Format
 from pages.shared.link import address
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import edit_words
-from pages.shared.show.film import to_gif
 from pages.shared.state import models
 from pages.shared.state.page import shown
 from pages.shared.state.showing import showing
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
 LONGEST_NAME = 110  # characters of a file's name, without its ending
+PNG = "data:image/png;base64,"
+MOST_FRAMES = 240
+MOST_BYTES = 40_000_000  # of all frames together, encoded
+MOST_DOTS = 4_000_000  # of a frame
+MOST_DOTS_IN_ALL = 200_000_000  # each takes a byte of memory
+SLOWEST, FASTEST = 10_000, 20  # milliseconds for a step
 
 
 @dataclass(frozen=True)
@@ -125,18 +133,18 @@ NO_MODEL = About("", "")  # for a picture that shows only arithmetic
 
 def formats_of(picture: Picture) -> list[Format]:
     """Return the formats that a picture can be saved in; too many numbers exclude some."""
-    found: list[Format] = ["png", "svg", "html"]
+    formats: list[Format] = ["png", "svg", "html"]
     limits: dict[Format, int] = {"csv": MOST_ROWS, "npz": MOST_NUMBERS}
     numbers = count(picture.numbers)
-    return [*found, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
+    return [*formats, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
 
 
 def copies_of(picture: Picture) -> list[Copy]:
     """Return the ways in which a picture can be copied for slides."""
-    found: list[Copy] = ["frame"]
+    copies: list[Copy] = ["frame"]
     if picture.to_component:
-        found.append("component")
-    return [*found, "address"] if picture.key in shown().pictures else found
+        copies.append("component")
+    return [*copies, "address"] if picture.key in shown().pictures else copies
 
 
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
@@ -187,3 +195,70 @@ def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
         st.info(str(error))
         return None
     return ("gif" if isinstance(wanted, Mapping) else wanted), file, time.monotonic_ns()
+
+
+def to_gif(asked: Mapping[str, Any]) -> bytes:
+    """Return the GIF of frames: PNGs as data addresses, shown for some milliseconds each.
+
+    The last frame stays as long as `last` of them. Raises ValueError for invalid frames, several
+    sizes, or too many or too large ones.
+    """
+    frames = asked.get("frames")
+    if not isinstance(frames, list) or not 0 < len(frames) <= MOST_FRAMES:
+        raise ValueError(f"A GIF has 1 to {MOST_FRAMES} steps.")
+    if not all(isinstance(frame, str) and frame.startswith(PNG) for frame in frames):
+        raise ValueError("A step of the film is no picture.")
+    if sum(map(len, frames)) > MOST_BYTES:
+        raise ValueError("The film is too large for a GIF: save it as WEBM.")
+    try:
+        return put_together(frames, asked)
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError("A step of the film is no picture.") from error
+
+
+def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
+    """Return frames of one size as a GIF; raises ValueError for others, or too large ones.
+
+    Only one frame at a time is held as pixels, of three bytes each.
+    """
+    sizes = {opened(frame).size for frame in frames}
+    if len(sizes) > 1:
+        raise ValueError("The steps of the film differ in size.")
+    ((width, height),) = sizes
+    if width * height > MOST_DOTS or width * height * len(frames) > MOST_DOTS_IN_ALL:
+        raise ValueError("The film is too large for a GIF: save it as WEBM.")
+    step = bounded(asked.get("milliseconds"), FASTEST, SLOWEST)
+    times = [step] * (len(frames) - 1) + [step * bounded(asked.get("last"), 1, 4)]
+    # One palette for all frames, so that unchanged parts keep their colours.
+    palette = in_one(frames, width, height).quantize(256)
+    first, *others = (
+        drawn(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames
+    )
+    file = io.BytesIO()
+    first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
+    return file.getvalue()
+
+
+def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
+    """Return a picture with samples of the pixels of all frames, which have one size."""
+    width, height = (max(1, size // 4) for size in (width, height))
+    image = Image.new("RGB", (width, height * len(frames)))
+    for place, frame in enumerate(frames):
+        small = drawn(frame).resize((width, height), Image.Resampling.NEAREST)
+        image.paste(small, (0, height * place))
+    return image
+
+
+def opened(frame: str) -> Image.Image:
+    """Return a frame whose size is known and whose pixels are not read yet."""
+    data = base64.b64decode(frame[len(PNG) :], validate=True)
+    return Image.open(io.BytesIO(data), formats=["PNG"])
+
+
+def drawn(frame: str) -> Image.Image:
+    return opened(frame).convert("RGB")
+
+
+def bounded(value: object, least: int, most: int) -> int:
+    """Return a number within bounds; the lower bound for anything that is not a whole number."""
+    return max(least, min(value, most)) if isinstance(value, int) else least

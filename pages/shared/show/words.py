@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
+import streamlit as st
 
+from model.insight.doubt import LEAST_SURE, Doubt, doubts
 from model.masks import Method
 from model.tokens import Token
 from model.trace import Kind
-from pages.shared.state.catalog import ONE_SIDE
+from pages.shared.runs.run import ModelRun, written
+from pages.shared.state.catalog import DEFAULT, ONE_SIDE
 from viz.numbers import number_text
 
 HOW_TO_READ = {
@@ -147,6 +150,20 @@ BLOCKING: dict[Method, str] = {
         "the rows no longer sum to 1, and forbidden keys still shape the weights of the others."
     ),
 }
+BEYOND = "Beyond what this small model knows: "
+WHY = {
+    "no words": "there is no word in it.",
+    "script": "these are letters that it has not learned.",
+    "capitals": "it has hardly read a text in capitals.",
+    "language": "this looks {what}, and it reads English alone.",
+    "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
+    "unsure": (
+        "it was unsure, with {number} nats a token; 98 in 100 good translations are above "
+        f"−{-LEAST_SURE}."
+    ),
+}
+LIMITS = "Its limits"
+LONGEST_WORD = 40  # characters of a word that are shown
 
 
 def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
@@ -185,7 +202,7 @@ def sums_of(weights: np.ndarray) -> str:
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-3):
         return " Every row sums to 1."
-    least, most = (number_text(float(one), decimals=2) for one in (sums.min(), sums.max()))
+    least, most = (number_text(float(end), decimals=2) for end in (sums.min(), sums.max()))
     return f" The rows sum to {least}." if least == most else f" The rows sum to {least} to {most}."
 
 
@@ -196,27 +213,49 @@ def notes(
 
     Unknown tokens have frames if the tokens that were read are `drawn` one by one.
     """
-    found = []
+    sentences = []
     unknown = [token.text for token in tokens if token.is_unknown]
     if unknown:
         framed = ", framed in dashes" if drawn else ""
-        found.append(
+        sentences.append(
             f"The model does not know {len(unknown)} of the tokens{framed}: it reads "
             "each of them as “unknown”, and may go wrong there."
         )
     spelled = {(token.start, token.end) for token in tokens if token.is_byte}
     if spelled:
         characters = "character has" if len(spelled) == 1 else "characters have"
-        found.append(
+        sentences.append(
             f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
             "that computers write them with, such as <0xC3>, and may go wrong there."
         )
     if cut:
         count = sum(not token.is_special for token in tokens)
-        found.append(
+        sentences.append(
             f"The sentence is longer than the model can take: it read the first {count} tokens, "
             "and nothing after them."
         )
     if not finished:
-        found.append("The output was stopped at its longest length, before it had an end.")
-    return found
+        sentences.append("The output was stopped at its longest length, before it had an end.")
+    return sentences
+
+
+def warn(run: ModelRun) -> None:
+    """Say why the shipped model's translation is not to be trusted, if there is a sign of it.
+
+    The signs are those of the model as trained, whatever a visitor changed in it.
+    """
+    if run.model != DEFAULT:
+        return
+    usual = written(run.as_trained)
+    doubt = next(doubts(run.sentence, usual.source_tokens, usual.log_probabilities), None)
+    if doubt is not None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
+            st.text(BEYOND + why(doubt))
+            st.page_link("pages/model.py", label=LIMITS)
+
+
+def why(doubt: Doubt) -> str:
+    """Return a sign in words."""
+    number = f"−{-doubt.number:.2f}" if doubt.sign == "unsure" else doubt.number
+    what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
+    return WHY[doubt.sign].format(what=what, number=number)

@@ -60,12 +60,10 @@ SHIPPED = {
 DEFAULT = next(iter(SHIPPED))
 
 
-def library_entry(
-    name: str, examples: tuple[str, ...] = EXAMPLES, writes: bool = False
-) -> CatalogEntry:
+def library_entry(name: str, writes: bool = False) -> CatalogEntry:
     """Return a model of the transformers library; `writes` if it reads a text to write another."""
     sides = ("source", "target") if writes else (ONE_SIDE, ONE_SIDE)
-    return CatalogEntry(LIBRARY + name, short(name), examples, *sides)
+    return CatalogEntry(LIBRARY + name, short(name), EXAMPLES, *sides)
 
 
 def short(name: str) -> str:

@@ -66,9 +66,9 @@ def most(shape: Shape, which: int) -> int:
     return max(sizes[which] for sizes in shape.kinds.values())
 
 
-def padding(key: str, label: str = "") -> Choice:
+def padding(key: str) -> Choice:
     """Return the choice of a length that both sides are padded to."""
-    return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most), label)
+    return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most))
 
 
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
@@ -106,6 +106,7 @@ INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
 INSIDE_TARGET = text("inside_target", "", LONGEST_SENTENCE)
 INSIDE_PAD_TO = padding("inside_pad_to")
 
+DEFAULT_SITE = LAYER.default, HEAD.default
 COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS, AS_TRAINED)
 
 
@@ -127,5 +128,42 @@ def put(choice: Choice, value: object) -> None:
 def select_head(kind: Kind, layer: int, head: int) -> None:
     """Choose a head, from 0, on every page that shows one; see `put`."""
     put(KIND, kind)
+    put(LAYER, layer)
+    put(HEAD, head)
+
+
+def applied() -> int:
+    """Return how often choices were taken from an address or a slide in this session."""
+    return st.session_state.get("applied", 0)
+
+
+def open_on(kind: Kind, layer: int, head: int) -> None:
+    """Choose a head, from 0, for a visitor who has chosen none."""
+    select_head(kind, layer, head)
+    st.session_state.opened_on = layer, head
+    st.session_state.opened_after = applied()
+
+
+def set_aside() -> None:
+    """If the head is the app's choice, choose the defaults, on a page with a meaning of its own."""
+    if _is_opening(chosen(LAYER), chosen(HEAD)):
+        _choose(*DEFAULT_SITE)
+        st.session_state.set_aside = True
+
+
+def take_up() -> None:
+    """Choose the head again that was set aside, unless another one was chosen since."""
+    aside = st.session_state.pop("set_aside", False)
+    if aside and (chosen(LAYER), chosen(HEAD)) == DEFAULT_SITE:
+        _choose(*st.session_state.opened_on)
+
+
+def _is_opening(*place: int | str) -> bool:
+    """Return whether the app has opened on a layer and head, and no link or slide came since."""
+    state = st.session_state
+    return state.get("opened_on") == place and state.opened_after == applied()
+
+
+def _choose(layer: int | str, head: int | str) -> None:
     put(LAYER, layer)
     put(HEAD, head)

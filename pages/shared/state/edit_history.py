@@ -14,7 +14,6 @@ BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show onl
 
 
 def edits(key: str | None = None) -> Edits:
-    """Return what the visitor has changed so far."""
     return _history(key)[-1]
 
 
@@ -41,12 +40,10 @@ def can_undo(key: str | None = None) -> bool:
 
 
 def copied() -> dict[str, list[Edits]]:
-    """Return a copy of the edits of every model with their undo history, for `put_back`."""
     return {key: list(history) for key, history in st.session_state.get("histories", {}).items()}
 
 
 def put_back(histories: dict[str, list[Edits]]) -> None:
-    """Restore the edits of every model from a copy."""
     st.session_state.histories = histories
 
 

@@ -105,5 +105,4 @@ def drawn() -> dict[str, Any]:
 
 
 def begin() -> None:
-    """Begin a page on which nothing is drawn yet."""
     st.session_state[DRAWN] = {}

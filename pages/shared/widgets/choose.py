@@ -62,14 +62,12 @@ def hear_and(key: str, then: Callable[[], None] | None) -> None:
 
 
 def box(choice: Choice) -> Widget:
-    """Return the widget for a choice without options."""
     if isinstance(choice.default, bool):
         return st.toggle
     return st.number_input if isinstance(choice.bounds, tuple) else st.text_input
 
 
 def words(choice: Choice, value: object) -> str:
-    """Return the text of a value on screen."""
     return choice.options.get(value) or choice.write(value)
 
 
@@ -77,14 +75,13 @@ def nearest(value: object, offered: Sequence[Any]) -> Any:
     """Return a value if it is offered, otherwise the largest smaller number, or the first value."""
     if value in offered:
         return value
-    below = [one for one in offered if isinstance(one, int) and isinstance(value, int)]
-    return max((one for one in below if one < value), default=offered[0])
+    below = [option for option in offered if isinstance(option, int) and isinstance(value, int)]
+    return max((option for option in below if option < value), default=offered[0])
 
 
 def pick_one(
     label: str, options: Iterable[str], key: str, picked: Callable[[str], None], **more: object
 ) -> None:
-    """Draw a menu of options, and call `picked` with the clicked one."""
     take = {"on_click": lambda: picked(st.session_state[key])}
     st.menu_button(label, list(options), key=key, **take, **more)
 

@@ -132,11 +132,11 @@ def file_of(
 
 def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
     """Return the slides without the parts that do not fit into `most` bytes."""
-    room, known, found = most * 3 // 4, set(), []  # base64 takes a third more
+    room, known, fitting = most * 3 // 4, set(), []  # base64 takes a third more
 
     def fits(*pictures: CanvasPicture | str) -> bool:
         nonlocal room
-        new = {one for one in pictures if one not in known}
+        new = {picture for picture in pictures if picture not in known}
         size = sum(map(size_of, new))
         if size > room:
             return False
@@ -155,8 +155,8 @@ def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
             left.append(HEADS)
         words = TOO_LARGE.format(most=most // 1_000_000, names=", ".join(left)) if left else ""
         missing = f"{slide.missing} {words}".strip()
-        found.append(replace(slide, pictures=kept, heads=heads, missing=missing))
-    return found
+        fitting.append(replace(slide, pictures=kept, heads=heads, missing=missing))
+    return fitting
 
 
 def size_of(picture: CanvasPicture | str) -> int:
@@ -165,7 +165,7 @@ def size_of(picture: CanvasPicture | str) -> int:
 
 def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
     """Return a slide in the form of the file, its pictures added to the data."""
-    grids = [one.picture for one in slide.pictures if named(one.picture, "head_grid")]
+    grids = [drawn.picture for drawn in slide.pictures if named(drawn.picture, "head_grid")]
     return {
         "title": writable(slide.title),
         "words": writable(slide.words),
@@ -209,7 +209,6 @@ def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:
 
 
 def place_text(place: tuple[str, int, int]) -> str:
-    """Return a kind, a layer and a head as the key that the file uses."""
     return ",".join(map(str, place))
 
 
@@ -223,7 +222,6 @@ def map_of(grid: CanvasPicture) -> CanvasPicture:
 
 
 def named(picture: CanvasPicture | str, name: str) -> bool:
-    """Return whether this is an interactive picture drawn by the part of this name."""
     return isinstance(picture, CanvasPicture) and picture.name == name
 
 
@@ -248,7 +246,6 @@ def digest_of(text: str) -> str:
 
 
 def as_json(content: object) -> str:
-    """Return plain values as JSON that cannot end an element of the document."""
     return safe(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 

@@ -34,7 +34,7 @@ def without_heads(sentence: str, report: Callable[[float], None]) -> WithoutHead
     return WithoutHeads(
         board=head_effects(effects, labels=KINDS),
         trained=strip(trained),
-        off={head: strip(found, trained) for head, found in off.written.items()},
+        off={head: strip(writing, trained) for head, writing in off.written.items()},
         untried=off.untried,
         masks={edit_words(mask): strip(with_mask(run, mask), trained) for mask in MASKS},
     )
@@ -44,7 +44,7 @@ def with_mask(run: ModelRun, mask: Edits) -> Writing:
     return written(replace(run, edits=mask))
 
 
-def strip(found: Writing, trained: Writing | None = None) -> CanvasPicture:
+def strip(writing: Writing, trained: Writing | None = None) -> CanvasPicture:
     """Return the picture of a translation, with the differences from that `as trained` framed."""
-    label = f"Log-probability {number_text(found.score)}"
-    return token_strip(found.text, chips_written(found, trained), label=label, explained=False)
+    label = f"Log-probability {number_text(writing.score)}"
+    return token_strip(writing.text, chips_written(writing, trained), label=label, explained=False)

@@ -211,17 +211,17 @@ def write(
 
 def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -> None:
     """Add a text to a paragraph; if it is `marked`, its marks become bold and italic letters."""
-    found = MARKS.search(text) if marked else None
-    before = text[: found.start()] if found else text
+    match = MARKS.search(text) if marked else None
+    before = text[: match.start()] if match else text
     if before:
         run = paragraph.add_run()
         run.text = before
         for name, value in fonts.items():
             setattr(run.font, name, value)
-    if found:
-        kind = "bold" if found[1] else "italic"
-        add_runs(paragraph, found[1] or found[2], marked=True, **fonts, **{kind: True})
-        add_runs(paragraph, text[found.end() :], marked=True, **fonts)
+    if match:
+        kind = "bold" if match[1] else "italic"
+        add_runs(paragraph, match[1] or match[2], marked=True, **fonts, **{kind: True})
+        add_runs(paragraph, text[match.end() :], marked=True, **fonts)
 
 
 def put_picture(made: Slide, drawn: Drawn, holder: Box, footer: str) -> bool:
@@ -255,5 +255,4 @@ def write_link(made: Slide, link: str) -> None:
 
 
 def cleaned(text: str) -> str:
-    """Return a text without the characters that XML cannot hold."""
     return FORBIDDEN.sub("", writable(text))

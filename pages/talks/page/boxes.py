@@ -1,16 +1,20 @@
-"""The boxes in which a slide is edited: its words, its notes, its pictures."""
+"""The list of a talk's slides with what can be done to each, and the boxes that edit one."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
+from pages.browser.parts import Row, slide_list
 from pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine, link_of
+from pages.shared.show.pictures import all_picked, show
 from pages.shared.state.choices import GUESS
 from pages.shared.state.page import PAGES, Page
 from pages.streamlit_fixes.late_values import Widget, editor
 from pages.talks import talk
-from pages.talks.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide
+from pages.talks.slide import turn_to
+from pages.talks.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide, copied
+from pages.talks.stage import THUMBNAILS, thumbnail_key
 
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
 NOTES_HELP = "Seen by the speaker alone, in a window of their own."
@@ -23,6 +27,7 @@ NOT_DRAWN = (
     "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
     "open the scene, choose it there and press **Update slide**."
 )
+LIST = "slides"  # the key that it is drawn with
 
 
 def change(name: str, **changes: object) -> None:
@@ -66,9 +71,9 @@ def guess_first(place: int, slide: Slide) -> None:
         asks = {GUESS.key: GUESS.write(on)} if on else {}
         change(slide.name, parameters=others | asks, drawn=())
 
-    asked = slide.parameters.get(GUESS.key) == GUESS.write(True)
+    is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
     key = f"slide-{place}-guess"
-    editor(st.toggle, GUESS.label, asked, changed, key, help=GUESS_HELP)
+    editor(st.toggle, GUESS.label, is_on, changed, key, help=GUESS_HELP)
 
 
 def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
@@ -86,3 +91,65 @@ def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
         guess_first(place, slide)
     if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
         st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))
+
+
+def edited() -> int | None:
+    """Return the index of the slide whose boxes are open; None if there is no slide."""
+    last = len(talk.own()) - 1
+    return min(st.session_state.get("edited_slide", 0), last) if last >= 0 else None
+
+
+def edit(place: int) -> None:
+    st.session_state.edited_slide = place
+
+
+def row_of(slide: Slide) -> Row:
+    """Return a slide in the form of the list."""
+    page = PAGES.get(slide.page)
+    of = page.title if page else "Words alone"
+    shown = [page.pictures[key] for key in slide.pictures] if page else []
+    picture = shown[0] if shown else "words"
+    return Row(slide.name, slide.title, of, picture, thumbnail_key(slide), opens=page is not None)
+
+
+def rows() -> None:
+    """Draw the list of the visitor's own slides."""
+    slides = talk.own()
+    if slides or talk.can_undo():
+        listed = [row_of(slide) for slide in slides]
+        known = [thumbnail_key(slide) for slide in (*slides, *talk.before())]
+        places = {"edited": edited(), "opened": talk.opened()}
+        show(slide_list(listed, kept=THUMBNAILS, known=known, **places), LIST, take)
+
+
+def take() -> None:
+    """Do what was asked for in the list; a callback."""
+    for asked in all_picked(LIST):
+        match asked:
+            case {"does": str(what), "slide": str(name), **more}:
+                if (place := talk.place_of(name)) is not None:
+                    do(what, place, more.get("to"))
+
+
+def do(what: str, place: int, to: object = None) -> None:
+    """Apply an action to a slide; ignore it if it makes no sense."""
+    slide, at, order = talk.own()[place], edited(), list(range(len(talk.own())))
+    match what:
+        case "edit":
+            edit(place)
+        case "open" if slide.page:
+            edit(place)
+            talk.open_slide(place)
+        case "present":
+            turn_to(place + 1)
+        case "duplicate":
+            if talk.add(copied(slide), place + 1):
+                edit(place + 1)
+        case "remove":
+            order.remove(place)
+            talk.rearrange(order)
+            edit(at - (place < at))
+        case "move" if isinstance(to, int) and 0 <= to < len(order):
+            order.insert(to, order.pop(place))
+            talk.rearrange(order)
+            edit(order.index(at))

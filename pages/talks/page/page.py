@@ -6,8 +6,7 @@ from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from pages.talks import saving_talk, talk
 from pages.talks.deck.file import talk_in
-from pages.talks.page.boxes import boxes
-from pages.talks.page.rows import edit, edited, rows
+from pages.talks.page.boxes import boxes, edit, edited, rows
 from pages.talks.slide import turn_to
 from pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
 
@@ -106,17 +105,17 @@ def tools() -> None:
 
 def saved_file() -> None:
     """Offer the file of the talk, once it is saved in its present form."""
-    if not (found := saving_talk.saved()):
+    if not (saving := saving_talk.saved()):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
-        name, mime = TYPES[found.kind]
-        file = found.file, f"headlight-talk.{found.kind}", mime
-        label = f"Download the {name} file ({len(found.file) / 1e6:.1f} MB)"
+        name, mime = TYPES[saving.kind]
+        file = saving.file, f"headlight-talk.{saving.kind}", mime
+        label = f"Download the {name} file ({len(saving.file) / 1e6:.1f} MB)"
         st.download_button(label, *file, on_click="ignore", type="primary")
-        if left_out := found.left_out:
+        if left_out := saving.left_out:
             st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
         else:
-            st.text(ALL_SAVED[found.kind])
+            st.text(ALL_SAVED[saving.kind])
 
 
 def make_talk() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pages.parts.pages  # noqa: F401 - lists the pages
-from pages.classroom.lesson import BUTTONS, CLICKS, Lesson, read, write
+from pages.classroom.wing import BUTTONS, CLICKS, Lesson, read, write
 from pages.shared.state.page import PAGES
 
 LESSONS = st.builds(

@@ -5,8 +5,9 @@ import sys
 import pytest
 
 from pages.server import serving
-from pages.server.hosts import is_behind_proxy, is_own
+from pages.server.guards import is_behind_proxy, is_own
 from pages.shared.runs.limits import BEHIND, is_shared, of_this_worker, open_to_others
+from pages.streamlit_fixes.paths import HEALTH, public
 
 
 def test_the_proxy_is_told_where_it_listens_and_where_the_workers_do(options):
@@ -26,9 +27,9 @@ def test_in_frames_of_other_hosts_a_visitor_stays_with_a_worker_too(monkeypatch)
 
 
 def test_the_health_path_stands_below_the_address_of_the_app(options):
-    assert serving.health_path() == "/_stcore/health"
+    assert public(HEALTH) == "/_stcore/health"
     options({"server.baseUrlPath": "/lecture/"})
-    assert serving.health_path() == "/lecture/_stcore/health"
+    assert public(HEALTH) == "/lecture/_stcore/health"
 
 
 def test_workers_share_a_secret_that_nobody_else_has(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.trace import Site
-from pages.talks import thumbnails
+from pages.talks import stage
 from pages.talks.slides import Slide, write_talk
 from pages.talks.talk_file import read_talk
 from tests.pages.apps import (
@@ -261,13 +261,13 @@ def test_a_talk_from_before_there_were_questions_asks_none():
 
 def test_the_small_picture_of_a_slide_is_of_its_question_and_never_of_the_answer(monkeypatch):
     taken = []
-    thumbnail = thumbnails.thumbnail
+    thumbnail = stage.thumbnail
 
     def note(name, of, shown, **more):
         taken.append(shown)
         return thumbnail(name, of, shown, **more)
 
-    monkeypatch.setattr(thumbnails, "thumbnail", note)
+    monkeypatch.setattr(stage, "thumbnail", note)
     app = open_page("attention", **ATTENTION)
     button(app, "Add to talk").click().run()
     assert taken == [[".st-key-question-heatmap"]]

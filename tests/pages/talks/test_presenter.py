@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from pages.parts.pages import PAGES
 from pages.shared.state.choices import HEAD, SENTENCE, put
-from pages.shared.state.workshop import Workshop
+from pages.shared.state.models import Workshop
 from pages.talks import presenter
 from pages.talks.slides import Slide
 from pages.talks.talk import shipped

@@ -18,8 +18,7 @@ from model.reader import Question
 from model.trace import Site
 from pages.parts.pages import PAGES
 from pages.shared.link import link
-from pages.shared.runs.knockout import knocked_out
-from pages.shared.runs.patching import patched, two_texts
+from pages.shared.runs.patching import knocked_out, patched, two_texts
 from pages.shared.runs.run import ModelRun
 from pages.talks.talk import READY
 from pages.talks.talk import shipped as slides_of

@@ -11,7 +11,7 @@ from pages.parts.pages import PAGES
 from pages.shared.link import address, link
 from pages.shared.state.catalog import LIBRARY
 from pages.talks import talk
-from pages.talks.page import boxes, rows
+from pages.talks.page import boxes
 from pages.talks.slides import MOST_SLIDES, Slide, write_talk
 from pages.talks.talk import TALKS, shipped
 from pages.talks.talk_file import read_talk
@@ -39,7 +39,7 @@ def ask(app, what, place, to=None):
 
     def clicked():
         while left:  # once, though the run may go on with another page
-            rows.do(*left.pop())
+            boxes.do(*left.pop())
         keep()
 
     with patch.object(talk, "keep", clicked):
@@ -297,8 +297,8 @@ def test_what_the_list_cannot_ask_is_left_alone(asked):
         asked = asked | {"slide": listed(app)["slides"][0]["name"]}
     keep = talk.keep
     with (
-        patch.object(rows, "all_picked", lambda key: [asked]),
-        patch.object(talk, "keep", lambda: (rows.take(), keep())),
+        patch.object(boxes, "all_picked", lambda key: [asked]),
+        patch.object(talk, "keep", lambda: (boxes.take(), keep())),
     ):
         app.run()
     assert not app.exception

@@ -12,11 +12,10 @@ from model.trace import Shape
 from pages.shared.controls import loading
 from pages.shared.runs import limits
 from pages.shared.runs import shelf as shelves
-from pages.shared.runs.allowed import NONE, rule
-from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
+from pages.shared.runs.shelf import NONE, Loaded, LoadJob, Shelf, rule
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT, LIBRARY
-from pages.shared.state.workshop import Workshop
+from pages.shared.state.models import Workshop
 from tests.pages.apps import address, button, new_app, open_page
 
 NAME = "some/bert"

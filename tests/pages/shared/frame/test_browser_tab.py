@@ -4,10 +4,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.pages import PAGES
-from pages.shared.frame import browser_tab
-from pages.shared.state.workshop import Training, Workshop, new_key, workshop, workshops
+from pages.shared.frame import frame
+from pages.shared.state.models import Training, Workshop, new_key, workshop, workshops
 
-ANSWER = "from pages.shared.frame import browser_tab; browser_tab._come_back()"
+ANSWER = "from pages.shared.frame import frame; frame._come_back()"
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def answered(monkeypatch):
 
     def make(answer=None, page="masks", **state):
         gone_to = []
-        monkeypatch.setattr(browser_tab, "picked", lambda name: answer or workshop().key)
-        monkeypatch.setattr(browser_tab.address, "go_again", gone_to.append)
+        monkeypatch.setattr(frame, "picked", lambda name: answer or workshop().key)
+        monkeypatch.setattr(frame.address, "go_again", gone_to.append)
         app = AppTest.from_string(ANSWER)
         for name, value in {"page": PAGES[page], **state}.items():
             app.session_state[name] = value
@@ -57,9 +57,9 @@ def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        (new_key(), browser_tab.LEFT),
-        ("another." + new_key().partition(".")[2], browser_tab.RESTARTED),
-        ("stale", browser_tab.RESTARTED),
+        (new_key(), frame.LEFT),
+        ("another." + new_key().partition(".")[2], frame.RESTARTED),
+        ("stale", frame.RESTARTED),
     ],
     ids=["left", "restarted", "older"],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.shared.runs import limits
-from pages.shared.runs.allowed import NONE, any_is_allowed, is_allowed, rule
+from pages.shared.runs.shelf import NONE, any_is_allowed, is_allowed, rule
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ import pytest
 
 from model.edits import Edits
 from pages.shared.runs import door
-from pages.shared.runs.door import AT_ONCE, Together, model_call
-from pages.shared.runs.results import Budget
+from pages.shared.runs.door import AT_ONCE, Results, Together, model_call
 from pages.shared.runs.run import ModelRun
 from tests.pages.sessions import end, session
 
@@ -97,7 +96,7 @@ def test_it_keeps_its_name_and_its_words():
 
 
 def test_only_so_many_of_a_kind_are_kept(monkeypatch):
-    monkeypatch.setattr(door.limits, "RUNS", 2)
+    monkeypatch.setattr(door, "_results", Results(10**9, 10**9, 2))
     for model in "abc":
         answer(model)
     assert [answer.kept(model) is not None for model in "abc"] == [False, True, True]
@@ -126,7 +125,7 @@ def test_another_session_finds_nothing_and_the_end_of_one_frees_its_own():
 
 def test_all_sessions_together_keep_to_one_budget(monkeypatch):
     monkeypatch.setattr(door, "size_of", lambda value: 4)
-    monkeypatch.setattr(door, "_budget", Budget(10))
+    monkeypatch.setattr(door, "_results", Results(10, 10, 4))
     for name in ("one", "two", "three"):
         with session(name):
             answer("a")
@@ -331,7 +330,7 @@ def test_two_sessions_share_a_run_of_a_model_that_is_nobodys_own(
         return Written()
 
     monkeypatch.setattr(ModelRun, "is_common", not is_own)
-    monkeypatch.setattr(door, "session_results", lambda: door.Results(10**9, 4))
+    monkeypatch.setattr(door, "_session", object)
     asked = [Asked(lambda: ask(ModelRun("We sing.", model="en-fr"))) for _ in "ab"]
     begun.wait(20)
     assert is_own or waiting.wait(20)

@@ -5,7 +5,7 @@ import pytest
 
 from model.edits import Edits
 from model.insight import knockout
-from pages.shared.runs.knockout import knocked_out, size_of
+from pages.shared.runs.patching import knocked_out, size_of
 from pages.shared.runs.run import ModelRun
 
 pytestmark = pytest.mark.usefixtures("one_session")

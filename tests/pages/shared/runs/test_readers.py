@@ -21,7 +21,7 @@ from pages.shared.runs.readers import (
 from pages.shared.runs.run import ModelRun, measured_parity
 from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry
-from pages.shared.state.workshop import Workshop
+from pages.shared.state.models import Workshop
 
 OWN = CatalogEntry("own-1", "Mine", ("a",), "input", "output")
 

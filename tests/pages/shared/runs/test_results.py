@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 import torch
 
-from pages.shared.runs.results import Budget, Result, Results, size_of
+from pages.shared.runs.door import Place, Result, Results, size_of
 
 
-def put(results, key, size=1, kind="kind"):
-    results.put(kind, key, Result(key, size))
+def put(results, key, size=1, kind="kind", session="one"):
+    results.put(Place(session, kind, key), Result(key, size))
 
 
-def kept(results, keys, kind="kind"):
-    return [key for key in keys if results.get(kind, key)]
+def kept(results, keys, kind="kind", session="one"):
+    return [key for key in keys if results.get(Place(session, kind, key))]
 
 
 def test_what_was_used_last_stays():
-    results = Results(100, 2)
+    results = Results(100, 100, 2)
     put(results, "a")
     put(results, "b")
-    assert results.get("kind", "a").value == "a"
+    assert kept(results, "a")
     put(results, "c")
     assert kept(results, "abc") == ["a", "c"]
 
 
 def test_each_kind_has_its_own_number_and_all_share_the_bytes():
-    results = Results(10, 2)
+    results = Results(100, 10, 2)
     for kind in ("one", "other"):
         for key in "abc":
             put(results, key, 2, kind)
@@ -39,14 +39,14 @@ def test_each_kind_has_its_own_number_and_all_share_the_bytes():
 
 
 def test_what_is_too_large_is_not_kept_and_pushes_nothing_out():
-    results = Results(10, 4)
+    results = Results(100, 10, 4)
     put(results, "a", 9)
     put(results, "b", 11)
     assert kept(results, "ab") == ["a"]
 
 
 def test_a_result_put_again_counts_once():
-    results = Results(10, 2)
+    results = Results(100, 10, 2)
     for size in (3, 4, 5):
         put(results, "a", size)
     put(results, "b", 5)
@@ -54,22 +54,24 @@ def test_a_result_put_again_counts_once():
     assert results.size == 10
 
 
-def test_nothing_is_left_after_it_is_cleared():
-    results = Results(10, 2)
-    put(results, "a", 5)
-    results.clear()
-    assert (len(results), results.size) == (0, 0)
+def test_nothing_of_a_session_is_left_after_it_is_dropped():
+    results = Results(100, 10, 2)
+    for session in ("one", "two"):
+        put(results, "a", 5, session=session)
+    results.drop("one")
+    assert results.size == 5
     assert not kept(results, "a")
+    assert kept(results, "a", session="two")
 
 
 def test_threads_share_it():
-    results, errors = Results(50, 3), []
+    results, errors = Results(100, 50, 3), []
 
     def work(first):
         try:
             for number in range(300):
                 put(results, (first, number % 7), number % 20)
-                results.get("kind", (first, number % 5))
+                kept(results, [(first, number % 5)])
         except Exception as error:
             errors.append(error)
 
@@ -79,31 +81,20 @@ def test_threads_share_it():
     for thread in threads:
         thread.join()
     assert not errors
-    assert len(results) <= 3
+    assert len(kept(results, [(first, n) for first in range(8) for n in range(7)])) <= 3
     assert results.size <= 50
 
 
-def test_the_session_that_was_idle_longest_makes_room_for_the_others():
-    budget, sessions = Budget(10), [Results(10, 4) for _ in range(3)]
-    for session in sessions:
-        put(session, "a", 4)
-        budget.keep_to(session)
-    assert [len(session) for session in sessions] == [0, 1, 1]
-    put(sessions[1], "b", 4)
-    budget.keep_to(sessions[1])
-    assert [len(session) for session in sessions] == [0, 2, 0]
-
-
-def test_sessions_that_are_gone_take_no_part_of_the_budget():
-    budget = Budget(10)
-    gone, left = Results(10, 4), Results(10, 4)
-    for session in (gone, left):
-        put(session, "a", 5)
-        budget.keep_to(session)
-    del gone, session
-    put(left, "b", 5)
-    budget.keep_to(left)
-    assert kept(left, "ab") == ["a", "b"]
+def test_all_sessions_share_the_bytes_and_what_was_not_used_for_longest_makes_room():
+    results = Results(10, 10, 4)
+    for session in ("one", "two"):
+        put(results, "a", 4, session=session)
+    assert kept(results, "a", session="one")
+    put(results, "a", 4, session="three")
+    sessions = ("one", "two", "three")
+    assert [kept(results, "a", session=session) for session in sessions] == [["a"], [], ["a"]]
+    put(results, "b", 10, session="three")
+    assert results.size == 10
 
 
 @dataclass

@@ -1,12 +1,11 @@
 import pytest
 
+from pages.shared.runs.positions import trained_pairs, trained_up_to
 from pages.shared.runs.training import (
     FOLDER,
     answered,
     cheat,
     recorded_training,
-    trained_pairs,
-    trained_up_to,
 )
 
 pytestmark = pytest.mark.usefixtures("one_session")

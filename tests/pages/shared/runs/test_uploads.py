@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.runs import uploads
-from pages.shared.runs.uploads import NoRoomError, uploaded
-from pages.shared.state.workshop import Workshop
+from pages.shared.runs import training
+from pages.shared.runs.training import NoRoomError, uploaded
+from pages.shared.state.models import Workshop
 from tests import archives
 from tests.pages.sessions import end, session
 
@@ -22,15 +22,15 @@ pytestmark = pytest.mark.usefixtures("one_session")
 def mine(monkeypatch):
     """The workshop of the visitor, and nothing taken by visitors of other tests."""
     mine = Workshop()
-    monkeypatch.setattr(uploads, "workshop", lambda: mine)
-    monkeypatch.setattr(uploads, "_taken", type(uploads._taken)())
+    monkeypatch.setattr(training, "workshop", lambda: mine)
+    monkeypatch.setattr(training, "_taken", type(training._taken)())
     return mine
 
 
 @pytest.fixture
 def reads(monkeypatch):
     """The files that were read, with whether they were read to the end."""
-    reads, unpack = [], uploads.unpack_checkpoint
+    reads, unpack = [], training.unpack_checkpoint
 
     def watched(data, reserve):
         reads.append(False)
@@ -38,13 +38,13 @@ def reads(monkeypatch):
         reads[-1] = True
         return translator
 
-    monkeypatch.setattr(uploads, "unpack_checkpoint", watched)
+    monkeypatch.setattr(training, "unpack_checkpoint", watched)
     return reads
 
 
 def taken():
     gc.collect()
-    return sum(uploads._taken.values())
+    return sum(training._taken.values())
 
 
 def test_a_file_is_read_once_however_often_the_page_is_drawn(reads):
@@ -71,7 +71,7 @@ def test_what_a_model_takes_is_counted_in_memory_until_it_is_let_go():
     parameters = sum(weight.numel() for weight in uploaded(ZEROS).model.parameters())
     assert 4 * parameters < taken() < 8 * parameters
     assert len(ZEROS) < taken() / 500
-    uploads.let_go()
+    training.let_go()
     assert taken() == 0
 
 
@@ -83,7 +83,7 @@ def test_a_model_that_is_used_stays_counted_when_another_is_uploaded(mine):
 
 
 def test_a_visitor_has_a_bound_and_may_go_on_when_a_model_was_removed(mine, monkeypatch, reads):
-    monkeypatch.setattr(uploads.limits, "UPLOAD_MEGABYTES", 12)
+    monkeypatch.setattr(training.limits, "UPLOAD_MEGABYTES", 12)
     mine.models["own-1"] = None, uploaded(ZEROS)
     for _ in range(2):
         with pytest.raises(
@@ -96,7 +96,7 @@ def test_a_visitor_has_a_bound_and_may_go_on_when_a_model_was_removed(mine, monk
 
 
 def test_all_visitors_together_have_a_bound_that_a_session_leaves_with_its_end(monkeypatch):
-    monkeypatch.setattr(uploads.limits, "ALL_UPLOADS_MEGABYTES", 12)
+    monkeypatch.setattr(training.limits, "ALL_UPLOADS_MEGABYTES", 12)
     uploaded(ZEROS)
     with session("two"):
         with pytest.raises(NoRoomError, match=r"of all visitors may take 12 MB .*Try again later"):
@@ -108,7 +108,7 @@ def test_all_visitors_together_have_a_bound_that_a_session_leaves_with_its_end(m
 
 
 def test_a_model_that_is_too_large_for_the_bound_is_refused_before_memory_is_taken(monkeypatch):
-    monkeypatch.setattr(uploads.limits, "UPLOAD_MEGABYTES", 1)
+    monkeypatch.setattr(training.limits, "UPLOAD_MEGABYTES", 1)
     monkeypatch.setattr("model.archive.assemble", None)
     with pytest.raises(NoRoomError, match=r"takes \d+ MB"):
         uploaded(ZEROS)

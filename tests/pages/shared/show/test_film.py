@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pages.shared.show import film
-from pages.shared.show.film import PNG, to_gif
+from pages.shared.show import saving
+from pages.shared.show.saving import PNG, to_gif
 
 
 def frame(color, size=(40, 20)):
@@ -54,7 +54,7 @@ def test_what_is_no_film_is_refused_in_a_sentence(wanted, why):
 
 
 def test_more_than_fits_is_refused_before_it_is_read(monkeypatch):
-    monkeypatch.setattr(film, "MOST_BYTES", 100)
+    monkeypatch.setattr(saving, "MOST_BYTES", 100)
     with pytest.raises(ValueError, match="save it as WEBM"):
         to_gif(asked("red", "blue"))
 

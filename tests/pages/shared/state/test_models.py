@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import load
 from model.edits import Edits
 from pages.shared.state.catalog import CatalogEntry
-from pages.shared.state.workshop import Workshop
+from pages.shared.state.models import Workshop
 from tests.pages.apps import with_heads_measured
 from tests.pages.pictures import canvas_pictures
 

@@ -2,12 +2,12 @@ import gc
 
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.state import workshop
-from pages.shared.state.workshop import Training, is_of_this_server, workshops
+from pages.shared.state import models
+from pages.shared.state.models import Training, is_of_this_server, workshops
 
 PAGE = """
 import streamlit as st
-from pages.shared.state.workshop import come_back, workshop
+from pages.shared.state.models import come_back, workshop
 if "key" in st.query_params:
     st.session_state.found = come_back(st.query_params["key"])
 st.session_state.held = workshop()
@@ -31,7 +31,7 @@ def test_each_session_has_its_own_and_it_begins_empty():
 def test_a_key_tells_the_server_that_made_it(monkeypatch):
     key = session().session_state["workshop"].key
     assert is_of_this_server(key)
-    monkeypatch.setattr(workshop, "SERVER", "another")  # after a restart
+    monkeypatch.setattr(models, "SERVER", "another")  # after a restart
     assert not is_of_this_server(key)
 
 

@@ -1,8 +1,9 @@
-"""The names that the server answers to, and the pages that may send it requests."""
+"""What requests the server refuses: of other names and other pages, and too large uploads."""
 
 import ipaddress
 import os
 import socket
+from collections import Counter
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
@@ -11,18 +12,21 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 
-from pages.shared.runs.limits import BEHIND, LOOPBACK, open_to_others
-from pages.streamlit_fixes.paths import HEALTH, path_of
+from pages.shared.runs.limits import BEHIND, LOOPBACK, of_this_worker, open_to_others
+from pages.streamlit_fixes.kept_uploads import kept_bytes
+from pages.streamlit_fixes.paths import CORE, HEALTH, path_of
 
 OTHER_NAME = (
     "Headlight does not answer to this name. Who runs it can allow the name, with "
     "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
 )
 OTHER_PAGE = "Headlight answers its own pages alone, not those of another host."
+UPLOADS = f"{CORE}upload_file/"
+OF_ONE, OF_ALL = 10, 40  # times the largest size of a file
+TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
 
 
 def is_behind_proxy() -> bool:
-    """Return whether this is one of several processes behind one address."""
     return BEHIND in os.environ
 
 
@@ -81,3 +85,30 @@ def is_own_page(origin: str | None, host: str) -> bool:
         or urlsplit(origin).netloc.lower() == host.lower()
         or origin in config.get_option("server.corsAllowedOrigins")
     )
+
+
+def bounded_uploads(app: ASGIApp) -> ASGIApp:
+    """Refuse a file if a visitor, or all visitors together, have uploaded too much already."""
+    coming: Counter[str] = Counter()  # uploads that have begun, by session
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        path = path_of(scope) if scope["type"] == "http" and scope["method"] == "PUT" else ""
+        if not path.startswith(UPLOADS):
+            return await app(scope, receive, send)
+        session = path.removeprefix(UPLOADS).partition("/")[0]
+        largest = config.get_option("server.maxUploadSize") * 1024**2
+        kept = kept_bytes()
+        of_one = kept[session] + largest * coming[session]
+        of_all = kept.total() + largest * coming.total()
+        too_much = of_one + largest > OF_ONE * largest
+        if too_much or of_all + largest > of_this_worker(OF_ALL) * largest:
+            return await PlainTextResponse(TOO_MUCH, 413)(scope, receive, send)
+        coming[session] += 1
+        try:
+            return await app(scope, receive, send)
+        finally:
+            coming[session] -= 1
+            if not coming[session]:
+                del coming[session]
+
+    return guard

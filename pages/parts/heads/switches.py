@@ -10,9 +10,9 @@ import streamlit as st
 from model.edits import HeadAddress
 from model.trace import Kind
 from pages.shared.link import address
+from pages.shared.show.overview import where_in_the_model
 from pages.shared.show.pictures import all_picked, show
 from pages.shared.show.saving import About
-from pages.shared.show.where import where_in_the_model
 from pages.shared.state import edit_history
 from pages.shared.state.choices import KIND, KINDS, select_head
 from pages.streamlit_fixes.late_values import editor
