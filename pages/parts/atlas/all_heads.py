@@ -18,9 +18,9 @@ from pages.parts.atlas.figures import (
     selected,
     selected_head,
     short,
+    show_heads,
     statistic,
 )
-from pages.parts.atlas.tables import show_heads
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption

@@ -1,6 +1,6 @@
-"""The figures of an atlas as its page shows them: by statistic, each with its meaning."""
+"""The figures of an atlas as its page shows them: by statistic, with their meaning, in a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,11 +17,12 @@ from pages.shared.runs.atlas import shown_text
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show_table
 from pages.shared.show.saving import About, about
 from pages.shared.state.choice import Choice, one_of
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put
+from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put, select_head
 from pages.shared.widgets.choose import choose
-from viz.numbers import number_text
+from viz.numbers import Numbers, number_text
 
 EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
 TITLES = {one.name: one.name for one in ALL} | EFFECTS
@@ -134,3 +135,41 @@ def selected_head(atlas: Atlas) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{site_words(*place)}**. Clearest pattern: {pattern}.", width="content")
         st.button("Open its card", on_click=put, args=[TAB, "head"])
+
+
+def show_heads(
+    heads: Sequence[HeadAddress],
+    columns: Mapping[str, Sequence],
+    key: str,
+    numbers: Mapping[str, Numbers],
+    *,
+    of: About,
+    what: str,
+    column_config: Mapping[str, object],
+) -> None:
+    """Draw a table of heads with columns next to their names; choosing a row selects its head."""
+    import pandas as pd  # takes long
+
+    named = {
+        "kind": [kind for kind, _, _ in heads],
+        "layer": [layer + 1 for _, layer, _ in heads],
+        "head": [head + 1 for _, _, head in heads],
+    }
+
+    def select_row() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(heads):  # the model may be gone
+            select_head(*heads[rows[0]])
+
+    show_table(
+        pd.DataFrame({**named, **columns}),
+        key,
+        numbers,
+        of=of,
+        what=what,
+        column_config=column_config,
+        hide_index=True,
+        placeholder="",  # for a figure that is missing
+        on_select=select_row,
+        selection_mode="single-row",
+    )

@@ -5,9 +5,8 @@ import streamlit as st
 
 from model.atlas.looking import SEARCHED, Looked
 from model.atlas.opening import Atlas
-from pages.parts.atlas.examples import open_attention
-from pages.parts.atlas.figures import selected, selected_head, short
-from pages.parts.atlas.tables import show_heads
+from pages.parts.atlas.figures import selected, selected_head, short, show_heads
+from pages.parts.atlas.one_head import open_attention
 from pages.shared.runs.atlas import lines_kept, looked_from
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import follow

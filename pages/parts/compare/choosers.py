@@ -12,6 +12,7 @@ from model.edits import write_edits
 from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, paste, show_on
 from pages.parts.compare.presets import elsewhere
 from pages.parts.compare.sides import (
+    NO_TRAINING,
     OWN_TRAINING,
     ModelSide,
     Side,
@@ -20,22 +21,24 @@ from pages.parts.compare.sides import (
     hidden_words,
     recordings,
 )
-from pages.parts.compare.words import (
-    CHANGES_HELP,
-    GONE,
-    NO_MODEL,
-    NO_SENTENCE,
-    NO_TRAINING,
-    PASTE_HELP,
-    TAKE_HELP,
-    TOO_MANY_EDITS,
-)
 from pages.shared.controls.sentence import text_label
 from pages.shared.link import link
 from pages.shared.state import edit_history, models
 from pages.shared.widgets.choose import place_options, words
 from pages.streamlit_fixes.late_values import Widget, editor
 
+NO_MODEL = "That model is not here any more, so the last one stays."
+TOO_MANY_EDITS = (
+    "The changes of this side are too many for a link: opened elsewhere, it is as trained."
+)
+GONE = "A training that is gone"
+NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
+TAKE_HELP = "The sentence, model, changes and head that the other pages show now."
+CHANGES_HELP = (
+    "What you changed on the Masks and Heads pages in this model, as it is at the moment you "
+    "switch this on."
+)
+PASTE_HELP = "The address of any Headlight page. It replaces this side."
 RECORDED = "snapshots of "  # prefix of the keys of trainings
 Change = Callable[[Any], None]
 

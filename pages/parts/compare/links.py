@@ -9,12 +9,17 @@ import streamlit as st
 
 from model.trace import Shape
 from pages.parts.compare.sides import OWN_TRAINING, SNAPSHOT, ModelSide, Side, SnapshotSide
-from pages.parts.compare.words import NO_LINK, OWN_TARGETS
 from pages.shared.link import address, link
 from pages.shared.state.choice import Choice, switch, text
 from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES
 
+OWN_TARGETS = (
+    "Off, both decoders read the same text whenever both sides have the same sentence, so that the "
+    "maps can be compared cell by cell: what A writes as trained, or the text given. On, each "
+    "reads what its own model writes, with its changes."
+)
+NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
 NAMES = ("a", "b")
 PAIR = "The animal didn't cross the street because it was too {}."
 TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.compare import words
 from pages.parts.compare.choosers import choose_side
 from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
 from pages.parts.compare.presets import presets
@@ -29,6 +28,42 @@ from viz import Change, compared_maps, largest_changes
 from viz.numbers import number_text
 from viz.tokens import aligned
 
+CLASSIC = (
+    "The well-known pair: with “tired”, “it” should be the animal, with “wide” the street. French "
+    "has to decide, as the animal would be “il” and the street “elle”. In the encoder's layer 2, "
+    "head 2, “it” does look more at “street” when it is wide; but this small model writes “il” "
+    "for both, so it does not tell them apart. “tired” and “wide” have no counterpart on the other "
+    "side, so nothing is subtracted there."
+)
+PICTURE = (
+    "Both maps share one scale from 0 to 1. The third is B − A, on the tokens of both: red where B "
+    "has more weight, blue where it has less. Tokens correspond where their texts are equal and in "
+    "the same order. A cell has a difference only if its query and its key are in both; the others "
+    "are hatched, and are never subtracted. Weights are written to three decimals, differences are "
+    "those of the numbers written."
+)
+DIFFERENT_TARGETS = (
+    "The two decoders do not read the same tokens: a row of one corresponds to the row of the same "
+    "token in the other, though what stands before it may differ."
+)
+OTHER_SUMMARY = (
+    "One side shows a summary of all heads, the other a single head or another summary: their "
+    "difference says little."
+)
+EQUAL = "Where the two maps can be compared, they are equal to three decimals."
+EQUAL_GATES = (
+    "A head that is switched off looks where it did, but what it found is not used any more: that "
+    "changes what later layers read, so choose a later layer to see a difference."
+)
+NOTHING_SHARED = "The two maps have no cell in common, so there is nothing to compare."
+NOTHING_ALIKE = (
+    "There is no output that the two models share: they do not both write, and what they choose, "
+    "or how likely they find which tokens, is of different kinds."
+)
+NO_TRANSLATION = (
+    "Snapshots hold the attention alone. The decoder read {read} at every step; what the model "
+    "itself would have written then is not kept."
+)
 LABELS = ("of A", "of B")
 
 
@@ -66,26 +101,26 @@ def picture(both: Pair, of: About) -> None:
     data = *(one.weights for one in both), *(one.shown.tokens for one in both)
     titles = tuple(f"{name}: {one.title}" for name, one in zip("AB", both, strict=True))
     show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
-    caption(words.PICTURE)
+    caption(PICTURE)
     st.subheader("Largest differences")
     axes = zip(*data[2:], strict=True)
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
     changes = largest_changes(*data)
     if not queries * keys:
-        st.text(words.NOTHING_SHARED)
+        st.text(NOTHING_SHARED)
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
         sizes = f"{data[0].size} of A and {data[1].size} of B"
         shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
         st.caption(f"{shared} in both maps, of {sizes}.")
     else:
-        st.text(words.EQUAL)
+        st.text(EQUAL)
         if both[0].changes.gates != both[1].changes.gates:
-            caption(words.EQUAL_GATES)
+            caption(EQUAL_GATES)
 
 
 def in_one_line(change: Change) -> str:
-    """Return a difference in words."""
+    """Return a difference in"""
     difference = number_text(change.difference, signed=True)
     first, second = (number_text(weight) for weight in (change.first, change.second))
     return (
@@ -110,7 +145,7 @@ def what_was_read(both: Pair, choosable: bool) -> None:
     for name, tokens in (("A", first), ("B", second)):
         st.text(f"{name}'s decoder reads: {' '.join(tokens)}" if tokens else f"{name} has none.")
     if first and second:
-        caption(words.DIFFERENT_TARGETS)
+        caption(DIFFERENT_TARGETS)
 
 
 def output(both: Pair, of: About) -> None:
@@ -120,13 +155,13 @@ def output(both: Pair, of: About) -> None:
     if snapshots:
         shipped = all(one.writer for one in snapshots)
         read = "the finished model's translation" if shipped else "the right answer"
-        caption(words.NO_TRANSLATION.format(read=read))
+        caption(NO_TRANSLATION.format(read=read))
         return
     runs = [one.run for one in both]
     write = all("write" not in run.reader.missing for run in runs)
     texts = st.container()
     if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
-        caption(words.NOTHING_ALIKE)
+        caption(NOTHING_ALIKE)
     with texts:  # last, because decoding takes longer than everything else
         found = [written(run) for run in runs] if write else []
         ended = [one.finished or not one.source_tokens for one in found] or [True, True]
@@ -160,9 +195,9 @@ def consequences(both: Pair, own: bool | None) -> None:
     read = with_targets(both, bool(own))
     of = about(model="", place="; ".join(map(in_words, "AB", read)))
     if is_classic(both):
-        caption(words.CLASSIC)
+        caption(CLASSIC)
     if summaries(both[0]) != summaries(both[1]):
-        caption(words.OTHER_SUMMARY)
+        caption(OTHER_SUMMARY)
     picture(read, of)
     what_was_read(read, own is not None)
     output(read, of)

@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.parts.compare.links import NAMES, OWN, TIRED, WIDE, show_on
 from pages.parts.compare.sides import OWN_TRAINING, ModelSide, Pair, at_step, recordings
-from pages.parts.compare.words import INTRO, NO_OTHER_MODEL
 from pages.shared.link import address
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import written
@@ -18,6 +17,11 @@ from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
 from pages.shared.state.edit_history import BEFORE_AND_AFTER
 
+INTRO = (
+    "Set two scenes side by side, A and B, and see where their attention differs. Begin with one "
+    "of these, and change either side below:"
+)
+NO_OTHER_MODEL = "There is no other model for this sentence."
 VISIBLE = 1e-3  # a visible difference of weights
 
 

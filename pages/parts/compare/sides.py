@@ -10,7 +10,6 @@ from model.edits import Edits, read_edits
 from model.reader import Reader
 from model.trace import Kind, Site
 from model.training.snapshots import Snapshots
-from pages.parts.compare.words import NO_TRAINING
 from pages.shared.runs.arrays import as_array, heads_meant, one_head
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun, hiding
@@ -22,6 +21,10 @@ from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
 from pages.shared.state.workshop import workshop
 from pages.shared.widgets.choose import place_options
 
+NO_TRAINING = (
+    "This session has no training of its own to show here. Start one on the Training page, or "
+    "choose another model below."
+)
 # The training and its step are part of a side's text.
 SNAPSHOT = like("compare_snapshot", "", r"(en-fr|toy)\.\d{1,9}")
 OWN_TRAINING = "toy"

@@ -4,14 +4,19 @@ from dataclasses import replace
 
 import streamlit as st
 
+from model import Writing
 from model.insight.effects import log_probabilities
 from model.insight.scoring import most_likely_tokens
 from model.reader import Question
-from pages.parts.decoding.branches import CHOICES as OF_BRANCHES
-from pages.parts.decoding.branches import Branch, branches_of, show_branch
 from pages.parts.decoding.player import node_of, player, tree
-from pages.parts.decoding.request import CHOICES, Request, choose_request
-from pages.parts.decoding.words import DECODING_WORDS, stopped
+from pages.parts.decoding.request import (
+    CHOICES,
+    Branch,
+    Request,
+    branches_of,
+    choose_request,
+    show_branch,
+)
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
@@ -27,15 +32,32 @@ from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
 from viz.numbers import number_text
 
+WHAT_IF = (
+    "Click a candidate above, or type a text there, and decoding goes on from it as a branch "
+    "that stands here beside the free run."
+)
+BRANCHES = "What differs from the free run is framed."
+TEACHER_FORCING = (
+    "In training the decoder reads the reference shifted right by one, whatever it would have "
+    "written itself, and so all positions are computed in one pass. Each arrow leads from a "
+    "token to where it is read. In the free run it reads its own tokens, one after the other."
+)
+
+
+def stopped(writing: Writing) -> str:
+    """Return the length of a text and why it stopped, in words."""
+    at = "the end token" if writing.finished else "the limit"
+    return f"{len(writing.target_tokens)} tokens, stopped at {at}"
+
 
 def what_if(request: Request, of: About) -> None:
     """Draw every branch next to the free run, with the differences marked."""
     st.subheader("What if")
     branches = branches_of(request.run)
     if len(branches.kept) == 1:
-        caption(DECODING_WORDS["what if"])
+        caption(WHAT_IF)
         return
-    caption(DECODING_WORDS["branches"])
+    caption(BRANCHES)
     free_run = request.decode(Branch()).writing
     for place, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
@@ -87,7 +109,7 @@ def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
         st.metric(scored, f"{number_text(score)} nats")
         agreed = sum(map(int.__eq__, wanted, ids))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
-    caption(DECODING_WORDS["teacher forcing"])
+    caption(TEACHER_FORCING)
 
 
 @section
@@ -127,7 +149,7 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *RIDDLE, *CHOICES, *OF_BRANCHES),
+    choices=(TARGET, *RIDDLE, *CHOICES),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",

@@ -8,8 +8,15 @@ import streamlit as st
 
 from model import Decoding
 from model.trace import Kind, Site
-from pages.parts.decoding.branches import STEP, Branch, branches_of, show_branch, text_at
-from pages.parts.decoding.request import Request, refuse
+from pages.parts.decoding.request import (
+    STEP,
+    Branch,
+    Request,
+    branches_of,
+    refuse,
+    show_branch,
+    text_at,
+)
 from pages.parts.decoding.steps import (
     CANDIDATES,
     alignment_of,
@@ -17,7 +24,6 @@ from pages.parts.decoding.steps import (
     player_of,
     tree_of,
 )
-from pages.parts.decoding.words import DECODING_WORDS
 from pages.shared.link import address
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
@@ -30,6 +36,23 @@ from pages.shared.widgets.choose import choose
 from viz import CanvasPicture
 from viz.numbers import number_text
 
+PLAYER = (
+    "All steps were computed once, and stepping runs no model. The weights are those of the "
+    "very step, for the head chosen above. A row of the alignment names the token that was "
+    "read and the one that was written from it; click a row to go to its step. Click a weight "
+    "to see how it comes about."
+)
+BEAM = (
+    "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, "
+    "and dashed ones are the best of those dropped. The beam stays as wide until no text that "
+    "goes on can score better than one that has ended. The thick path led to the text that was "
+    "returned. Point at a text to read it with its log-probability; click it to see its steps "
+    "above."
+)
+OTHER_TOKENS = (
+    "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
+    "taken apart."
+)
 LIKELY = 2  # candidates of each step whose branches a file includes, besides the taken one
 MOST_BRANCHES = 24
 Node = tuple[int, int]  # of the tree: a step and an index
@@ -98,7 +121,7 @@ def player(request: Request, node: Node | None, of: About) -> bool:
     follow()
     if not is_drawn:
         return False
-    caption(f"{request.strategy.method.words} {DECODING_WORDS['player']}")
+    caption(f"{request.strategy.method.words} {PLAYER}")
     with st.expander("All steps at once"):
         what = "How likely each token was"
         show(certainty_of(decoding, path), "certainty", of=of, what=what)
@@ -154,7 +177,7 @@ def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, ke
     ids = decoding.ids_of(path)[: len(path) - last.ended]
     read = replace(request.run, target=last.text).tokens.target_tokens
     if [token.id for token in read][len(read) - len(ids) :] != ids:
-        refuse(DECODING_WORDS["other tokens"])
+        refuse(OTHER_TOKENS)
         return
     site, head, summed_up = Site(kind, chosen(LAYER)), chosen(HEAD), ""
     if isinstance(head, str):
@@ -189,6 +212,6 @@ def tree(decoding: Decoding, node: Node | None, of: About) -> None:
     st.subheader("The beam")
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
-    caption(DECODING_WORDS["tree"])
+    caption(BEAM)
     if node:
         st.button("Back to the text that was returned", on_click=choose_node, args=[None])

@@ -7,7 +7,6 @@ import numpy as np
 from model import Decoding
 from model.decoding.steps import DecodingStep, Node, stack_rows
 from model.trace import Kind
-from pages.parts.decoding.words import ending
 from pages.shared.runs.arrays import as_array, one_head
 from pages.shared.state.choices import HeadChoice
 from viz import (
@@ -91,3 +90,10 @@ def leaf_of(node: Node, best: bool) -> Leaf:
     """Return a node of the tree in the form in which it is drawn."""
     numbers = node.log_probability, node.score
     return Leaf(node.parent, node.token.text, node.text, *numbers, node.kept, node.ended, best)
+
+
+def ending(last: Node, steps: int) -> str:
+    """Return why a text has no steps after its last node, in words."""
+    if last.ended:
+        return "The end token: it stops here."
+    return f"Stopped at the limit of {steps} tokens." if last.kept else "Dropped here."

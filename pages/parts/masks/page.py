@@ -8,8 +8,7 @@ import streamlit as st
 from model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, Setting
 from model.reader import Reader
 from model.trace import Site
-from pages.parts.masks.below import PICTURES, TAB, below
-from pages.parts.masks.lessons import BLOCKED_ROW, METHOD
+from pages.parts.masks.lessons import BLOCKED_ROW, METHOD, PICTURES, TAB, below
 from pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes

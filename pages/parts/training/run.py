@@ -10,17 +10,6 @@ from model.training.repeats import Reading
 from model.training.tasks import TASKS, Task
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
-from pages.parts.training.words import (
-    ALONE,
-    CURVES,
-    EMPTY,
-    GONE,
-    INDUCTION,
-    LESION,
-    LESION_LOSS,
-    PATTERN,
-    REPEATED,
-)
 from pages.shared.link.address import section
 from pages.shared.runs import limits
 from pages.shared.runs.training import lesioned
@@ -36,6 +25,35 @@ from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, measure_bars, training_curves
 from viz.curves.training_curves import Curve
 
+INDUCTION = "Induction score"
+REPEATED = "Loss from the second reading on, in nats a token"
+LESION_LOSS = "Loss of the second reading, in nats a token"
+LESION = (
+    "The model reads letters twice that it was never trained on; whoever guesses among all letters "
+    "has a loss of {guessing:.2f}. The "
+    "induction score is the mean weight on the letter that followed the same letter before; the "
+    "score of a previous-token head, the mean weight on the letter just before. The latter hands "
+    "its letter on, and the induction head looks for its own letter in that. Switch the one off, "
+    "and the other has nothing to find, though none of its own weights has changed. Of several "
+    "heads a layer each takes a part, so that one alone is missed less."
+)
+ALONE = (
+    "The loss is that of the batches trained on, from the second reading on: the first cannot be "
+    "foretold. The induction score is that of the head with the largest, on sequences kept from "
+    "training."
+)
+EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
+GONE = (
+    "The training of this slide is gone: it was of an earlier visit, or has made room for another."
+)
+PATTERN = (
+    "At step 0 the weights are random and every head looks everywhere. All heads read the same "
+    "example, which is none it is trained on, and the decoder reads the right answer."
+)
+CURVES = (
+    "The loss is that of the batches trained on; each point is a mean since the point before. "
+    "With label smoothing it cannot fall to 0, so compare the exact matches there."
+)
 TOY_KIND = replace(KIND, key="toy_kind")
 TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
 EVERY = 1.0  # seconds between two updates

@@ -12,7 +12,6 @@ from model.own_reader import OwnReader
 from model.tokens import END_ID, Token
 from model.training.jobs import TrainingJob, TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
-from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs import uploads
 from pages.shared.runs.training import answered
@@ -24,6 +23,24 @@ from pages.shared.state.catalog import ONE_SIDE
 from pages.shared.state.workshop import Training, refusals, workshop
 from viz import token_strip
 
+# The names of the two sides of each task on the other pages.
+SIDES = {
+    "reverse": ("number", "reversed number"),
+    "copy": ("number", "copied number"),
+    "sort": ("number", "sorted number"),
+    "add": ("sum", "result"),
+    "dates": ("date", "date in figures"),
+    "repeat": (ONE_SIDE, ONE_SIDE),
+}
+TRY = "It is asked again at every update, so you can watch it get better at your own example."
+USE = (
+    "It stays yours, in this session only: no other visitor sees it. Choose it, or a shipped "
+    "model, beside the sentence on the other pages."
+)
+UPLOAD = (
+    "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download "
+    "of a trained model makes it. Nothing else is read, and nothing is kept on the server's disk."
+)
 EXAMPLES = 4  # made for the other pages
 LONGEST_TITLE = 40  # characters of the name of an uploaded file
 
