@@ -15,18 +15,18 @@ from pages.parts.atlas.figures import (
     capital,
     choose_statistic,
     define,
-    selected,
-    selected_head,
+    name_selected,
     short,
-    show_heads,
     statistic,
+    table_of_heads,
 )
+from pages.shared.controls.measure import flat, selected_head, show_heads
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
+from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KINDS
 from viz import CanvasPicture, head_effects, head_scores, training_curves
 from viz.numbers import Numbers
 
@@ -55,12 +55,12 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     one = choose_statistic(STATISTIC, figures)
     define(one)
     what = f"{capital(one.title)} of every head"
-    show(map_of(one, selected()), "atlas-map", open_head, of=of, what=what)
+    show_heads(map_of(one, selected_head()), "atlas-map", of=of, what=what)
     caption(MAP)
-    selected_head(atlas)
+    name_selected(atlas)
     st.subheader("All statistics")
     caption(TABLE_WORDS)
-    table_of_heads(atlas, figures, of)
+    all_statistics(atlas, figures, of)
     if atlas.effects:
         st.subheader(WHAT["atlas-curve"])
         pruning(atlas.effects, of)
@@ -78,7 +78,7 @@ def map_of(one: Shown, place: HeadAddress) -> CanvasPicture:
             blue="above",
             decimals=3,
         )
-    known = np.concatenate([values.ravel() for values in one.values.values()])
+    known = flat(one.values)
     limits = (np.nanmin(known), np.nanmax(known)) if np.isfinite(known).any() else (0, 1)
     return head_scores(
         one.values,
@@ -90,12 +90,7 @@ def map_of(one: Shown, place: HeadAddress) -> CanvasPicture:
     )
 
 
-def open_head() -> None:
-    """Select the head that was clicked in the map; a callback."""
-    select_head(*picked("atlas-map"))
-
-
-def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
+def all_statistics(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
     """Draw the table of all heads with all figures; choosing a row selects its head."""
     sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
     heads = heads_of(sizes)
@@ -111,7 +106,9 @@ def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> Non
     marks = {"head": [short(head) for head in heads], "figure": list(columns)}
     numbers = Numbers(np.array(list(columns.values())).T, marks)
     what, columns = "All figures of all heads", {"clearest pattern": patterns, **columns}
-    show_heads(heads, columns, TABLE, {"figures": numbers}, of=of, what=what, column_config=config)
+    table_of_heads(
+        heads, columns, TABLE, {"figures": numbers}, of=of, what=what, column_config=config
+    )
 
 
 def value_of(values: Mapping[str, np.ndarray], head: HeadAddress) -> float:

@@ -12,6 +12,7 @@ from model.atlas.plane import nearest
 from model.atlas.statistics import ALL
 from model.edits import HeadAddress
 from model.trace import Kind
+from pages.shared.controls.measure import selected_head
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.atlas import shown_text
 from pages.shared.runs.run import ModelRun
@@ -20,7 +21,7 @@ from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show_table
 from pages.shared.show.saving import About, about
 from pages.shared.state.choice import Choice, one_of
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put, select_head
+from pages.shared.state.choices import KINDS, put, select_head
 from pages.shared.widgets.choose import choose
 from viz.numbers import Numbers, number_text
 
@@ -117,27 +118,21 @@ def neighbours(known: KindOfHeads, head: HeadAddress, count: int) -> list[str]:
     ]
 
 
-def selected() -> HeadAddress:
-    """Return the selected head: the one chosen last, on this page or on another."""
-    layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
-    return chosen(KIND), layer, head
-
-
 def about_corpus(run: ModelRun, place: str = "") -> About:
     """Return the caption's subject for pictures of a whole corpus; for `place` see `about`."""
     return replace(about(place=place), told=f"Over {shown_text(run.model)}")
 
 
-def selected_head(atlas: Atlas) -> None:
+def name_selected(atlas: Atlas) -> None:
     """Draw the name of the selected head, and the button that opens its card."""
-    kind, layer, head = place = selected()
+    kind, layer, head = place = selected_head()
     pattern = atlas.kinds[kind].clearest[layer][head]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{site_words(*place)}**. Clearest pattern: {pattern}.", width="content")
         st.button("Open its card", on_click=put, args=[TAB, "head"])
 
 
-def show_heads(
+def table_of_heads(
     heads: Sequence[HeadAddress],
     columns: Mapping[str, Sequence],
     key: str,

@@ -7,16 +7,15 @@ from model.atlas.opening import Atlas
 from model.atlas.plane import plane_of
 from pages.parts.atlas.figures import (
     about_corpus,
+    name_selected,
     neighbours,
-    selected,
-    selected_head,
     short,
 )
+from pages.shared.controls.measure import selected_head, show_points
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose_kind
 from viz import head_plane, layer_colors
 from viz.numbers import number_text
@@ -46,7 +45,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         st.info("There are no two heads here that were compared.")
         return
     plane = plane_of(np.sqrt(np.maximum(known.distances, 0)))
-    at = heads.index(selected()) if selected() in heads else 0
+    at = heads.index(selected_head()) if selected_head() in heads else 0
     names = [short(head) for head in heads]
     marks = [name.rpartition(" ")[2] for name in names]
     shown = range(len(heads)) if len(heads) <= MOST_NAMED else [at]
@@ -64,21 +63,17 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         selected=at,
     )
 
-    def open_point() -> None:
-        if (clicked := picked("atlas-plane")) < len(heads):  # the model may be gone
-            select_head(*heads[clicked])
-
     left, right = st.columns([3, 1], gap="medium")
     with left:
         what = f"{KINDS[kind]} heads by likeness"
-        show(picture, "atlas-plane", open_point, of=about_corpus(run), what=what)
+        show_points(picture, "atlas-plane", heads, of=about_corpus(run), what=what)
     with right:
         st.markdown(f"**Nearest to {names[at]}**, in nats")
         st.text("\n".join(neighbours(known, heads[at], NEIGHBOURS)))
         st.markdown("**Most alike of all**")
         st.text("\n".join(most_alike(known.distances, names)))
     caption(WORDS.format(kept=100 * plane.kept))
-    selected_head(atlas)
+    name_selected(atlas)
 
 
 def most_alike(distances: np.ndarray, names: list[str]) -> list[str]:

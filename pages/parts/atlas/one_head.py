@@ -19,6 +19,7 @@ from pages.parts.atlas.figures import (
     capital,
     neighbours,
 )
+from pages.shared.controls.measure import flat
 from pages.shared.controls.sentence import read_another
 from pages.shared.runs.atlas import sentence_figures, shown_text
 from pages.shared.runs.run import ModelRun
@@ -196,7 +197,7 @@ def in_words(place: HeadAddress, known: KindOfHeads, figures: dict[str, Shown]) 
 
 def rank(one: Shown, value: float) -> str:
     """Return the rank of a value among those of all heads, the largest first."""
-    known = np.concatenate([values.ravel() for values in one.values.values()])
+    known = flat(one.values)
     return f"rank {int((known > value).sum()) + 1} of {len(known)} heads"
 
 

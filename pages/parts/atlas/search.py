@@ -5,8 +5,9 @@ import streamlit as st
 
 from model.atlas.looking import SEARCHED, Looked
 from model.atlas.opening import Atlas
-from pages.parts.atlas.figures import selected, selected_head, short, show_heads
+from pages.parts.atlas.figures import name_selected, short, table_of_heads
 from pages.parts.atlas.one_head import open_attention
+from pages.shared.controls.measure import selected_head
 from pages.shared.runs.atlas import lines_kept, looked_from
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import follow
@@ -42,14 +43,14 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         st.text(str(error))
         return
     table_of(looked, word)
-    selected_head(atlas)
+    name_selected(atlas)
     with st.expander(f"The sentences read: {len(lines)}"):
         st.text("\n".join(line.text for line in lines))
         pick_one(
             "Open one in Attention",
             dict.fromkeys(line.text for line in lines),
             "atlas-sentence",
-            lambda sentence: open_attention(selected(), sentence, None),
+            lambda sentence: open_attention(selected_head(), sentence, None),
         )
     follow()
 
@@ -65,7 +66,7 @@ def table_of(looked: list[Looked], word: str) -> None:
         ],
         "places": [one.places for one in looked],
     }
-    show_heads(
+    table_of_heads(
         heads,
         columns,
         TABLE,

@@ -15,17 +15,16 @@ from pages.parts.atlas.figures import (
     capital,
     choose_statistic,
     define,
-    selected,
-    selected_head,
+    name_selected,
     short,
     statistic,
 )
+from pages.shared.controls.measure import selected_head, show_points
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose
 from viz import head_points, layer_colors
 from viz.curves.position_lines import COLORS
@@ -61,7 +60,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     order = sorted(range(len(heads)), key=lambda at: heads[at][1] if by_layer else at)
     heads, numbers = [heads[at] for at in order], numbers[order]
     groups = [f"layer {head[1] + 1}" if by_layer else KINDS[head[0]] for head in heads]
-    place = selected()
+    place = selected_head()
     picture = head_points(
         *numbers.T,
         [short(head) for head in heads],
@@ -74,16 +73,12 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         selected=heads.index(place) if place in heads else None,
     )
 
-    def open_point() -> None:
-        if (at := picked("atlas-points")) < len(heads):  # the model may be gone
-            select_head(*heads[at])
-
     what = f"{capital(across.title)} and {up.title} of every head"
-    show(picture, "atlas-points", open_point, of=about_corpus(run), what=what)
+    show_points(picture, "atlas-points", heads, of=about_corpus(run), what=what)
     found = rank_correlation(*numbers.T)
     value = "there is none" if isnan(found) else number_text(found, 2, signed=True)
     caption(CORRELATION.format(count=len(heads), value=f"**{value}**"))
-    selected_head(atlas)
+    name_selected(atlas)
     for one in dict.fromkeys((across.name, up.name)):
         define(figures[one])
 

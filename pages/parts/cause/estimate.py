@@ -11,7 +11,15 @@ from model.edits import HeadAddress
 from model.insight.ablation import NOTHING_TO_MEASURE
 from model.insight.knockout import rank_correlation
 from model.trace import Kind, Site
-from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
+from pages.shared.controls.measure import (
+    MEASURED,
+    Measurement,
+    choose_measured,
+    flat,
+    selected_among,
+    show_heads,
+    show_points,
+)
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.estimate import (
     Closings,
@@ -28,8 +36,8 @@ from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.riddle import least_without
 from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought, seek
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
+from pages.shared.show.sight import reveal_if_sought
+from pages.shared.state.choices import KINDS
 from pages.shared.state.showing import NOTE, place
 from viz import effect_points, head_effects
 from viz.numbers import number_text
@@ -85,30 +93,12 @@ CLOSINGS = Measurement(
 )
 
 
-def flat(effects: Mapping[Kind, np.ndarray]) -> np.ndarray:
-    """Return effects in the order of `heads_of`: (N,)."""
-    return np.concatenate([found.ravel() for found in effects.values()])
-
-
 def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
     """Return the indices of the effects furthest from their estimates, if that is far enough."""
     apart = np.abs(true - estimated)
     far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
     places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()
     return [place for place in places if apart[place] > far]
-
-
-def truth(run: ModelRun, on: int | None) -> Effects | None:
-    """Return the true effects of all heads if they are known, cheap to measure, or asked for."""
-    is_asked = TRUTH.is_asked(run, on, **cost_of_removals(run))
-    return TRUTH.measure(run, on) if is_asked else None
-
-
-def selected(heads: list[HeadAddress], furthest: int) -> HeadAddress:
-    """Return the selected head: the one chosen last, or else the one furthest from the line."""
-    layer, head = chosen(LAYER), chosen(HEAD)
-    place = chosen(KIND), layer, head
-    return place if head not in SUMMARIES and place in heads else heads[furthest]
 
 
 def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
@@ -134,12 +124,7 @@ def all_heads(
         clickable=True,
     )
 
-    def open_point() -> None:
-        if (at := picked("estimate-heads")) < len(heads):  # the model may be gone
-            select_head(*heads[at])
-            seek(DETAIL)
-
-    show(picture, "estimate-heads", open_point, of=of, what=WHAT["estimate-heads"])
+    show_points(picture, "estimate-heads", heads, DETAIL, of=of, what=WHAT["estimate-heads"])
     return named
 
 
@@ -147,12 +132,6 @@ def short(head: HeadAddress) -> str:
     """Return a head in the few letters next to a point."""
     kind, layer, number = head
     return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
-
-
-def open_head() -> None:
-    """Select the head that was clicked in the map, and scroll to its details; a callback."""
-    select_head(*picked("estimate-map"))
-    seek(DETAIL)
 
 
 def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray) -> None:
@@ -254,11 +233,12 @@ def draw(run: ModelRun) -> None:
             st.text(str(error))
         return
     with options:
-        true = truth(run, on)
+        is_asked = TRUTH.is_asked(run, on, **cost_of_removals(run))
+        true = TRUTH.measure(run, on) if is_asked else None
     of = about_run(run)
     heads, guesses = heads_of(estimated), flat(estimated)
     apart = guesses if true is None else flat(true) - guesses
-    head = selected(heads, int(np.abs(apart).argmax()))
+    head = selected_among(heads, np.abs(apart))
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")
@@ -268,7 +248,7 @@ def draw(run: ModelRun) -> None:
         ask = partial(least_without, effects, measure, f"nats {unit}")
         options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
         what = WHAT["estimate-map"]
-        if not show(picture, "estimate-map", open_head, of=of, what=what, **options):
+        if not show_heads(picture, "estimate-map", DETAIL, of=of, what=what, **options):
             return
     if true is not None:
         with left:

@@ -9,26 +9,19 @@ from model.insight.patching import Answers
 from model.trace import Part, Site
 from pages.parts.cause import two_texts
 from pages.parts.cause.two_texts import choose_compared
-from pages.shared.controls.measure import Measurement
+from pages.shared.controls.measure import Measurement, flat, selected_among, show_heads
 from pages.shared.controls.sentence import can
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
+from pages.shared.show.pictures import show
 from pages.shared.show.riddle import Riddle, which_head
 from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.show.sight import reveal_if_sought
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import (
-    HEAD,
-    KIND,
-    KINDS,
-    LAYER,
-    SUMMARIES,
-    chosen,
-    select_head,
-)
+from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture, head_effects, sum_bars
 from viz.numbers import DECIMALS, number_text
@@ -112,15 +105,16 @@ def draw(run: ModelRun) -> None:
     words = " against ".join(f"“{word}”" for word in compared.words)
     place = f"Changed text: {compared.changed}; {words}; {PARTS[part]} of the {giving} run"
     of = about_run(run, place=place)
-    site, head = selected(found.shares)
+    place = selected_among(heads_of(found.shares), flat(found.shares))
+    site, head = Site(*place[:2]), place[2]
     with left:
         st.text(f"Logit of “{compared.words[0]}” less that of “{compared.words[1]}”")
         checks(found, part, backwards)
     what = WHAT["patch-heads"]
     with right:
         options = {"riddle": partial(brings_most, found.shares), "riddle_of": ("patch-tokens",)}
-        picture = map_of(found.shares, (*site, head))
-        if not show(picture, "patch-heads", open_head, of=of, what=what, **options):
+        picture = map_of(found.shares, place)
+        if not show_heads(picture, "patch-heads", DETAIL, of=of, what=what, **options):
             return
     with st.container(key=DETAIL):
         tokens_of_head(asked, compared.texts, found, site, head, of)
@@ -162,24 +156,6 @@ def map_of(shares: Shares, place: tuple[str, int, int] | None = None) -> CanvasP
         ends=ENDS,
         blue="above",
     )
-
-
-def selected(shares: Shares) -> tuple[Site, int]:
-    """Return the selected head: the one chosen last, or else the one that brings most."""
-    kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
-    if kind in shares and layer not in SUMMARIES and head not in SUMMARIES:
-        layers, heads = shares[kind].shape
-        if layer < layers and head < heads:
-            return Site(kind, layer), head
-    kind = max(shares, key=lambda kind: shares[kind].max())
-    layer, head = np.unravel_index(shares[kind].argmax(), shares[kind].shape)
-    return Site(kind, int(layer)), int(head)
-
-
-def open_head() -> None:
-    """Select the head that was clicked, and scroll to its details; a callback."""
-    select_head(*picked("patch-heads"))
-    seek(DETAIL)
 
 
 def in_nats(number: float) -> str:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import streamlit as st
 
 from model.insight.patching import Answers
-from model.reader import Question, Reader
-from model.trace import Shape, Trace
-from pages.parts.cause.pair import LONGEST_WORD, Step, other_token
+from model.reader import Reader
+from model.trace import Shape
+from pages.parts.cause.pair import LONGEST_WORD, choose_word
 from pages.shared.runs.patching import TwoTexts, two_texts
 from pages.shared.runs.run import ModelRun
 from pages.shared.state.choice import Choice, text
-from pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, chosen, put
+from pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, put
 from pages.shared.widgets.choose import choose, pick_one
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -127,7 +127,6 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
 
 FIRST = "first"
 NOTHING_OFFERED = "Type a changed text, which differs from this one in a word."
-NO_TOKEN = -1
 SAME = "“{word}” is the answer to the clean text: type another."
 GIVES_WAY = "The token of the model itself stands in place of the answer that was asked for:"
 
@@ -178,9 +177,11 @@ def choose_compared(run: ModelRun) -> Compared | None:
         row = texts.written.rows[place]
         first, second = (best[place] for best in texts.likeliest)
         own = texts.written.ids[place]
-        clean = choose_answer(run.reader, texts.clean, CLEAN_ANSWER, row, [own, *first])
+        words = {"default": "the model’s own", "instead": GIVES_WAY, "width": 260}
+        answer = partial(choose_word, run.reader, row=row, **words)
+        clean = answer(texts.clean, CLEAN_ANSWER, best=[own, *first], refused={})
         rest = [token for token in second if token != clean[0]]
-        other = choose_answer(run.reader, texts.changed, CHANGED_ANSWER, row, rest, clean[0])
+        other = answer(texts.changed, CHANGED_ANSWER, best=rest, refused={clean[0]: SAME})
     return Compared(changed, texts, Answers(row, clean[0], other[0]), (clean[1], other[1]))
 
 
@@ -213,42 +214,3 @@ def choose_step(texts: TwoTexts) -> int:
         width=240,
     )
     return texts.first_apart if place == FIRST else place
-
-
-def choose_answer(
-    reader: Reader,
-    trace: Trace,
-    choice: Choice,
-    row: int,
-    best: list[int],
-    not_this: int | None = None,
-) -> tuple[int, str]:
-    """Draw the choice of an answer after a row, by default the first of the `best` tokens.
-
-    Return the token, which is not `not_this`, and its name.
-    """
-    question = Question("", row)
-    likely = {reader.label(trace, question, token): token for token in reversed(best)}
-    own = reader.label(trace, question, best[0])
-    if len(typed := chosen(choice)) > LONGEST_WORD:
-        put(choice, typed := typed[:LONGEST_WORD])
-    asked = choose(
-        choice,
-        dict.fromkeys(["", *reversed(likely), typed]),
-        widget=st.selectbox,
-        format_func=lambda word: word or f"the model’s own: {own}",
-        accept_new_options=True,
-        width=260,
-    )
-    if asked in likely:
-        return likely[asked], asked
-    if asked.strip():
-        try:
-            token = other_token(reader, asked.strip(), Step(row, NO_TOKEN, "", ""))
-            if token == not_this:
-                raise ValueError(SAME.format(word=asked.strip()))
-            return token, asked.strip()
-        except ValueError as error:
-            st.info(GIVES_WAY)
-            st.text(str(error))
-    return best[0], own

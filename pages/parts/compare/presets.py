@@ -1,6 +1,5 @@
 """Pairs of sides that one click chooses."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -54,9 +53,9 @@ def presets() -> None:
             )  # fmt: skip
 
 
-def show_both(pair: Pair | Callable[[], Pair]) -> None:
-    """Show a pair, or what a function returns, its decoders reading the same text; a callback."""
-    for name, side in zip(NAMES, pair() if callable(pair) else pair, strict=True):
+def show_both(pair: Pair) -> None:
+    """Show a pair, its decoders reading the same text; a callback."""
+    for name, side in zip(NAMES, pair, strict=True):
         show_on(name, side)
     put(OWN, False)
 

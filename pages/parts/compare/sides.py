@@ -49,7 +49,10 @@ class Shown:
 class Side:
     """A text and a head that reads it; `refused` names the values of a link that made no sense.
 
-    Every access to a model or a training that is gone raises ValueError.
+    The two kinds of sides below also have what is `shown`, the `shape` of the head's kind as the
+    numbers of its layers and heads, the `writer`, which is the model whose text the decoder reads
+    by default, if any, and `readable`. Every access to a model or a training that is gone raises
+    ValueError.
     """
 
     kind: Kind = held(choices.KIND)
@@ -62,21 +65,6 @@ class Side:
     second = masked = ""
     kinds = tuple(KINDS)  # of attention
     changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
-
-    @property
-    def shown(self) -> Shown:
-        """The weights and tokens that are shown."""
-        raise NotImplementedError
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of layers of its kind and of heads in each."""
-        raise NotImplementedError
-
-    @property
-    def writer(self) -> str | None:
-        """The model whose text the decoder reads by default; None if it is no model's."""
-        raise NotImplementedError
 
     @property
     def title(self) -> str:
@@ -102,10 +90,6 @@ class Side:
         """Return it with the default of a field whose value makes no sense."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
-
-    def readable(self) -> Self:
-        """Return it with a model that exists, and texts that it reads."""
-        raise NotImplementedError
 
     def fitted(self) -> Self:
         """Return it with a model, text, head and edits that exist, as far as is known."""
