@@ -35,16 +35,15 @@ CHOICES = (STATISTIC,)
 WHAT = {"atlas-map": "All heads by one statistic", "atlas-curve": "Heads removed one by one"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 TABLE = "atlas-table"
-MAP = "Every cell is one head, layers down and heads across. Click one to select it."
 TABLE_WORDS = (
-    "Layers and heads count from 1. Click the title of a column to sort by it, point at it for "
-    "what it means; the box left of a row selects its head."
+    "Layers and heads count from 1. Point at the title of a column for what it means; the box left "
+    "of a row selects its head."
 )
 CURVE = (
-    "All heads are removed one after the other, those first that are missed least: by the effect "
-    "of removing each alone, or by its gradient importance, on {found:,} tokens of the text. "
-    "**Loss**: {loss}: {measured:,} tokens. Unit: {loss_unit}. {bleu}Source: {source}. Sentences "
-    "that the model was trained on are easier for it than others."
+    "Heads are removed one after the other, the least missed first: by the effect of removing "
+    "each, or by its gradient importance, on {found:,} tokens of the text. **Loss**: {loss}: "
+    "{measured:,} tokens. Unit: {loss_unit}. {bleu}Source: {source}. Sentences seen in training "
+    "are easier than others."
 )
 
 
@@ -56,7 +55,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     define(one)
     what = f"{capital(one.title)} of every head"
     show_heads(map_of(one, selected_head()), "atlas-map", of=of, what=what)
-    caption(MAP)
+    caption("Layers down, heads across. Click a head to select it.")
     name_selected(atlas)
     st.subheader("All statistics")
     caption(TABLE_WORDS)

@@ -5,12 +5,7 @@ import streamlit as st
 
 from model.atlas.opening import Atlas
 from model.atlas.plane import plane_of
-from pages.parts.atlas.figures import (
-    about_corpus,
-    name_selected,
-    neighbours,
-    short,
-)
+from pages.parts.atlas.figures import about_corpus, name_selected, neighbours, short
 from pages.shared.controls.measure import selected_head, show_points
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
@@ -26,12 +21,11 @@ NEIGHBOURS = 5
 TOLD = 3  # neighbours, shown on hovering
 MOST_NAMED = 48  # points
 WORDS = (
-    "How far two heads are apart is measured by the Jensen-Shannon divergence of their rows: 0 "
-    "nats if both always look at the same places, ln 2 ≈ 0.693 if never at the same ones (Clark et "
-    "al. 2019, 6). Its square root is a distance; classical multidimensional scaling puts the "
-    "heads in the plane by it. The plane keeps **{kept:.0f} %** of the squared distances: heads "
-    "far apart in it are unlike, but of heads close together only the lists tell. The directions "
-    "have no meaning of their own. **2.5** is head 5 of layer 2."
+    "The distance of two heads is the Jensen-Shannon divergence of their rows: 0 nats if both "
+    "always look at the same places, ln 2 ≈ 0.693 if never (Clark et al. 2019, 6). Classical "
+    "multidimensional scaling of its square root puts them in the plane. It keeps **{kept:.0f} %** "
+    "of the squared distances, so trust the lists for heads close together. The directions mean "
+    "nothing. **2.5** is head 5 of layer 2."
 )
 
 

@@ -11,14 +11,7 @@ from model.atlas.opening import Atlas, KindOfHeads
 from model.atlas.sentence import BY_NAME, Standing, standing
 from model.atlas.statistics import POSITIONAL, Statistic
 from model.edits import HeadAddress
-from pages.parts.atlas.figures import (
-    EFFECTS,
-    Shown,
-    about_corpus,
-    all_figures,
-    capital,
-    neighbours,
-)
+from pages.parts.atlas.figures import EFFECTS, Shown, about_corpus, all_figures, capital, neighbours
 from pages.shared.controls.measure import flat
 from pages.shared.controls.sentence import read_another
 from pages.shared.runs.atlas import sentence_figures, shown_text
@@ -134,14 +127,14 @@ PICTURES = {
 NEIGHBOURS = 5
 SMALL = 0.001  # share
 CARD = (
-    "Usually: over the sentences of the corpus, each by the mean of its rows, in the mean ± "
-    "standard deviation; grey is how they are spread. The mark is your sentence, measured in the "
-    "same way. In colour is what is more than 2 standard deviations from the mean, or as far out "
-    "on its side as at most 2.5 % of the sentences. What only the whole corpus has is without ±."
+    "Usually: the mean ± standard deviation over the sentences of the corpus, each by the mean of "
+    "its rows; grey is their spread, the mark your sentence. It is coloured if it is more than 2 "
+    "standard deviations from the mean, or as far out on its side as at most 2.5 % of the "
+    "sentences. Figures without ± are of the whole corpus."
 )
 OFFSETS = (
-    "How often the largest weight of a row is so many tokens before or after its query, of the "
-    "rows that have a token there. From {least:.0f} % at one of them on the head is called "
+    "The share of rows, of those that have a token there, with the largest weight so many tokens "
+    "before or after the query. From {least:.0f} % at one distance on, the head is called "
     "positional (Voita et al. 2019, 5.1)."
 )
 

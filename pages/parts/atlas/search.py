@@ -23,10 +23,10 @@ CHOICES = (WORD,)
 PICTURES = {}
 TABLE = "atlas-looked"
 WORDS = (
-    "Where does each head look from this token? The model reads up to {most} of the sentences kept "
-    "that have it, capitals or not, as a token that is no part of a longer word. **Weight** is "
-    "the largest of its row, in the mean over all such places; beside it stand the keys that have "
-    "it most often."
+    "Where each head looks from this token. The model reads up to {most} of the sentences kept "
+    "that have it, capitals or not, as a token that is no part of a longer word. **Weight** is the "
+    "largest of its row, in the mean over all places; the keys that have it most often are next to "
+    "it."
 )
 
 

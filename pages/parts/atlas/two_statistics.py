@@ -36,9 +36,8 @@ COLOR = one_of("atlas_color", {"kind": "kind", "layer": "layer"}, label="Coloure
 CHOICES = (ACROSS, UP, COLOR)
 PICTURES = {"atlas-points": "two statistics of all heads"}
 CORRELATION = (
-    "Spearman’s rank correlation over these {count} heads: {value}; it is +1 if one rises with the "
-    "other, −1 if it falls. **encoder 2.5** is head 5 of layer 2; the heads at the edges are "
-    "named, and any by pointing. Click a point to select its head."
+    "Spearman’s rank correlation over these {count} heads: {value}, from −1 to +1. **encoder 2.5** "
+    "is head 5 of layer 2. Click a point to select its head."
 )
 
 

@@ -14,14 +14,7 @@ from pages.shared.runs.arrays import weights_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.state import models
 from pages.shared.state.catalog import TELLING
-from pages.shared.state.choices import (
-    KEY,
-    LIT,
-    PICTURE,
-    QUERY,
-    SENTENCE,
-    put,
-)
+from pages.shared.state.choices import KEY, LIT, PICTURE, QUERY, SENTENCE, put
 from pages.shared.state.page import PAGES
 from pages.shared.state.showing import showing
 from viz.arrays import as_floats

@@ -59,28 +59,24 @@ LEAST_NAMED = 0.02  # of the largest effect: points further than this from the l
 NOTHING = 1e-3  # nats: smaller effects are invisible on screen
 
 INTRO = (
-    "To remove every head takes a run for each. One backward pass estimates them all: the gradient "
-    "for a head’s gate, times the way of the gate to 0. This is attribution patching (Nanda 2023, "
-    "Syed et al. 2023) with nothing put in place of the head, and without its sign the importance "
-    "of Michel et al. 2019. It is exact for small changes; a removal is a large one. Below 0 the "
-    "head helped {measure}."
+    "One backward pass estimates what takes a run for each head: the gradient for its gate, times "
+    "the way of the gate to 0. This is attribution patching (Nanda 2023, Syed et al. 2023) with "
+    "nothing put in place of the head, and without its sign the importance of Michel et al. 2019. "
+    "It is exact for small changes only. Below 0 the head helped {measure}."
 )
 WHY = (
-    "Where the truth leaves the estimate, in nats, measured in two more removals of each. "
-    "**Output**: the softmax of the output, which is not as straight as its slope; a token that is "
-    "all but certain has hardly any. **Attention**: the softmax of later heads, gone if all "
-    "weights are held as they were. **Rest**: norms and feed-forward layers. These three sum to "
-    "the gap. **Sharpness** is the largest weight of the head’s own rows, in the mean; that it is "
-    "large beside a gap does not make it the cause."
+    "Why the truth leaves the estimate, in nats, by two more removals of each head. **Output**: "
+    "the softmax of the output is not straight. **Attention**: the softmax of later heads, gone if "
+    "all weights are held as they were. **Rest**: norms and feed-forward layers. These three sum "
+    "to the gap. **Sharpness**, the mean of the largest weights of the head’s rows, need not be "
+    "the cause."
 )
 CELLS = (
     "Closing a cell shares its weight out among the rest of the row. That change of the row is "
-    "exact here, also where the softmax is saturated; only what follows from it goes by the "
-    "gradient for the weights. (By the gradient for the score there would be no estimate: the way "
-    "to −∞ has no end.) {count}"
+    "exact here; only what follows from it goes by the gradient for the weights. {count}"
 )
 SOME = (
-    "Of {open} open cells {count} are measured, in even steps from the largest estimate to the "
+    "{count} of {open} open cells are measured, in even steps from the largest estimate to the "
     "smallest."
 )
 EVERY = "All {open} open cells are measured."

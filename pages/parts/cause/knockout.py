@@ -48,19 +48,18 @@ KNOCKOUT = Measurement(
     UNASKED,
 )
 WORDS = (
-    "An edge leads from a token that is written to a word that it may look at. Each is closed "
-    "alone, in all heads of {layers}, and the log-probability of the token measured again. Blue: "
-    "less likely without the word. Red: more likely. The prefix is held fixed: each token follows "
-    "the same ones, and sees them as they were. Rows are renormalised: the softmax shares out the "
+    "An edge leads from a written token to a word that it may look at. Each is closed alone, in "
+    "all heads of {layers}, and the log-probability of the token measured again. Blue: less likely "
+    "without the word. Red: more likely. The prefix is held fixed, and the softmax shares out the "
     "weight of a closed edge among the other words."
 )
 WEIGHTS = (
-    "The mean weight of the same heads, the pieces of a word summed up. What stands out here and "
-    "has no colour in the other map is looked at, but not missed."
+    "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
+    "is looked at, but not missed."
 )
 CORRELATION = (
-    "Spearman’s, over the {edges} edges of this text: 1 if the more one is looked at, the more it "
-    "is missed. Most are neither, and their order counts as well."
+    "Spearman’s, over the {edges} edges of this text, most of which are neither looked at nor "
+    "missed."
 )
 DISAGREEMENTS = {
     "Looked at more than missed": "The weight is more than the share of all that the token loses "

@@ -16,8 +16,6 @@ LIKELIEST = 12  # tokens offered as the other word
 LONGEST_WORD = 60  # characters
 MOST_PIECES = 8  # pieces of a word that are named
 WRITTEN = counted("wrote_word", 0, MOST_TOKENS, label="Written word")
-RUNNER_UP = "The runner-up stands in place of the word that was asked for:"
-IS_WRITTEN = "“{word}” is the written word itself: type another."
 AGAINST = text("wrote_against", "", LONGEST_WORD, label="Against (or type another)")
 
 
@@ -85,8 +83,8 @@ def choose_pair(run: ModelRun) -> Pair:
             step.row,
             best,
             default="the runner-up",
-            refused={step.token: IS_WRITTEN},
-            instead=RUNNER_UP,
+            refused={step.token: "“{word}” is the written word itself: type another."},
+            instead="The runner-up stands in place of the word that was asked for:",
             width=280,
         )
     return Pair(step, other, name)

@@ -58,15 +58,14 @@ PARTS = {"heads": "outputs", "weights": "weights", "value": "values"}
 Asked = tuple[ModelRun, str, Answers, Part, bool]  # the arguments of `patched`
 
 INTRO = (
-    "Where does the model keep it? Two texts are read that differ in a word, and the decoder reads "
-    "the same written tokens after both, those of the clean text: this prefix is held fixed. What "
-    "is measured is how far the clean text’s answer is ahead of the other, in logits."
+    "Two texts are read that differ in a word, and the decoder reads the written tokens of the "
+    "clean text after both. What is measured is how far the clean text’s answer is ahead of the "
+    "other, in logits."
 )
 SHARE = (
     "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} text’s; "
-    "all that follows is computed anew. Its share is (patched − {into}) / ({giving} − {into}): "
-    "100 % if the whole gap between the runs comes with it, 0 % if none of it. Shares need not add "
-    "up: heads build on each other. Click one to see its tokens."
+    "all that follows is computed anew. Its share of the gap is (patched − {into}) / ({giving} − "
+    "{into}). Shares need not add up: heads build on each other. Click one to see its tokens."
 )
 TOKENS = {
     "heads": "The head’s output is put in at one token alone, the query.",
@@ -74,9 +73,8 @@ TOKENS = {
     "value": "The value of one token alone is put in, the key.",
 }
 CHECKS = (
-    "Each is measured in a run of its own. Put into its own run, nothing may change. The outputs "
-    "of all heads bring the whole gap, as the feed-forwards follow them; only where the token read "
-    "last differs itself, its embedding, which is no head’s, may leave a rest."
+    "Put into its own run, nothing may change. The outputs of all heads bring the whole gap, "
+    "unless the token read last differs: its embedding is no head’s."
 )
 
 

@@ -126,7 +126,6 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
 
 
 FIRST = "first"
-NOTHING_OFFERED = "Type a changed text, which differs from this one in a word."
 SAME = "“{word}” is the answer to the clean text: type another."
 GIVES_WAY = "The token of the model itself stands in place of the answer that was asked for:"
 
@@ -165,7 +164,7 @@ def choose_compared(run: ModelRun) -> Compared | None:
     """Draw the choice of a changed text and of two answers; None, with a message, if one fails."""
     changed = choose_changed(run)
     if not changed:
-        st.info(NOTHING_OFFERED)
+        st.info("Type a changed text, which differs from this one in a word.")
         return None
     try:
         texts = two_texts(run, changed)

@@ -37,19 +37,16 @@ PICTURES = {
 DETAIL = "wrote-detail"  # the key of the part that shows the selected head
 
 INTRO = (
-    "Why this word, and not the other? Their logits are plain sums: each part adds what it puts "
-    "into the residual stream, with the scale of the last norm held fixed as it is in this run. "
-    "Only what a part says to the output itself counts as its own; what it makes later layers say "
-    "counts as theirs."
+    "Logits are plain sums: each part adds what it puts into the residual stream, with the scale "
+    "of the last norm held fixed as it is in this run. Only what a part says to the output itself "
+    "counts as its own; what it makes later layers say counts as theirs."
 )
-HEADS = "Every cell is one head. Click one to see from which words it took what it wrote."
 KEYS = (
-    "What this head took from each token it looked at: the token’s value, times its weight, read "
-    "towards the two words. A large weight need not say much here, nor a small one little. {what}"
+    "What this head took from each token: the token’s value, times its weight, read towards the "
+    "two words. {what}"
 )
 OF_SOURCE = "The values are of the encoder’s vectors, which know their neighbours too."
 OF_TARGET = "The values are of vectors that know the words before them too."
-TO_WEIGHT = " Click a row to take its weight apart."
 
 
 def parts_in_order(found: Attribution) -> dict[str, float]:
@@ -91,7 +88,7 @@ def by_kind(run: ModelRun, parts: Attribution) -> dict[Kind, np.ndarray]:
 
 def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, of: About) -> bool:
     """Draw the map of what all heads add; for the return value see `show`."""
-    caption(HEADS)
+    caption("Every cell is one head. Click one to see from which words it took what it wrote.")
     asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"
     in_words = partial(number_text, signed=True)
     return show_heads(
@@ -139,7 +136,7 @@ def keys_of_head(
     words = site_words(*address)
     st.subheader(words)
     what = OF_SOURCE if site.kind == "cross" else OF_TARGET
-    caption(KEYS.format(what=what) + (TO_WEIGHT if opens else ""))
+    caption(KEYS.format(what=what) + (" Click a row to take its weight apart." if opens else ""))
 
     def pick() -> None:
         if (key := picked("wrote-keys")) is not None:  # an earlier click may have left the page

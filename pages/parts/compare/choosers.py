@@ -28,17 +28,12 @@ from pages.shared.widgets.choose import place_options, words
 from pages.streamlit_fixes.late_values import Widget, editor
 
 NO_MODEL = "That model is not here any more, so the last one stays."
-TOO_MANY_EDITS = (
-    "The changes of this side are too many for a link: opened elsewhere, it is as trained."
-)
-GONE = "A training that is gone"
 NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
 TAKE_HELP = "The sentence, model, changes and head that the other pages show now."
 CHANGES_HELP = (
     "What you changed on the Masks and Heads pages in this model, as it is at the moment you "
     "switch this on."
 )
-PASTE_HELP = "The address of any Headlight page. It replaces this side."
 RECORDED = "snapshots of "  # prefix of the keys of trainings
 Change = Callable[[Any], None]
 
@@ -92,7 +87,7 @@ def choose_scene(name: str) -> None:
     key = f"side_{name}_link"
     st.text_input(
         "Paste a Headlight link", key=key, on_change=paste, args=[name, key],
-        help=PASTE_HELP, max_chars=LONGEST_LINK,
+        help="The address of any Headlight page. It replaces this side.", max_chars=LONGEST_LINK,
     )  # fmt: skip
     label = f"Take what the other pages show as {name.upper()}"
     take = {"on_click": lambda: show_on(name, elsewhere())}
@@ -151,7 +146,9 @@ def choose_changes(name: str, side: ModelSide) -> None:
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
     if not link.fits(SIDES_EDITS[name], side.edits):
-        st.info(TOO_MANY_EDITS)
+        st.info(
+            "The changes of this side are too many for a link: opened elsewhere, it is as trained."
+        )
 
 
 def choose_model(name: str, side: Side) -> None:
@@ -160,7 +157,7 @@ def choose_model(name: str, side: Side) -> None:
     titles = {entry.key: entry.title for entry in entries}
     titles |= {RECORDED + source: title for source, (title, _) in recordings().items()}
     if isinstance(side, SnapshotSide):
-        titles.setdefault(key := RECORDED + side.source, GONE)
+        titles.setdefault(key := RECORDED + side.source, "A training that is gone")
     else:
         titles.setdefault(key := side.model, models.named(side.model).title)
     change, title = partial(change_model, name), titles.get

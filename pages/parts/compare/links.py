@@ -15,9 +15,8 @@ from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES
 
 OWN_TARGETS = (
-    "Off, both decoders read the same text whenever both sides have the same sentence, so that the "
-    "maps can be compared cell by cell: what A writes as trained, or the text given. On, each "
-    "reads what its own model writes, with its changes."
+    "Off, both decoders read the same text if both sides have the same sentence: what A writes as "
+    "trained, or the text given. On, each reads what its own model writes, with its changes."
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
 NAMES = ("a", "b")

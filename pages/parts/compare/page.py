@@ -29,41 +29,33 @@ from viz.numbers import number_text
 from viz.tokens import aligned
 
 CLASSIC = (
-    "The well-known pair: with “tired”, “it” should be the animal, with “wide” the street. French "
-    "has to decide, as the animal would be “il” and the street “elle”. In the encoder's layer 2, "
-    "head 2, “it” does look more at “street” when it is wide; but this small model writes “il” "
-    "for both, so it does not tell them apart. “tired” and “wide” have no counterpart on the other "
-    "side, so nothing is subtracted there."
+    "The well-known pair: with “tired”, “it” should be the animal, “il”, and with “wide” the "
+    "street, “elle”. In the encoder's layer 2, head 2, “it” does look more at “street” when it is "
+    "wide; but this small model writes “il” for both, so it does not tell them apart."
 )
 PICTURE = (
-    "Both maps share one scale from 0 to 1. The third is B − A, on the tokens of both: red where B "
-    "has more weight, blue where it has less. Tokens correspond where their texts are equal and in "
-    "the same order. A cell has a difference only if its query and its key are in both; the others "
-    "are hatched, and are never subtracted. Weights are written to three decimals, differences are "
-    "those of the numbers written."
+    "Both maps share one scale from 0 to 1. The third is B − A: red where B has more weight, blue "
+    "where it has less. Tokens correspond where their texts are equal and in the same order. Cells "
+    "whose query or key is not in both are hatched, and are never subtracted. Differences are "
+    "those of the numbers written, to three decimals."
 )
 DIFFERENT_TARGETS = (
-    "The two decoders do not read the same tokens: a row of one corresponds to the row of the same "
-    "token in the other, though what stands before it may differ."
+    "The two decoders do not read the same tokens: rows correspond where the token is the same, "
+    "though what comes before it may differ."
 )
 OTHER_SUMMARY = (
     "One side shows a summary of all heads, the other a single head or another summary: their "
     "difference says little."
 )
-EQUAL = "Where the two maps can be compared, they are equal to three decimals."
 EQUAL_GATES = (
-    "A head that is switched off looks where it did, but what it found is not used any more: that "
-    "changes what later layers read, so choose a later layer to see a difference."
+    "A head that is switched off looks where it did, but later layers do not get what it found: "
+    "choose one of them to see a difference."
 )
-NOTHING_SHARED = "The two maps have no cell in common, so there is nothing to compare."
 NOTHING_ALIKE = (
-    "There is no output that the two models share: they do not both write, and what they choose, "
-    "or how likely they find which tokens, is of different kinds."
+    "There is no output that the two models share: what they write, choose or find likely is of "
+    "different kinds."
 )
-NO_TRANSLATION = (
-    "Snapshots hold the attention alone. The decoder read {read} at every step; what the model "
-    "itself would have written then is not kept."
-)
+NO_TRANSLATION = "Snapshots hold only the attention. The decoder read {read} at every step."
 LABELS = ("of A", "of B")
 
 
@@ -107,14 +99,14 @@ def picture(both: Pair, of: About) -> None:
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
     changes = largest_changes(*data)
     if not queries * keys:
-        st.text(NOTHING_SHARED)
+        st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
         sizes = f"{data[0].size} of A and {data[1].size} of B"
         shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
         st.caption(f"{shared} in both maps, of {sizes}.")
     else:
-        st.text(EQUAL)
+        st.text("Where the two maps can be compared, they are equal to three decimals.")
         if both[0].changes.gates != both[1].changes.gates:
             caption(EQUAL_GATES)
 

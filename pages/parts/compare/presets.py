@@ -16,11 +16,6 @@ from pages.shared.state import models
 from pages.shared.state.choices import SUMMARIES, put
 from pages.shared.state.edit_history import BEFORE_AND_AFTER
 
-INTRO = (
-    "Set two scenes side by side, A and B, and see where their attention differs. Begin with one "
-    "of these, and change either side below:"
-)
-NO_OTHER_MODEL = "There is no other model for this sentence."
 VISIBLE = 1e-3  # a visible difference of weights
 
 
@@ -43,7 +38,7 @@ def presets() -> None:
         alone = replace(trained, second="", masked="", target="")
         both = (replace(alone, text=one.text) for one in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
-    caption(INTRO)
+    caption("Begin with one of these, and change either side below:")
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None
@@ -120,7 +115,7 @@ def two_models(now: ModelSide) -> Pair | str:
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
             return now, replace(now, model=other.key, masked="")
-    return NO_OTHER_MODEL
+    return "There is no other model for this sentence."
 
 
 def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:

@@ -32,15 +32,11 @@ from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
 from viz.numbers import number_text
 
-WHAT_IF = (
-    "Click a candidate above, or type a text there, and decoding goes on from it as a branch "
-    "that stands here beside the free run."
-)
-BRANCHES = "What differs from the free run is framed."
+WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from it as a branch."
 TEACHER_FORCING = (
     "In training the decoder reads the reference shifted right by one, whatever it would have "
-    "written itself, and so all positions are computed in one pass. Each arrow leads from a "
-    "token to where it is read. In the free run it reads its own tokens, one after the other."
+    "written itself, so all positions are computed in one pass. Each arrow leads from a token to "
+    "where it is read."
 )
 
 
@@ -57,7 +53,7 @@ def what_if(request: Request, of: About) -> None:
     if len(branches.kept) == 1:
         caption(WHAT_IF)
         return
-    caption(BRANCHES)
+    caption("What differs from the free run is framed.")
     free_run = request.decode(Branch()).writing
     for place, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")

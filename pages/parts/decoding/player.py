@@ -17,13 +17,7 @@ from pages.parts.decoding.request import (
     show_branch,
     text_at,
 )
-from pages.parts.decoding.steps import (
-    CANDIDATES,
-    alignment_of,
-    certainty_of,
-    player_of,
-    tree_of,
-)
+from pages.parts.decoding.steps import CANDIDATES, alignment_of, certainty_of, player_of, tree_of
 from pages.shared.link import address
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
@@ -37,17 +31,15 @@ from viz import CanvasPicture
 from viz.numbers import number_text
 
 PLAYER = (
-    "All steps were computed once, and stepping runs no model. The weights are those of the "
-    "very step, for the head chosen above. A row of the alignment names the token that was "
-    "read and the one that was written from it; click a row to go to its step. Click a weight "
+    "The weights are those of the very step, for the head chosen above. A row of the alignment "
+    "names the token read and the one written from it; click a row to go to its step, or a weight "
     "to see how it comes about."
 )
 BEAM = (
-    "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, "
-    "and dashed ones are the best of those dropped. The beam stays as wide until no text that "
-    "goes on can score better than one that has ended. The thick path led to the text that was "
-    "returned. Point at a text to read it with its log-probability; click it to see its steps "
-    "above."
+    "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
+    "dashed ones are the best of those dropped. The beam stays as wide until no text that goes on "
+    "can score better than one that has ended. The thick path was returned. Point at a text for "
+    "its log-probability; click it to see its steps above."
 )
 OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "

@@ -39,13 +39,7 @@ from pages.shared.state.choices import (
     put,
 )
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import (
-    choose,
-    choose_head,
-    choose_kind,
-    choose_layer,
-    choose_token,
-)
+from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer, choose_token
 from viz import Row, vector_rows
 
 TITLES = {

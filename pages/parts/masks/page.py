@@ -29,14 +29,7 @@ from pages.shared.show.saving import about_run
 from pages.shared.show.where import where_in_the_model
 from pages.shared.show.words import MASK_WORDS
 from pages.shared.state import edit_history
-from pages.shared.state.choices import (
-    HEAD_NUMBER,
-    MASK_KIND,
-    TARGET,
-    chosen,
-    padding,
-    put,
-)
+from pages.shared.state.choices import HEAD_NUMBER, MASK_KIND, TARGET, chosen, padding, put
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place
 from pages.streamlit_fixes.late_values import editor

@@ -8,12 +8,7 @@ from model.reader import ABILITIES as ALL_ABILITIES
 from model.reader import Ability, Reader
 from pages.shared.controls import loading
 from pages.shared.runs.allowed import WILD, any_is_allowed, hub_patterns, is_allowed, rule
-from pages.shared.runs.readers import (
-    card_of,
-    parity_at_loading,
-    reader,
-    size_of,
-)
+from pages.shared.runs.readers import card_of, parity_at_loading, reader, size_of
 from pages.shared.runs.run import ModelRun, measured_parity
 from pages.shared.show.glossary import caption
 from pages.shared.state import models
@@ -45,7 +40,6 @@ DIFFERENCES = (
     "Largest differences from transformers' own classes: {outputs} in {of}, {weights} in "
     "the weights of all heads."
 )
-NO_PARITY = "It could not be compared:"
 SAME = 1e-4  # rounding errors of 32-bit numbers over many layers stay below it
 
 
@@ -129,7 +123,7 @@ def parity(entry: CatalogEntry, model: Reader) -> None:
         try:
             measured_parity(run)
         except Exception as error:  # the folder may be gone, or memory used up
-            st.text(f"{NO_PARITY} {first_line(error)}")
+            st.text(f"{'It could not be compared:'} {first_line(error)}")
             return
     if found := measured_parity.kept(run):
         show_differences(found, "the last hidden states")
@@ -155,9 +149,8 @@ SUGGESTIONS = (
 )
 INTRO = (
     "Any model of the transformers library whose weights are saved as safetensors can be loaded "
-    "here, and looked at on every page. It is known to you alone by the name you type. None comes "
-    "along with the app, no BERT either: press one of the names below and then Load, which "
-    "downloads it once, or name a folder that has it already."
+    "here; only you see it. None comes along with the app: press one of the names below and then "
+    "Load, which downloads it once, or name a folder that has it already."
 )
 WANTED = "wanted"  # the key of the typed name
 

@@ -19,13 +19,7 @@ from pages.parts.positions.tables import (
 from pages.parts.positions.words import BEYOND_WORDS, LEARNED_WORDS
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.positions import (
-    LEARNED,
-    SHIFTS,
-    learned_table,
-    library_tables,
-    shift_scores,
-)
+from pages.shared.runs.positions import LEARNED, SHIFTS, learned_table, library_tables, shift_scores
 from pages.shared.runs.run import ModelRun, written
 from pages.shared.runs.training import trained_pairs, trained_up_to
 from pages.shared.show.glossary import caption

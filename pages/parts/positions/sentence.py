@@ -12,13 +12,7 @@ from pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from pages.shared.runs.positions import shuffle
 from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.comparison import (
-    CHANGED,
-    KEYS,
-    TRAINED,
-    compare_scores,
-    compare_texts,
-)
+from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_scores, compare_texts
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips, show, show_plotly
 from pages.shared.show.saving import About, about, about_run

@@ -22,15 +22,13 @@ from pages.shared.widgets.choose import choose
 from viz import position_lines
 
 SCHEDULE = (
-    "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model "
-    "takes smaller steps, and the highest rate is reached at the end of the warm-up. Without one, "
-    "the first steps, whose gradients tell least, are the largest. The toys train with a straight "
-    "line to zero over their second half, which settles what they learned."
+    "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model takes "
+    "smaller steps. Without a warm-up the first steps, whose gradients tell least, are the "
+    "largest. The toys train with a straight line to zero over their second half."
 )
 SMOOTHING = (
-    "Label smoothing asks for a little less than certainty: of the wanted answer, a share is "
-    "spread evenly over all tokens. The loss is then least at a probability below 1, and "
-    "rises again for a model that is surer than that."
+    "Label smoothing spreads a share of the wanted answer evenly over all tokens. The loss is then "
+    "least at a probability below 1."
 )
 COMPARED = {"d_model": (32, 64, 128, 256, 512), "warmup": (1, 100, 300, 1_000, 4_000)}
 SCHEDULE_BY = one_of(

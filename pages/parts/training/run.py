@@ -30,25 +30,22 @@ REPEATED = "Loss from the second reading on, in nats a token"
 LESION_LOSS = "Loss of the second reading, in nats a token"
 LESION = (
     "The model reads letters twice that it was never trained on; whoever guesses among all letters "
-    "has a loss of {guessing:.2f}. The "
-    "induction score is the mean weight on the letter that followed the same letter before; the "
-    "score of a previous-token head, the mean weight on the letter just before. The latter hands "
-    "its letter on, and the induction head looks for its own letter in that. Switch the one off, "
-    "and the other has nothing to find, though none of its own weights has changed. Of several "
-    "heads a layer each takes a part, so that one alone is missed less."
+    "has a loss of {guessing:.2f}. The induction score is the mean weight on the letter that "
+    "followed the same letter before; the score of a previous-token head, the mean weight on the "
+    "letter just before. The induction head looks for what the other hands on. Several heads of a "
+    "layer share the work, so that a single one is missed less."
 )
 ALONE = (
-    "The loss is that of the batches trained on, from the second reading on: the first cannot be "
-    "foretold. The induction score is that of the head with the largest, on sequences kept from "
-    "training."
+    "The loss is that of the batches trained on, from the second reading on. The induction score "
+    "is the largest of all heads, on sequences kept from training."
 )
 EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
 GONE = (
     "The training of this slide is gone: it was of an earlier visit, or has made room for another."
 )
 PATTERN = (
-    "At step 0 the weights are random and every head looks everywhere. All heads read the same "
-    "example, which is none it is trained on, and the decoder reads the right answer."
+    "At step 0 the weights are random. The example is not trained on, and the decoder reads the "
+    "right answer."
 )
 CURVES = (
     "The loss is that of the batches trained on; each point is a mean since the point before. "
