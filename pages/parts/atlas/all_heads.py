@@ -51,10 +51,10 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     """Draw the map of a statistic, the table of all heads, and the pruning curves."""
     figures = all_figures(atlas)
     of = about_corpus(run)
-    one = choose_statistic(STATISTIC, figures)
-    define(one)
-    what = f"{capital(one.title)} of every head"
-    show_heads(map_of(one, selected_head()), "atlas-map", of=of, what=what)
+    figure = choose_statistic(STATISTIC, figures)
+    define(figure)
+    what = f"{capital(figure.title)} of every head"
+    show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)
     caption("Layers down, heads across. Click a head to select it.")
     name_selected(atlas)
     st.subheader("All statistics")
@@ -65,27 +65,27 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         pruning(atlas.effects, of)
 
 
-def map_of(one: Shown, place: HeadAddress) -> CanvasPicture:
+def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:
     """Return the map of a statistic, in two colours where the sign matters."""
-    if one.name == "removal":
+    if figure.name == "removal":
         return head_effects(
-            one.values,
+            figure.values,
             labels=KINDS,
-            selected=place,
-            measure=f"{one.unit} of loss",
+            selected=head,
+            measure=f"{figure.unit} of loss",
             ends=("it was in the way", "it helped"),
             blue="above",
             decimals=3,
         )
-    known = flat(one.values)
+    known = flat(figure.values)
     limits = (np.nanmin(known), np.nanmax(known)) if np.isfinite(known).any() else (0, 1)
     return head_scores(
-        one.values,
+        figure.values,
         labels=KINDS,
-        name=one.title,
-        unit=one.beside,
+        name=figure.title,
+        unit=figure.beside,
         limits=limits,
-        selected=place,
+        selected=head,
     )
 
 
@@ -95,13 +95,13 @@ def all_statistics(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> Non
     heads = heads_of(sizes)
     patterns = [atlas.kinds[kind].clearest[layer][head] for kind, layer, head in heads]
     columns = {
-        one.title: [value_of(one.values, head) for head in heads] for one in figures.values()
+        figure.title: [value_of(figure.values, head) for head in heads]
+        for figure in figures.values()
     }
-    number, helps = st.column_config.NumberColumn, {one.title: one for one in figures.values()}
-    config = {name: st.column_config.Column(pinned=True) for name in ("kind", "layer", "head")} | {
-        title: number(format="%.3f", help=f"{capital(one.words)}. Unit: {one.unit}. {one.source}.")
-        for title, one in helps.items()
-    }
+    config = {name: st.column_config.Column(pinned=True) for name in ("kind", "layer", "head")}
+    for figure in figures.values():
+        help = f"{capital(figure.words)}. Unit: {figure.unit}. {figure.source}."
+        config[figure.title] = st.column_config.NumberColumn(format="%.3f", help=help)
     marks = {"head": [short(head) for head in heads], "figure": list(columns)}
     numbers = Numbers(np.array(list(columns.values())).T, marks)
     what, columns = "All figures of all heads", {"clearest pattern": patterns, **columns}
@@ -118,7 +118,7 @@ def value_of(values: Mapping[str, np.ndarray], head: HeadAddress) -> float:
 
 def pruning(effects: dict, of: About) -> None:
     """Draw loss and BLEU as more and more heads are removed, in either order."""
-    defined = {one["name"]: one for one in effects["definitions"]}
+    defined = {definition["name"]: definition for definition in effects["definitions"]}
     loss, bleu = defined["loss"], defined["BLEU"]
     runs = {f"by {EFFECTS[name]}": panels_of(curve) for name, curve in effects["curves"].items()}
     picture = training_curves(runs, at=("with ", " heads removed"))

@@ -62,14 +62,14 @@ class Shown(NamedTuple):
 
 def all_figures(atlas: Atlas) -> dict[str, Shown]:
     """Return all figures that an atlas has, by the name of the statistic."""
-    found = {}
-    for one in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
-        values = {kind: figure_of(known, one["name"]) for kind, known in atlas.kinds.items()}
+    figures = {}
+    for definition in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
+        values = {kind: figure_of(known, definition["name"]) for kind, known in atlas.kinds.items()}
         there = {kind: figure for kind, figure in values.items() if figure is not None}
-        if one["name"] in TITLES and there:
-            parts = (one[part] for part in ("name", "words", "unit", "source"))
-            found[one["name"]] = Shown(*parts, there, tuple(values.keys() - there.keys()))
-    return found
+        if definition["name"] in TITLES and there:
+            parts = (definition[part] for part in ("name", "words", "unit", "source"))
+            figures[definition["name"]] = Shown(*parts, there, tuple(values.keys() - there.keys()))
+    return figures
 
 
 def figure_of(known: KindOfHeads, name: str) -> np.ndarray | None:
@@ -85,7 +85,6 @@ def statistic(key: str, default: str, label: str) -> Choice:
 
 
 def choose_statistic(choice: Choice, figures: Mapping[str, Shown]) -> Shown:
-    """Draw the choice among the statistics that exist, and return the chosen one."""
     return figures[choose(choice, figures, widget=st.selectbox, width=260)]
 
 
@@ -93,13 +92,12 @@ def capital(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def define(one: Shown) -> None:
+def define(figure: Shown) -> None:
     """Draw the definition of a statistic, its unit and source, and the kinds that lack it."""
-    names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in one.lacking]
+    names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in figure.lacking]
+    source = f"Unit: {figure.unit}. Source: {figure.source}."
     without = f" Not for {' and '.join(names)} heads." if names else ""
-    caption(
-        f"**{capital(one.title)}**: {one.words}. Unit: {one.unit}. Source: {one.source}.{without}"
-    )
+    caption(f"**{capital(figure.title)}**: {figure.words}. {source}{without}")
 
 
 def short(head: HeadAddress) -> str:
@@ -125,10 +123,10 @@ def about_corpus(run: ModelRun, place: str = "") -> About:
 
 def name_selected(atlas: Atlas) -> None:
     """Draw the name of the selected head, and the button that opens its card."""
-    kind, layer, head = place = selected_head()
+    kind, layer, head = address = selected_head()
     pattern = atlas.kinds[kind].clearest[layer][head]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{site_words(*place)}**. Clearest pattern: {pattern}.", width="content")
+        st.markdown(f"**{site_words(*address)}**. Clearest pattern: {pattern}.", width="content")
         st.button("Open its card", on_click=put, args=[TAB, "head"])
 
 

@@ -53,7 +53,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         ],
         groups=[f"layer {layer + 1}" for _, layer, _ in heads],
         colors=layer_colors(len(entropy)),
-        named={place: marks[place] for place in shown},
+        named={index: marks[index] for index in shown},
         selected=at,
     )
 

@@ -50,15 +50,14 @@ def draw() -> None:
 
 def note_what_is_shown(key: str) -> None:
     """Note for links which text is shown; say so if the text of a link is not here."""
-    newest, asked = own_text().newest, chosen(OWN_TEXT)
-    if asked and asked != (newest.key if newest else ""):
+    newest, wanted = own_text().newest, chosen(OWN_TEXT)
+    if wanted and wanted != (newest.key if newest else ""):
         st.info(GONE)
     else:
         put(OWN_TEXT, key)
 
 
 def is_active() -> bool:
-    """Return whether a text is being counted or waits to be."""
     mine = own_text().next
     return mine is not None and mine.job.is_active
 

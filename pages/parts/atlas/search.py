@@ -57,14 +57,14 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 def table_of(looked: list[Looked], word: str) -> None:
     """Draw where heads look from a token, the surest first; choosing a row selects its head."""
-    heads = [(one.kind, one.layer, one.head) for one in looked]
-    weights = [one.weight for one in looked]
+    heads = [(row.kind, row.layer, row.head) for row in looked]
+    weights = [row.weight for row in looked]
     columns = {
         "weight": weights,
         "on": [
-            ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in one.keys) for one in looked
+            ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in row.keys) for row in looked
         ],
-        "places": [one.places for one in looked],
+        "places": [row.places for row in looked],
     }
     table_of_heads(
         heads,

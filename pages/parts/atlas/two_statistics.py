@@ -59,7 +59,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     order = sorted(range(len(heads)), key=lambda at: heads[at][1] if by_layer else at)
     heads, numbers = [heads[at] for at in order], numbers[order]
     groups = [f"layer {head[1] + 1}" if by_layer else KINDS[head[0]] for head in heads]
-    place = selected_head()
+    address = selected_head()
     picture = head_points(
         *numbers.T,
         [short(head) for head in heads],
@@ -68,18 +68,18 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         groups=groups,
         colors=layer_colors(layers) if by_layer else COLORS,
         named={at: short(heads[at]) for at in at_the_edges(numbers)}
-        | ({heads.index(place): short(place)} if place in heads else {}),
-        selected=heads.index(place) if place in heads else None,
+        | ({heads.index(address): short(address)} if address in heads else {}),
+        selected=heads.index(address) if address in heads else None,
     )
 
     what = f"{capital(across.title)} and {up.title} of every head"
     show_points(picture, "atlas-points", heads, of=about_corpus(run), what=what)
-    found = rank_correlation(*numbers.T)
-    value = "there is none" if isnan(found) else number_text(found, 2, signed=True)
+    correlation = rank_correlation(*numbers.T)
+    value = "there is none" if isnan(correlation) else number_text(correlation, 2, signed=True)
     caption(CORRELATION.format(count=len(heads), value=f"**{value}**"))
     name_selected(atlas)
-    for one in dict.fromkeys((across.name, up.name)):
-        define(figures[one])
+    for name in dict.fromkeys((across.name, up.name)):
+        define(figures[name])
 
 
 def pair(across: Shown, up: Shown, head: HeadAddress) -> tuple[float, float]:

@@ -94,29 +94,28 @@ def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
     apart = np.abs(true - estimated)
     far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
     places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()
-    return [place for place in places if apart[place] > far]
+    return [index for index in places if apart[index] > far]
 
 
 def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
-    """Draw how well the order of the estimates matches that of the true effects."""
-    found = rank_correlation(estimated, true)
-    value = "–" if isnan(found) else number_text(found, 2, signed=True)
+    rank = rank_correlation(estimated, true)
+    value = "–" if isnan(rank) else number_text(rank, 2, signed=True)
     st.metric("Rank correlation", value, help="Spearman’s: 1 if the order is the same.")
 
 
 def all_heads(
-    estimated: Mapping[Kind, np.ndarray], true: Effects, place: HeadAddress, of: About
+    estimated: Mapping[Kind, np.ndarray], true: Effects, selected: HeadAddress, of: About
 ) -> list[int]:
     """Draw a point for every head; return the indices of those that have a name."""
-    heads, one, other = heads_of(estimated), flat(true), flat(estimated)
-    named = outliers(one, other)
+    heads, effects, guesses = heads_of(estimated), flat(true), flat(estimated)
+    named = outliers(effects, guesses)
     picture = effect_points(
-        one,
-        other,
+        effects,
+        guesses,
         [site_words(*head) for head in heads],
         groups=[KINDS[kind] for kind, *_ in heads],
         named={at: short(heads[at]) for at in named},
-        selected=heads.index(place),
+        selected=heads.index(selected),
         clickable=True,
     )
 
@@ -125,7 +124,6 @@ def all_heads(
 
 
 def short(head: HeadAddress) -> str:
-    """Return a head in the few letters next to a point."""
     kind, layer, number = head
     return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
 
@@ -163,25 +161,25 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     cost = cost_of_removals(run) | {"runs": min(cells, MOST_CELLS)}
     if not CLOSINGS.is_asked(run, on, head, MOST_CELLS, **cost):
         return
-    found = closed_cells(run, on, head, MOST_CELLS)
-    if not found.cells:
+    closings = closed_cells(run, on, head, MOST_CELLS)
+    if not closings.cells:
         st.info("Every cell of this head is closed.")
         return
     queries, keys = labels_of(run, kind)
-    names = [f"“{queries[query]}” looks at “{keys[key]}”" for query, key in found.cells]
-    named = outliers(found.true, found.estimated)
+    names = [f"“{queries[query]}” looks at “{keys[key]}”" for query, key in closings.cells]
+    named = outliers(closings.true, closings.estimated)
 
     def open_point() -> None:
-        if (at := picked("estimate-cells")) < len(found.cells):  # the text may be gone
-            open_inside(*head, *found.cells[at], target=run.target)
+        if (at := picked("estimate-cells")) < len(closings.cells):  # the text may be gone
+            open_inside(*head, *closings.cells[at], target=run.target)
 
     opens = if_taken_apart(run, lambda query, key: None)
     picture = effect_points(
-        found.true,
-        found.estimated,
+        closings.true,
+        closings.estimated,
         [
             f"{name}, weight {number_text(at)}"
-            for name, at in zip(names, found.weights, strict=True)
+            for name, at in zip(names, closings.weights, strict=True)
         ],
         named={at: names[at].replace(" looks at ", " → ") for at in named},
         clickable=opens is not None,
@@ -190,23 +188,23 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     with left:
         what = f"{WHAT['estimate-cells']}: {words}"
         show(picture, "estimate-cells", opens and open_point, of=of, what=what)
-        count = SOME if len(found.cells) < found.open else EVERY
-        count = count.format(open=found.open, count=len(found.cells))
+        count = SOME if len(closings.cells) < closings.open else EVERY
+        count = count.format(open=closings.open, count=len(closings.cells))
         caption(CELLS.format(count=count) + (TO_CELL if opens else ""))
     with right:
-        correlation(found.true, found.estimated)
-        furthest_cells(found, names, named)
+        correlation(closings.true, closings.estimated)
+        furthest_cells(closings, names, named)
     follow()
 
 
-def furthest_cells(found: Closings, names: list[str], named: list[int]) -> None:
+def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> None:
     """Draw the list of the cells furthest from the line."""
     st.markdown("**Furthest from the line**")
     lines = [
-        f"{names[at]}: estimated {number_text(found.estimated[at], signed=True)}, "
-        f"true {number_text(found.true[at], signed=True)} nats; "
-        f"weight {number_text(found.weights[at])}, "
-        f"the largest of its row {number_text(found.largest[at])}"
+        f"{names[at]}: estimated {number_text(closings.estimated[at], signed=True)}, "
+        f"true {number_text(closings.true[at], signed=True)} nats; "
+        f"weight {number_text(closings.weights[at])}, "
+        f"the largest of its row {number_text(closings.largest[at])}"
         for at in named
     ]
     st.text("\n\n".join(lines) or "None is far from it.")

@@ -47,32 +47,32 @@ def steps_of(run: ModelRun) -> list[Step]:
     For a decoder-only model the likeliest next token comes first, then those of its text.
     """
     reader, trace = run.reader, run.tokens
-    objective, found, first = run.objective, [], 1
+    objective, steps, first = run.objective, [], 1
     if "cross" not in reader.shape.kinds:
         first = 2  # the first token of its text is read, not written
         (question,) = reader.questions(trace)
         token = trace.logits[0, question.row].argmax().item()
         words = reader.label(trace, question, token)
-        found.append(Step(question.row, token, words, f"next: {words}"))
+        steps.append(Step(question.row, token, words, f"next: {words}"))
     if objective is not None:
         for row, token in zip(objective.rows, objective.ids, strict=True):
             words = reader.label(trace, Question("", row), token)
-            found.append(Step(row, token, words, f"{row + first}: {words}"))
-    return found
+            steps.append(Step(row, token, words, f"{row + first}: {words}"))
+    return steps
 
 
 def choose_pair(run: ModelRun) -> Pair:
     """Draw the choice of a written word and of the word that it is compared with."""
     steps = steps_of(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = choose(
+        index = choose(
             WRITTEN,
             range(len(steps)),
             widget=st.selectbox,
-            format_func=lambda place: steps[place].label,
+            format_func=lambda index: steps[index].label,
             width=240,
         )
-        step = steps[place]
+        step = steps[index]
         logits = run.trace.logits[0, step.row]
         likeliest = logits.topk(min(LIKELIEST, len(logits))).indices.tolist()
         best = [token for token in likeliest if token != step.token]

@@ -65,12 +65,12 @@ ALIKE = (
 
 def next_words() -> dict[str, str]:
     """Return the replacement of each word, in the order in which replacements are offered."""
-    found: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for line in ALIKE:
         words = line.lower().split()
         for word, other in zip(words, line.split()[1:] + line.split()[:1], strict=True):
-            found.setdefault(word, other)
-    return found
+            replacements.setdefault(word, other)
+    return replacements
 
 
 NEXT = next_words()
@@ -120,8 +120,8 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
         for way_of in ways:
             tried = islice(way_of(text), MOST_TRIED)
             fit = (way for way in tried if way[1] != text and len(reader.begin(way[1])) == length)
-            if found := dict(islice(fit, MOST)):
-                return found
+            if texts := dict(islice(fit, MOST)):
+                return texts
     return {}
 
 
@@ -139,9 +139,9 @@ def read_step(written: str, shape: Shape) -> int | str:
     return int(written) - 1
 
 
-def write_step(place: int | str) -> str:
+def write_step(step: int | str) -> str:
     """Write the written token at which answers are compared, in the form that links hold."""
-    return FIRST if place == FIRST else str(place + 1)
+    return FIRST if step == FIRST else str(step + 1)
 
 
 CHANGED = text("patch_text", "", LONGEST_SENTENCE, label="Changed text")
@@ -172,10 +172,10 @@ def choose_compared(run: ModelRun) -> Compared | None:
         st.text(str(error))
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = choose_step(texts)
-        row = texts.written.rows[place]
-        first, second = (best[place] for best in texts.likeliest)
-        own = texts.written.ids[place]
+        index = choose_step(texts)
+        row = texts.written.rows[index]
+        first, second = (best[index] for best in texts.likeliest)
+        own = texts.written.ids[index]
         words = {"default": "the model’s own", "instead": GIVES_WAY, "width": 260}
         answer = partial(choose_word, run.reader, row=row, **words)
         clean = answer(texts.clean, CLEAN_ANSWER, best=[own, *first], refused={})
@@ -191,25 +191,22 @@ def choose_changed(run: ModelRun) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = choose(CHANGED, placeholder=default)
         if offered:
-            pick_one("Exchange a word", offered, "exchange", partial(exchange, offered))
+            pick_one(
+                "Exchange a word", offered, "exchange", lambda name: put(CHANGED, offered[name])
+            )
     return typed if typed.strip() else default
-
-
-def exchange(offered: dict[str, str], name: str) -> None:
-    """Use an offered text as the changed one; a callback."""
-    put(CHANGED, offered[name])
 
 
 def choose_step(texts: TwoTexts) -> int:
     """Draw the choice of the written token at which answers are compared; return its index."""
-    names = [f"{place + 1}: {word}" for place, word in enumerate(texts.written.texts)]
-    place = choose(
+    names = [f"{step + 1}: {word}" for step, word in enumerate(texts.written.texts)]
+    step = choose(
         STEP,
         [FIRST, *range(len(names))],
         widget=st.selectbox,
-        format_func=lambda place: (
-            f"the first apart: {names[texts.first_apart]}" if place == FIRST else names[place]
+        format_func=lambda step: (
+            f"the first apart: {names[texts.first_apart]}" if step == FIRST else names[step]
         ),
         width=240,
     )
-    return texts.first_apart if place == FIRST else place
+    return texts.first_apart if step == FIRST else step

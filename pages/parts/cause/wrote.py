@@ -49,22 +49,22 @@ OF_SOURCE = "The values are of the encoder’s vectors, which know their neighbo
 OF_TARGET = "The values are of vectors that know the words before them too."
 
 
-def parts_in_order(found: Attribution) -> dict[str, float]:
+def parts_in_order(attribution: Attribution) -> dict[str, float]:
     """Return what each part adds, the heads of a site together, in the order of computation."""
-    parts = {"embedding": found.embedding}
-    for layer, feed_forward in enumerate(found.feed_forwards.tolist()):
+    parts = {"embedding": attribution.embedding}
+    for layer, feed_forward in enumerate(attribution.feed_forwards.tolist()):
         for kind, name in (("decoder", "self"), ("cross", "cross")):
-            if (site := Site(kind, layer)) in found.heads:
-                heads = found.heads[site]
+            if (site := Site(kind, layer)) in attribution.heads:
+                heads = attribution.heads[site]
                 parts[f"layer {layer + 1} {PARTS[name]}"] = heads.sum().item()
         parts[f"layer {layer + 1} {PARTS['feed_forward']}"] = feed_forward
-    return parts | {"biases": found.biases}
+    return parts | {"biases": attribution.biases}
 
 
-def all_parts(found: Attribution, pair: Pair, of: About) -> None:
+def all_parts(attribution: Attribution, pair: Pair, of: About) -> None:
     """Draw the bars of all parts with their sum, and the model's own difference to check it."""
-    parts = parts_in_order(found)
-    own = number_text(found.difference, signed=True)
+    parts = parts_in_order(attribution)
+    own = number_text(attribution.difference, signed=True)
     picture = sum_bars(
         np.array(list(parts.values())),
         list(parts),
@@ -75,11 +75,11 @@ def all_parts(found: Attribution, pair: Pair, of: About) -> None:
     show(picture, "wrote-parts", of=of, what="What each part wrote")
 
 
-def by_kind(run: ModelRun, parts: Attribution) -> dict[Kind, np.ndarray]:
+def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
     """Return what each head adds, (layers, heads) by kind."""
     return {
         kind: np.stack(
-            [as_array(heads) for site, heads in parts.heads.items() if site.kind == kind]
+            [as_array(heads) for site, heads in attribution.heads.items() if site.kind == kind]
         )
         for kind in run.reader.shape.kinds
         if kind != "encoder"
@@ -110,14 +110,14 @@ def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, o
 
 
 def keys_of_head(
-    run: ModelRun, parts: Attribution, pair: Pair, address: HeadAddress, of: About
+    run: ModelRun, attribution: Attribution, pair: Pair, address: HeadAddress, of: About
 ) -> None:
     """Draw what a head took from each key; a click takes that weight apart."""
     site, head = Site(*address[:2]), address[2]
     tokens = [token.text for token in run.tokens.key_tokens(site)]
     seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)
-    keys = as_array(parts.keys[site][head])[:seen]
-    weights = as_array(parts.weights[site][head])[:seen]
+    keys = as_array(attribution.keys[site][head])[:seen]
+    weights = as_array(attribution.weights[site][head])[:seen]
     names = [f"{index + 1}: {token}" for index, token in enumerate(tokens[:seen])]
 
     def open_key(key: int) -> None:
@@ -158,15 +158,15 @@ def draw(run: ModelRun) -> None:
         return
     caption(INTRO)
     pair = choose_pair(run)
-    parts = attributed(run, pair.step.row, pair.step.token, pair.other)
-    added = by_kind(run, parts)
+    attribution = attributed(run, pair.step.row, pair.step.token, pair.other)
+    added = by_kind(run, attribution)
     head = selected_among(heads_of(added), np.abs(flat(added)))
     of = about_run(run, place=f"written word {pair.step.label}, against “{pair.text}”")
     left, right = st.columns(2, gap="medium")
     with left:
-        all_parts(parts, pair, of)
+        all_parts(attribution, pair, of)
     with right:
         if not all_heads(added, pair, head, of):
             return
     with st.container(key=DETAIL):
-        keys_of_head(run, parts, pair, head, of)
+        keys_of_head(run, attribution, pair, head, of)

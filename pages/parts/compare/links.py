@@ -80,15 +80,14 @@ def current(name: str) -> Side:
     kept = chosen(SIDES[name])
     side = replace(kept, edits=kept.edits or chosen(SIDES_EDITS[name])).fitted()
     if side.refused:
-        told = st.session_state.get("refused_parameters", ())
-        st.session_state.refused_parameters = (*told, *side.refused)
+        earlier = st.session_state.get("refused_parameters", ())
+        st.session_state.refused_parameters = (*earlier, *side.refused)
         side = replace(side, refused=())
         show_on(name, side)
     return side
 
 
 def show_on(name: str, side: Side) -> None:
-    """Show something on a side, as far as it can be shown."""
     side = side.fitted()
     put(SIDES[name], replace(side, edits=""))  # edits have their own parameter in links
     put(SIDES_EDITS[name], side.edits)

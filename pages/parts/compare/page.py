@@ -64,7 +64,7 @@ def own_targets(both: Pair) -> bool | None:
 
     On different sentences it always does; snapshots read what they were recorded with.
     """
-    write = all(isinstance(one, ModelSide) and one.writer for one in both)
+    write = all(isinstance(side, ModelSide) and side.writer for side in both)
     return chosen(OWN) if write and both[0].text == both[1].text else None
 
 
@@ -76,8 +76,8 @@ def with_targets(both: Pair, own: bool) -> Pair:
     first, second = both
     if own:
         return tuple(
-            replace(one, target=one.target or written(one.run).text) if one.edits else one
-            for one in both
+            replace(side, target=side.target or written(side.run).text) if side.edits else side
+            for side in both
         )
     if first.text != second.text or not (first.writer and second.writer):
         return both
@@ -85,13 +85,13 @@ def with_targets(both: Pair, own: bool) -> Pair:
     if not shared and first.writer != second.writer:
         # As a text for both, so that both models split it into tokens alike.
         shared = written(ModelRun(first.text, model=first.writer)).text
-    return tuple(replace(one, target=one.target or shared) for one in both)
+    return tuple(replace(side, target=side.target or shared) for side in both)
 
 
 def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
-    data = *(one.weights for one in both), *(one.shown.tokens for one in both)
-    titles = tuple(f"{name}: {one.title}" for name, one in zip("AB", both, strict=True))
+    data = *(side.weights for side in both), *(side.shown.tokens for side in both)
+    titles = tuple(f"{name}: {side.title}" for name, side in zip("AB", both, strict=True))
     show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
     caption(PICTURE)
     st.subheader("Largest differences")
@@ -125,9 +125,9 @@ def what_was_read(both: Pair, choosable: bool) -> None:
 
     Decoder-only models need no such line: they read what their maps show.
     """
-    if not any("cross" in one.kinds for one in both):
+    if not any("cross" in side.kinds for side in both):
         return
-    first, second = (one.shown.reads for one in both)
+    first, second = (side.shown.reads for side in both)
     st.subheader("What the decoders read")
     if choosable:
         choose(OWN)
@@ -143,26 +143,26 @@ def what_was_read(both: Pair, choosable: bool) -> None:
 def output(both: Pair, of: About) -> None:
     """Draw what both sides write, and their probabilities, as far as they can be compared."""
     st.subheader("What comes out")
-    snapshots = [one for one in both if isinstance(one, SnapshotSide)]
+    snapshots = [side for side in both if isinstance(side, SnapshotSide)]
     if snapshots:
-        shipped = all(one.writer for one in snapshots)
+        shipped = all(side.writer for side in snapshots)
         read = "the finished model's translation" if shipped else "the right answer"
         caption(NO_TRANSLATION.format(read=read))
         return
-    runs = [one.run for one in both]
+    runs = [side.run for side in both]
     write = all("write" not in run.reader.missing for run in runs)
-    texts = st.container()
+    room = st.container()
     if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
         caption(NOTHING_ALIKE)
-    with texts:  # last, because decoding takes longer than everything else
-        found = [written(run) for run in runs] if write else []
-        ended = [one.finished or not one.source_tokens for one in found] or [True, True]
+    with room:  # last, because decoding takes longer than everything else
+        texts = [written(run) for run in runs] if write else []
+        ended = [text.finished or not text.source_tokens for text in texts] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
             read = run.trace.source_tokens or run.trace.target_tokens
             for note in notes(read, run.is_cut, finished, drawn=False):
                 st.info(f"{name}: {note}")
-        if found:
-            compare_texts(*found, LABELS, of=of)
+        if texts:
+            compare_texts(*texts, LABELS, of=of)
 
 
 def in_words(name: str, side: Side) -> str:
@@ -174,12 +174,12 @@ def in_words(name: str, side: Side) -> str:
 def is_classic(both: Pair) -> bool:
     """Return whether both sides show the two example sentences in the model that they are about."""
     head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
-    return [replace(one, **head) for one in both] == [TIRED, WIDE]
+    return [replace(side, **head) for side in both] == [TIRED, WIDE]
 
 
 def summaries(side: Side) -> list[str]:
     """Return "mean" or "max" for the layer and the head of a side, and nothing for single ones."""
-    return [one if one in SUMMARIES else "" for one in (side.layer, side.head)]
+    return [choice if choice in SUMMARIES else "" for choice in (side.layer, side.head)]
 
 
 def consequences(both: Pair, own: bool | None) -> None:
@@ -202,8 +202,8 @@ def compare() -> None:
     presets()
     both = tuple(map(current, NAMES))
     address.note()
-    if told := st.session_state.pop("compare_told", None):
-        st.info(told)
+    if message := st.session_state.pop("compare_told", None):
+        st.info(message)
     for column, name, side in zip(st.columns(2, gap="medium"), NAMES, both, strict=True):
         with column:
             choose_side(name, side)
@@ -216,7 +216,7 @@ def compare() -> None:
 
 def refuse(both: Pair, why: str) -> None:
     """Say why a side cannot be shown, and offer to load a model that is missing."""
-    wanted = [models.named(one.model) for one in both if isinstance(one, ModelSide)]
+    wanted = [models.named(side.model) for side in both if isinstance(side, ModelSide)]
     names = [entry.name for entry in wanted if entry.is_library and not shelf().get(entry.name)]
     if names:
         loading.offer(names[0], why)

@@ -36,7 +36,7 @@ def presets() -> None:
         pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history.steps)
     if models.named(now.model).is_library:
         alone = replace(trained, second="", masked="", target="")
-        both = (replace(alone, text=one.text) for one in (TIRED, WIDE))
+        both = (replace(alone, text=side.text) for side in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
     caption("Begin with one of these, and change either side below:")
     with st.container(horizontal=True, gap="small"):
@@ -68,7 +68,9 @@ def elsewhere() -> ModelSide:
 def two_sentences(now: ModelSide) -> Pair:
     """Return the sentence of the other pages, and a second sentence to change."""
     examples = models.named(now.model).examples
-    others = [WIDE.text] if now.text == TIRED.text else [one for one in examples if one != now.text]
+    others = [example for example in examples if example != now.text]
+    if now.text == TIRED.text:
+        others = [WIDE.text]
     return now, replace(now, text=[*others, now.text][0], masked="")
 
 
@@ -90,17 +92,17 @@ def affected(before: ModelSide, after: ModelSide) -> Pair:
     """
     with suppress(ValueError):  # the model may not be in memory, or cannot read the text
         read = before.target or (written(before.run).text if before.writer else "")
-        runs = [replace(one.fitted(), target=read) for one in (before, after)]
-        if largest_change(*(one.weights for one in runs)) < VISIBLE:
-            trained, changed = (one.run for one in runs)
+        runs = [replace(side.fitted(), target=read) for side in (before, after)]
+        if largest_change(*(side.weights for side in runs)) < VISIBLE:
+            trained, changed = (side.run for side in runs)
             changes = {}  # by head
             for site in trained.reader.shape.sites:
                 weights = [as_array(run.record(site).weights[0]) for run in (trained, changed)]
                 for head, maps in enumerate(zip(*weights, strict=True)):
                     changes[site.kind, site.layer, head] = largest_change(*maps)
             kind, layer, head = max(changes, key=changes.get)
-            place = {"kind": kind, "layer": layer, "head": head}
-            return replace(before, **place), replace(after, **place)
+            selected = {"kind": kind, "layer": layer, "head": head}
+            return replace(before, **selected), replace(after, **selected)
     return before, after
 
 

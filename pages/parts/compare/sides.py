@@ -31,7 +31,6 @@ OWN_TRAINING = "toy"
 
 
 def held(choice: Choice) -> Any:
-    """Return a field of a side that links hold as a choice."""
     return field(default=choice.default, metadata={"choice": choice})
 
 
@@ -78,13 +77,12 @@ class Side:
 
     @property
     def layers(self) -> list[int]:
-        """The chosen layers: one, or all for a summary."""
         return heads_meant(self.layer, self.shape[0])
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
         """Return the choices that links hold, by the names of their fields."""
-        return {one.name: one.metadata["choice"] for one in fields(cls) if one.metadata}
+        return {item.name: item.metadata["choice"] for item in fields(cls) if item.metadata}
 
     def without(self, name: str) -> Self:
         """Return it with the default of a field whose value makes no sense."""
@@ -142,7 +140,6 @@ class ModelSide(Side):
 
     @property
     def changes(self) -> Edits:
-        """The edits in the model's form."""
         return read_edits(self.edits, self.reader.shape)
 
     @property
@@ -186,10 +183,10 @@ class ModelSide(Side):
 def recordings() -> dict[str, tuple[str, Snapshots]]:
     """Return the trainings whose snapshots this visitor can see: title and snapshots by key."""
     title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
-    found = {catalog.DEFAULT: (title, recorded_training())}
+    trainings = {catalog.DEFAULT: (title, recorded_training())}
     if training := workshop().training:
-        found[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
-    return found
+        trainings[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
+    return trainings
 
 
 @dataclass(frozen=True)
@@ -200,7 +197,6 @@ class SnapshotSide(Side):
 
     @property
     def source(self) -> str:
-        """The key of the training."""
         return self.snapshot.partition(".")[0]
 
     @property
@@ -210,8 +206,8 @@ class SnapshotSide(Side):
 
     @property
     def recording(self) -> tuple[str, Snapshots]:
-        if found := recordings().get(self.source):
-            return found
+        if recording := recordings().get(self.source):
+            return recording
         raise ValueError(NO_TRAINING)
 
     @property
@@ -251,11 +247,10 @@ class SnapshotSide(Side):
 
 def hidden_words(side: Side) -> str:
     """Return which tokens are hidden from a side's model, in words; empty if none are."""
-    places = ", ".join(str(place + 1) for place in sorted(places_in(side.masked)))
+    places = ", ".join(str(index + 1) for index in sorted(places_in(side.masked)))
     return places and f"Hidden: the tokens at {places}"
 
 
 def at_step(side: Side, source: str, step: int) -> SnapshotSide:
-    """Return a side with its model replaced by a step of a training."""
     snapshot = f"{source}.{step}"
     return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot)

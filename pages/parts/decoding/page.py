@@ -55,14 +55,14 @@ def what_if(request: Request, of: About) -> None:
         return
     caption("What differs from the free run is framed.")
     free_run = request.decode(Branch()).writing
-    for place, branch in enumerate(branches.kept):
+    for index, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
         with buttons, st.container(horizontal=True):
             shown = branch == request.branch
-            label, key = "Shown" if shown else "Show", f"show-{place}"
+            label, key = "Shown" if shown else "Show", f"show-{index}"
             st.button(label, key=key, on_click=show_branch, args=[branch], disabled=shown)
-            if place:
-                st.button("Remove", key=f"remove-{place}", on_click=branches.remove, args=[branch])
+            if index:
+                st.button("Remove", key=f"remove-{index}", on_click=branches.remove, args=[branch])
         with text:
             try:
                 made = request.decode(branch).writing
@@ -70,9 +70,9 @@ def what_if(request: Request, of: About) -> None:
                 st.caption(str(error))
                 continue
             label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
-            found = chips_written(made, free_run)
-            strip = token_strip(made.text, found, label=label, explained=not place)
-            show(strip, f"branch-{place}", of=of, what=branch.name)
+            chips = chips_written(made, free_run)
+            strip = token_strip(made.text, chips, label=label, explained=not index)
+            show(strip, f"branch-{index}", of=of, what=branch.name)
 
 
 def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
@@ -84,23 +84,23 @@ def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
     trace, model = forced.trace if forced.target else reading_its_own(run), run.reader
     objective = model.objective(trace)
     prompt = 0 if trace.source_tokens else len(run.tokens.target_tokens)
-    places = [place for place, row in enumerate(objective.rows) if row >= prompt - 1]
-    rows = [objective.rows[place] for place in places]
-    wanted = [objective.ids[place] for place in places]
-    found = log_probabilities(trace.logits, objective)[0, places]
+    places = [position for position, row in enumerate(objective.rows) if row >= prompt - 1]
+    rows = [objective.rows[position] for position in places]
+    wanted = [objective.ids[position] for position in places]
+    likelihoods = log_probabilities(trace.logits, objective)[0, places]
     probabilities, favourites = most_likely_tokens(trace)
 
     def labels(ids: list[int]) -> list[str]:
-        asked = zip(rows, ids, strict=True)
-        return [model.label(trace, Question("", row), index) for row, index in asked]
+        pairs = zip(rows, ids, strict=True)
+        return [model.label(trace, Question("", row), index) for row, index in pairs]
 
     ids = [favourites[row] for row in rows]
     read = [trace.target_tokens[row].text for row in rows]
-    both = as_array(found.exp()), as_array(probabilities[rows])
+    both = as_array(likelihoods.exp()), as_array(probabilities[rows])
     picture = shifted_right(*both, read, labels(wanted), labels(ids))
     show(picture, "forced", of=about_run(forced), what="Teacher forcing")
     with st.container(horizontal=True):
-        forced_score = number_text(found.sum().item())
+        forced_score = number_text(likelihoods.sum().item())
         st.metric("The reference, forced", f"{forced_score} nats", help=GLOSSARY["nats"])
         st.metric(scored, f"{number_text(score)} nats")
         agreed = sum(map(int.__eq__, wanted, ids))
@@ -110,7 +110,6 @@ def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
 
 @section
 def everything(run: ModelRun) -> None:
-    """Draw everything under the text box."""
     request = choose_request(run)
     if request is None:
         return

@@ -45,7 +45,7 @@ OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
     "taken apart."
 )
-LIKELY = 2  # candidates of each step whose branches a file includes, besides the taken one
+LIKELY = 2  # candidates of each step with a branch in a file, next to the taken one
 MOST_BRANCHES = 24
 Node = tuple[int, int]  # of the tree: a step and an index
 
@@ -70,24 +70,20 @@ def choose_node(node: Node | None) -> None:
 def likeliest_next(decoding: Decoding, node: Node | None) -> Riddle:
     """Draw the choice of a step; ask which token is the likeliest there."""
     steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
-    places = range(len(steps))
-    step = steps[choose(GUESS_ROW, places, widget=st.selectbox, format_func=in_order, width=240)]
-    found = sorted(step.candidates(CANDIDATES), key=lambda one: one.token.text)
+    in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
+    box = {"widget": st.selectbox, "format_func": in_order.__getitem__, "width": 240}
+    step = steps[choose(GUESS_ROW, range(len(steps)), **box)]
+    candidates = sorted(step.candidates(CANDIDATES), key=lambda candidate: candidate.token.text)
     written = f"After “{step.text}”" if step.text else "At the beginning"
-    tokens = [one.token.text for one in found]
+    tokens = [candidate.token.text for candidate in candidates]
     return Riddle(
         f"{written}, which token does the model find likeliest?",
         "the likeliest is",
         tokens,
         told_apart(tokens),
-        [f"{number_text(100 * one.probability, 1)} %" for one in found],
-        places_of_most(np.array([one.probability for one in found])),
+        [f"{number_text(100 * candidate.probability, 1)} %" for candidate in candidates],
+        places_of_most(np.array([candidate.probability for candidate in candidates])),
     )
-
-
-def in_order(place: int) -> str:
-    """Return the name of a token that is still to be guessed."""
-    return f"token {place + 1}"
 
 
 def player(request: Request, node: Node | None, of: About) -> bool:
@@ -100,13 +96,13 @@ def player(request: Request, node: Node | None, of: About) -> bool:
     layer, head = chosen(LAYER), chosen(HEAD)
     start = chosen(STEP) or row_asked_about()
     picture = player_of(decoding, path, layer=layer, head=head, start=start)
-    place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
+    head_words = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
     is_drawn = show(
         picture,
         "player",
         lambda: answer(request, path),
         of=of,
-        what=f"Decoding, {place}",
+        what=f"Decoding, {head_words}",
         answers=lambda: branches(request, path, layer=layer, head=head),
         riddle=lambda: likeliest_next(decoding, node),
     )
@@ -119,7 +115,7 @@ def player(request: Request, node: Node | None, of: About) -> bool:
         show(certainty_of(decoding, path), "certainty", of=of, what=what)
         if decoding.writing.source_tokens:
             alignment = alignment_of(decoding, path, layer=layer, head=head)
-            show(alignment, "alignment", of=of, what=f"Alignment, {place}")
+            show(alignment, "alignment", of=of, what=f"Alignment, {head_words}")
     return True
 
 
@@ -131,10 +127,10 @@ def branches(
     Their keys are what a click on the token answers. There are at most MOST_BRANCHES, from the
     first steps.
     """
-    decoding, found = request.decode(), {}
-    for step, one in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
-        for place, candidate in enumerate(one.candidates(CANDIDATES)[: LIKELY + 1]):
-            if candidate.token.id == one.token.id:
+    decoding, pictures = request.decode(), {}
+    for step, taken in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
+        for rank, candidate in enumerate(taken.candidates(CANDIDATES)[: LIKELY + 1]):
+            if candidate.token.id == taken.token.id:
                 continue
             forced = (*decoding.ids_of(path[:step]), candidate.token.id)
             try:
@@ -142,24 +138,24 @@ def branches(
             except ValueError:  # no text can begin with this token
                 continue
             picture = player_of(other, other.path, layer=layer, head=head, start=step)
-            found[f"[{step},{place}]"] = picture
-    return found
+            pictures[f"[{step},{rank}]"] = picture
+    return pictures
 
 
 def answer(request: Request, path: Sequence[int]) -> None:
     """Note the step that is shown, force what was clicked or typed, or take a weight apart."""
     if (picked_last := picked("player")) is None:
         return  # an earlier click has left the page
-    place, choice = picked_last
+    step, choice = picked_last
     if choice is None:
-        put(STEP, place)
+        put(STEP, step)
     elif isinstance(choice, dict):
-        take_apart(request, path, place, choice["kind"], choice["key"])
+        take_apart(request, path, step, choice["kind"], choice["key"])
     else:
-        force(request, path, place, choice)
+        force(request, path, step, choice)
 
 
-def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
+def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key: int) -> None:
     """Open the clicked weight of a step; for a mean or maximum, that of the strongest head."""
     if why_not := request.run.reader.missing.get("take apart"):
         refuse(why_not)
@@ -174,23 +170,23 @@ def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, ke
     site, head, summed_up = Site(kind, chosen(LAYER)), chosen(HEAD), ""
     if isinstance(head, str):
         summed_up = site_words(*site, head)
-        weights = decoding.steps_to(path)[place].weights[site]  # (H, K)
+        weights = decoding.steps_to(path)[step].weights[site]  # (H, K)
         head = int(weights[:, key].argmax())
-    query = len(decoding.steps_to(path)[place].read) - 1
+    query = len(decoding.steps_to(path)[step].read) - 1
     open_inside(*site, head, query, key, target=last.text, summed_up=summed_up)
 
 
-def force(request: Request, path: Sequence[int], place: int, choice: str | int) -> None:
+def force(request: Request, path: Sequence[int], step: int, choice: str | int) -> None:
     """Begin a branch with a candidate, given by its index, or with a text."""
     decoding = request.decode()
     try:
         if isinstance(choice, str):
             tokens = request.run.reader.begin(choice)
         else:
-            tokens = [decoding.steps_to(path)[place].candidates(CANDIDATES)[choice].token]
-        forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
-        branch = Branch(forced, place)
-        branch = replace(branch, text=text_at(request.decode(branch), forced, place))
+            tokens = [decoding.steps_to(path)[step].candidates(CANDIDATES)[choice].token]
+        forced = (*decoding.ids_of(path[:step]), *(token.id for token in tokens))
+        branch = Branch(forced, step)
+        branch = replace(branch, text=text_at(request.decode(branch), forced, step))
     except ValueError as error:
         refuse(str(error))
     else:

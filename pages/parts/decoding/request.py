@@ -17,7 +17,7 @@ from pages.shared.state.choices import MOST_TOKENS, chosen, put
 from pages.shared.state.showing import NOTE, place
 from pages.shared.widgets.choose import choose, choose_head, choose_layer
 
-MOST = 6  # branches kept besides the free run
+MOST = 6  # branches kept next to the free run
 ROOM = 400  # characters of a link
 LONGEST_TEXT = 120  # characters of a forced text, in a link
 
@@ -38,7 +38,7 @@ class Branch:
 def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
     """Return the text that was forced from a step on, as shown."""
     steps = decoding.steps_to(decoding.path)[step : len(forced)]
-    return " ".join(one.token.text for one in steps)[:LONGEST_TEXT]
+    return " ".join(item.token.text for item in steps)[:LONGEST_TEXT]
 
 
 def write_branch(branch: Branch) -> str:
@@ -52,13 +52,13 @@ def write_branch(branch: Branch) -> str:
 
 def read_branch(written: str, shape: Shape) -> Branch:
     """Read a branch; it is decoded later, which shows whether a model can begin with it."""
-    found = re.fullmatch(r"(\d{1,4}):(\d{1,7}(?:\.\d{1,7})*):(.*)", written, re.ASCII | re.DOTALL)
-    if not found or len(found[3]) > LONGEST_TEXT:
+    match = re.fullmatch(r"(\d{1,4}):(\d{1,7}(?:\.\d{1,7})*):(.*)", written, re.ASCII | re.DOTALL)
+    if not match or len(match[3]) > LONGEST_TEXT:
         raise ValueError(f"{written} is not a branch.")
-    step, forced = int(found[1]) - 1, tuple(map(int, found[2].split(".")))
+    step, forced = int(match[1]) - 1, tuple(map(int, match[2].split(".")))
     if not 0 <= step < len(forced) <= shape.max_positions:
         raise ValueError(f"{written} is not a branch.")
-    return Branch(forced, step, found[3])
+    return Branch(forced, step, match[3])
 
 
 BRANCH = Choice("branch", Branch(), read_branch, write_branch, room=ROOM)
@@ -117,13 +117,7 @@ CHOICES = (STRATEGY, *OPTIONS.values(), LONGEST, BRANCH, STEP)
 
 
 def options_of(name: str) -> list[Choice]:
-    """Return the choices of the options that a strategy uses."""
     return [OPTIONS[option] for option in STRATEGIES[name].options]
-
-
-def choose_strategy() -> None:
-    for choice in (*options_of(choose(STRATEGY)), LONGEST):
-        choose(choice, width=130)
 
 
 def chosen_strategy() -> tuple[Strategy, int]:
@@ -132,7 +126,9 @@ def chosen_strategy() -> tuple[Strategy, int]:
     Raise ValueError for options that make no sense.
     """
     name = chosen(STRATEGY)
-    return Strategy(name, **{one.key: chosen(one) for one in options_of(name)}), chosen(LONGEST)
+    return Strategy(name, **{option.key: chosen(option) for option in options_of(name)}), chosen(
+        LONGEST
+    )
 
 
 def strategy_words(strategy: Strategy, longest: int) -> str:
@@ -180,7 +176,8 @@ def choose_request(run: ModelRun) -> Request | None:
     if last.run.as_trained != run:
         last = plain
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        choose_strategy()
+        for choice in (*options_of(choose(STRATEGY)), LONGEST):
+            choose(choice, width=130)
         set_aside()
         choose_layer("decoder")
         choose_head("decoder")
@@ -206,10 +203,10 @@ def choose_branch(request: Request) -> Branch:
     branches, branch = branches_of(request.run), chosen(BRANCH)
     if branch not in branches.kept:
         try:
-            found = text_at(request.decode(branch), branch.forced, branch.step)
+            text = text_at(request.decode(branch), branch.forced, branch.step)
         except ValueError:
-            found = None
-        if found == branch.text:
+            text = None
+        if text == branch.text:
             branches.keep(branch)
         else:
             with place(NOTE):

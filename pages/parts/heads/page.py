@@ -65,8 +65,8 @@ SWITCHED = "Heads that are switched off or faded above are so in the tests too; 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
     """Draw the weights of the selected head, and the patterns they show on this text."""
-    kind, layer, head = place = selected_head()
-    record, words = run.record(Site(kind, layer)), site_words(*place)
+    kind, layer, head = address = selected_head()
+    record, words = run.record(Site(kind, layer)), site_words(*address)
     weights = as_array(record.weights[0, head])  # (query, key)
     reveal_if_sought(DETAIL)
     st.subheader(words)
@@ -75,8 +75,8 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     def ask() -> Riddle:
         return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
 
-    above, (badges, said) = st.container(), badges_of(run, place, weights, visible)
-    open_cell = if_taken_apart(run, partial(open_inside, *place))
+    above, (badges, said) = st.container(), badges_of(run, address, weights, visible)
+    open_cell = if_taken_apart(run, partial(open_inside, *address))
     clickable = open_cell is not None
     options = {"blocked": ~visible, "clickable": clickable}
     picture = attention_heatmap(weights, *labels_of(run, kind), **options)
@@ -122,12 +122,12 @@ def roles(run: ModelRun) -> None:
     else:
         edits = Edits(gates=run.edits.gates)
         try:
-            found = head_roles(run.model, run.loading, seed, edits)
+            result = head_roles(run.model, run.loading, seed, edits)
         except ValueError as error:
             st.info(str(error))
             return
-        scores = {kind: as_array(each) for kind, each in found.scores[name].items()}
-        of = about(" ".join(found.read), edits=edits, place=f"random tokens of seed {seed}, twice")
+        scores = {kind: as_array(each) for kind, each in result.scores[name].items()}
+        of = about(" ".join(result.read), edits=edits, place=f"random tokens of seed {seed}, twice")
         with picture:
             what, score = f"{role.title} score of every head", f"{role.title} score"
             asks = f"Which head has the largest {score}?"
@@ -138,11 +138,11 @@ def roles(run: ModelRun) -> None:
     with words:
         defined(name, set(run.reader.shape.kinds) - set(role.kinds))
         if not reason:
-            half = len(found.read) // 2
+            half = len(result.read) // 2
             st.caption(
                 f"The first of the random texts, which is then read again, of {half} tokens:"
             )
-            st.text(" ".join(found.read[:half]))
+            st.text(" ".join(result.read[:half]))
 
 
 def defined(name: str, without: set[str]) -> None:
@@ -188,7 +188,6 @@ def reading_help() -> None:
 
 
 def heads() -> None:
-    """Draw the page."""
     if run := ask():
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))
@@ -198,28 +197,28 @@ def heads() -> None:
 
 
 def badges_of(
-    run: ModelRun, place: HeadAddress, weights: np.ndarray, visible: np.ndarray
+    run: ModelRun, address: HeadAddress, weights: np.ndarray, visible: np.ndarray
 ) -> tuple[Callable[[], None], str]:
     """Return what draws the badges of a head's weights (Q, K), and their words, if any.
 
     If the model has an atlas, the usual value over its corpus is next to the value here.
     """
-    found, known = [], False
-    for name, value in badges(weights, place[0], visible):
+    texts, known = [], False
+    for name, value in badges(weights, address[0], visible):
         said = f"{name} {value:.2f}"
-        if over := usual(run.model, name, *place):
+        if over := usual(run.model, name, *address):
             said += f" here; usually {over.mean:.2f} ± {over.deviation:.2f}"
             known = True
-        found.append(said)
+        texts.append(said)
     words = HEAD_WORDS["usually"].format(text=shown_text(run.model)) if known else ""
 
     def draw() -> None:
-        st.markdown(" ".join(f":blue-badge[{said}]" for said in found) or HEAD_WORDS["no badge"])
+        st.markdown(" ".join(f":blue-badge[{said}]" for said in texts) or HEAD_WORDS["no badge"])
         if words:
             caption(f"{words}.")
 
-    told = f"Its badges: {', '.join(found)}" if found else ""
-    return draw, ". ".join(filter(None, (told, words)))
+    summary = f"Its badges: {', '.join(texts)}" if texts else ""
+    return draw, ". ".join(filter(None, (summary, words)))
 
 
 PAGE = Page(

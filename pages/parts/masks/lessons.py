@@ -83,8 +83,8 @@ def trained_masks(run: ModelRun, of: About) -> None:
     }
     # A single row of cells is wide, and the squares need room for their labels.
     places = [st.container(), *st.columns(2, gap="medium")]
-    for place, (name, picture) in zip(places, pictures.items(), strict=True):
-        with place:
+    for room, (name, picture) in zip(places, pictures.items(), strict=True):
+        with room:
             st.markdown(MASK_WORDS[name])
             show(picture, f"trained-{name}", of=of, what=f"Mask as trained, {name}")
 
@@ -92,20 +92,20 @@ def trained_masks(run: ModelRun, of: About) -> None:
 def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
     """Draw the masks that the layers of each kind have; for a large model, that of one site."""
     recorded = run.trace.attention or [site]
-    found: dict[tuple, list[Site]] = {}
-    for one in recorded:
-        visible = ~blocked_cells(run.record(one))
-        found.setdefault((one.kind, visible.shape, visible.tobytes()), []).append(one)
-    for column, sites in zip(cycle(st.columns(2)), found.values(), strict=False):
+    groups: dict[tuple, list[Site]] = {}
+    for each in recorded:
+        visible = ~blocked_cells(run.record(each))
+        groups.setdefault((each.kind, visible.shape, visible.tobytes()), []).append(each)
+    for column, sites in zip(cycle(st.columns(2)), groups.values(), strict=False):
         kind, layers = sites[0].kind, len(sites)
-        which = f"layers {', '.join(str(one.layer + 1) for one in sites)}"
+        which = f"layers {', '.join(str(each.layer + 1) for each in sites)}"
         label = (
             f"{KINDS[kind]}, {'all layers' if layers == run.reader.shape.layers(kind) else which}"
         )
         with column:
             visible = ~blocked_cells(run.record(sites[0]))
             picture = mask_matrix(visible, *labels_of(run, kind), label=label)
-            key = "trained-both" if sites is next(iter(found.values())) else f"trained-{label}"
+            key = "trained-both" if sites is next(iter(groups.values())) else f"trained-{label}"
             show(picture, key, of=of, what=f"Mask as trained, {label}")
     caption(MASK_WORDS["own"])
 

@@ -73,7 +73,7 @@ def can_take(reader: Reader, mask: Mask) -> bool:
 def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
     """Draw the box that puts a mask in force for a kind of attention."""
     setting = edits.masks.get(address)
-    # A link may give a value besides those offered.
+    # A link may give a value that is not offered.
     settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
     box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
     box |= {"help": mask.help, "width": 180}
@@ -103,7 +103,6 @@ def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
 
 
 def reset() -> None:
-    """Undo every change of the masks, and keep the gates of the heads."""
     edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
@@ -150,21 +149,19 @@ def notes(run: ModelRun, opens: bool) -> None:
 
 
 @section
-def everything(asked: ModelRun) -> None:
-    """Draw everything under the text box."""
-    kinds = asked.reader.shape
+def everything(plain: ModelRun) -> None:
+    kinds = plain.reader.shape
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind(MASK_KIND)
         layer = choose_layer(kind)
         head = choose_place(HEAD_NUMBER, kinds.heads(kind), summaries=False)
         choose(SCOPE, SCOPE.options, widget=st.selectbox, width=130)
-        run = padded(asked)
+        run = padded(plain)
         where_in_the_model(MASK_KIND)
     in_force(run, Site(kind, layer), head)
 
 
 def masks() -> None:
-    """Draw the page."""
     if run := ask(target=TARGET):
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))

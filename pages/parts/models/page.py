@@ -65,7 +65,7 @@ def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
     abilities(model)
     if entry.is_library:
         licence(entry)
-        parity(entry, model)
+        parity(entry)
 
 
 def buttons(entry: CatalogEntry) -> None:
@@ -91,7 +91,7 @@ def sizes(entry: CatalogEntry, model: Reader) -> str:
 
 def abilities(model: Reader) -> None:
     """Draw what a model can do, and what it cannot with the reasons."""
-    able = [ABILITIES[one] for one in ALL_ABILITIES if one not in model.missing]
+    able = [ABILITIES[ability] for ability in ALL_ABILITIES if ability not in model.missing]
     if able:
         st.markdown(f"It can {', '.join(able)}.")
     if model.missing:
@@ -109,13 +109,13 @@ def licence(entry: CatalogEntry) -> None:
             st.link_button("Its card", card.page)
 
 
-def parity(entry: CatalogEntry, model: Reader) -> None:
+def parity(entry: CatalogEntry) -> None:
     """Draw how far a model's numbers are from transformers' own, or a button that measures it.
 
     It is measured on the visitor's text as trained, without hidden words.
     """
-    if found := parity_at_loading(entry.key):
-        show_differences(found, "the outputs")
+    if differences := parity_at_loading(entry.key):
+        show_differences(differences, "the outputs")
         return
     run = ModelRun(chosen(SENTENCE), second=chosen(SECOND), model=entry.key)
     label = "Same numbers as transformers?"
@@ -125,16 +125,16 @@ def parity(entry: CatalogEntry, model: Reader) -> None:
         except Exception as error:  # the folder may be gone, or memory used up
             st.text(f"{'It could not be compared:'} {first_line(error)}")
             return
-    if found := measured_parity.kept(run):
-        show_differences(found, "the last hidden states")
+    if differences := measured_parity.kept(run):
+        show_differences(differences, "the last hidden states")
 
 
-def show_differences(found: Parity, of: str) -> None:
+def show_differences(differences: Parity, of: str) -> None:
     """Draw how large the differences are, and whether they are rounding errors."""
-    same = max(found) < SAME
+    same = max(differences) < SAME
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
-        outputs, weights = power_text(found.outputs), power_text(found.weights)
+        outputs, weights = power_text(differences.outputs), power_text(differences.weights)
         st.caption(DIFFERENCES.format(outputs=outputs, of=of, weights=weights))
 
 
@@ -165,10 +165,10 @@ def load_box() -> None:
             "Name on the Hugging Face Hub, or a folder on this computer", key=WANTED,
             persist_state="session", max_chars=LONGEST_NAME, placeholder=next(iter(names), ""),
         )  # fmt: skip
-        asked = row.form_submit_button("Load")
+        is_asked = row.form_submit_button("Load")
     if names:
         pick_one("Suggestions", names, "suggestion", suggest)
-    if asked and (name := st.session_state[WANTED].strip()):
+    if is_asked and (name := st.session_state[WANTED].strip()):
         loading.ask_for(name)
     loading.progress()
 
@@ -180,12 +180,10 @@ def suggestions() -> list[str]:
 
 
 def suggest(name: str) -> None:
-    """Put a name into the box; a callback."""
     st.session_state[WANTED] = name
 
 
 def models_page() -> None:
-    """Draw the page."""
     if only := rule():
         st.info(only)
     else:

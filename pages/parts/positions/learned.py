@@ -104,7 +104,6 @@ def lengths(table: np.ndarray) -> np.ndarray:
 
 
 def largest(arrays: Arrays) -> float:
-    """Return the largest absolute number."""
     return max(float(np.abs(array).max()) for array in arrays.values())
 
 
@@ -116,14 +115,14 @@ def title_of(table: str) -> str:
 def learned_section() -> None:
     """Draw the choice of a table, and everything about it."""
     learned = {side: learned_table(side) for side in SIDES}
-    found = library_tables(chosen(TABLE).removeprefix(BERT))
-    learned |= {BERT + name: table for name, table in found.items()}
+    loaded = library_tables(chosen(TABLE).removeprefix(BERT))
+    learned |= {BERT + name: table for name, table in loaded.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choose(TABLE, learned, widget=st.selectbox, format_func=title_of, width=320)
         count = choose(COUNT, widget=st.slider, width=220)
         unit = choose(UNIT)
     caption(LEARNED_WORDS["what" if name in SIDES else "of BERT"])
-    if not found:
+    if not loaded:
         st.page_link("pages/models.py", label=LEARNED_WORDS["to BERT"])
     of = about(model=title_of(name))
     whole = {"sinusoidal": sinusoids(*learned[name].shape).numpy(), "learned": learned[name]}

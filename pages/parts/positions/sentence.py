@@ -38,20 +38,20 @@ def token_section(run: ModelRun) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         side = choose(SIDE, format_func=side_words(models.chosen()).get)
         tokens = trace.source_tokens if side == "encoder" else trace.target_tokens
-        place = choose_token(TOKENS[side], [token.text for token in tokens], first=0)
+        index = choose_token(TOKENS[side], [token.text for token in tokens], first=0)
     record = trace.embedding[side]
     scale = run.reader.model.encoder.embedding.scale
     vectors = {
-        "embedding": record.tokens[0, place],
-        f"× {scale:.4g}": record.scaled[0, place],
-        f"position {place}": record.positions[place],
-        "sum": record.states[0, place],
+        "embedding": record.tokens[0, index],
+        f"× {scale:.4g}": record.scaled[0, index],
+        f"position {index}": record.positions[index],
+        "sum": record.states[0, index],
     }
     for column, (name, vector) in zip(st.columns(4), vectors.items(), strict=True):
         column.metric(f"Length: {name}", f"{vector.norm():.3f}")
     figure = vector_strips({name: as_array(vector) for name, vector in vectors.items()})
     of = about_run(run)
-    what = f"Embedding and position of token {place} of the {side}"
+    what = f"Embedding and position of token {index} of the {side}"
     show_plotly(figure, "strips", of=of, what=what)
     caption(TOKEN_WORDS.format(scale=scale))
 
@@ -70,7 +70,6 @@ CHOICES = (*SIDES.values(), SHIFT, SEED, SIDE, *TOKENS.values())
 
 
 def shuffle_again() -> None:
-    """Use another random order from now on; a callback."""
     put(SEED, (chosen(SEED) + 1) % MOST_SHUFFLES)
 
 
@@ -80,7 +79,7 @@ def position_edit(side: Side, tokens: int) -> PositionEdit:
     if mode == "shuffled":
         first = 1 if side == "decoder" else 0
         mixed = shuffled(tokens - 1, chosen(SEED))
-        order = (*range(first), *(first + place for place in mixed))
+        order = (*range(first), *(first + index for index in mixed))
     return PositionEdit(mode == "off", order, chosen(SHIFT) if mode == "shifted" else 0)
 
 

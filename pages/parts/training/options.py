@@ -120,7 +120,6 @@ def chosen_options() -> TrainingOptions:
 
 
 def experiment(task: str, name: str) -> None:
-    """Set a task's options to those of an experiment."""
     for option, choice in OPTIONS[task].items():
         put(choice, EXPERIMENTS[name].get(option, choice.default))
 

@@ -94,7 +94,6 @@ INTRO = (
 
 
 def training() -> None:
-    """Draw the page."""
     chosen, seen = st.columns([1, 2], gap="medium")
     with chosen:
         caption(INTRO)

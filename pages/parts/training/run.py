@@ -62,7 +62,6 @@ WITHOUT_HEAD = "Induction with and without the previous-token head"
 
 @st.cache_resource
 def trainings() -> Trainings:
-    """Return the trainings of all visitors."""
     return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
 
 
@@ -222,22 +221,24 @@ def film(training: Training, state: TrainingState) -> None:
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
     kind = "decoder" if training.job.task.alone else choose_kind(TOY_KIND)
-    found, what = state.snapshots, f"{KINDS[kind]} over the training"
-    weights = found.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
+    snapshots, what = state.snapshots, f"{KINDS[kind]} over the training"
+    weights = snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0
-    tokens = labels_at_snapshots(found, 0, kind)
-    picture = attention_film(weights, found.steps, *tokens, selected=selected, name=training.name)
+    tokens = labels_at_snapshots(snapshots, 0, kind)
+    picture = attention_film(
+        weights, snapshots.steps, *tokens, selected=selected, name=training.name
+    )
     show(picture, "toy_film", of=about(model=training.name), what=what)
 
 
 def lesion(training: Training, state: TrainingState) -> None:
     """Draw the loss and the induction score with and without the previous-token head."""
-    found = lesioned(training.key, state.step, training.job)
-    before = found.whole.previous[found.site.layer, found.head].item()
+    result = lesioned(training.key, state.step, training.job)
+    before = result.whole.previous[result.site.layer, result.head].item()
     st.subheader("Without the previous-token head")
-    which = site_words(found.site.kind, found.site.layer, found.head)
+    which = site_words(result.site.kind, result.site.layer, result.head)
     st.markdown(f"{which} looks most at the letter just before: score {before:.3f}.")
-    runs = {"All heads on": measured(found.whole), "That head off": measured(found.without)}
+    runs = {"All heads on": measured(result.whole), "That head off": measured(result.without)}
     guessing = log(len(training.job.task.alphabet))
     bounds = {
         INDUCTION: 1.0,
@@ -250,5 +251,4 @@ def lesion(training: Training, state: TrainingState) -> None:
 
 
 def measured(reading: Reading) -> dict[str, float]:
-    """Return the induction score and the loss of a model's reading, by their names."""
     return {INDUCTION: reading.induction.max().item(), LESION_LOSS: reading.loss}

@@ -81,7 +81,7 @@ def try_it(training: Training, state: TrainingState) -> None:
 def wrong_places(made: Sequence[Token], wanted: Sequence[Token]) -> set[int]:
     """Return the indices of wrong tokens; in these tasks the order of the tokens counts."""
     pairs = enumerate(zip_longest(made, (token.id for token in wanted)))
-    return {place for place, (token, right) in pairs if token and token.id != right}
+    return {index for index, (token, right) in pairs if token and token.id != right}
 
 
 def use_it(job: TrainingJob) -> None:
@@ -126,7 +126,6 @@ def confirm(origin: str) -> None:
 
 
 def packed(job: TrainingJob) -> bytes:
-    """Return a checkpoint of a training's model as one file."""
     reader = job.reader()
     return pack_checkpoint(reader.model, reader.tokenizer)
 
@@ -176,5 +175,5 @@ def examples_for(reader: OwnReader) -> tuple[str, ...]:
     """Return example inputs of the tasks whose characters the model knows, or one for any model."""
     examples = dict.fromkeys(example_of(task, task.example) for task in TASKS.values())
     encode = reader.tokenizer.encode
-    found = [text for text in examples if not any(token.is_unknown for token in encode(text))]
-    return tuple(found) or ("1",)
+    known = [text for text in examples if not any(token.is_unknown for token in encode(text))]
+    return tuple(known) or ("1",)
