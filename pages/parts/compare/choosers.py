@@ -9,8 +9,7 @@ from typing import Any
 import streamlit as st
 
 from model.edits import write_edits
-from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, paste, show_on
-from pages.parts.compare.presets import elsewhere
+from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, elsewhere, paste, show_on
 from pages.parts.compare.sides import (
     NO_TRAINING,
     OWN_TRAINING,

@@ -5,8 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.compare.choosers import choose_side
-from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
-from pages.parts.compare.presets import presets
+from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current, presets
 from pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
 from pages.shared.controls import loading
 from pages.shared.link import address
