@@ -24,7 +24,7 @@ SINUSOID_WORDS = {
         "its own: then no rotation leads from one position to another."
     ),
     "curves": "Two dimensions of a pair have the same wavelength; one is a quarter of it ahead.",
-    "table": ("A row is what is added to the token at that position."),
+    "table": "A row is what is added to the token at that position.",
     "wavelengths": (
         "Pair 0 makes a full turn in 2π ≈ 6.28 positions. Each next pair is slower by the same "
         "factor, and the last one takes 2π · base^(1 − 2 / d_model) ≈ {longest:,.0f}."
@@ -72,7 +72,7 @@ LEARNED_WORDS = {
         "Dot products by distance: the line is the mean over all pairs of positions so far apart, "
         "the band goes from the least to the largest. The sinusoid has no band."
     ),
-    "pairs": ("In a learned table no dimensions belong together as pairs."),
+    "pairs": "In a learned table no dimensions belong together as pairs.",
 }
 
 SENTENCE_WORDS = {
