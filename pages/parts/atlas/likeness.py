@@ -43,7 +43,6 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     names = [short(head) for head in heads]
     marks = [name.rpartition(" ")[2] for name in names]
     shown = range(len(heads)) if len(heads) <= MOST_NAMED else [at]
-
     picture = head_plane(
         plane.points,
         names,
@@ -56,7 +55,6 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         named={index: marks[index] for index in shown},
         selected=at,
     )
-
     left, right = st.columns([3, 1], gap="medium")
     with left:
         what = f"{KINDS[kind]} heads by likeness"

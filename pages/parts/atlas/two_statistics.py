@@ -71,7 +71,6 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         | ({heads.index(address): short(address)} if address in heads else {}),
         selected=heads.index(address) if address in heads else None,
     )
-
     what = f"{capital(across.title)} and {up.title} of every head"
     show_points(picture, "atlas-points", heads, of=about_corpus(run), what=what)
     correlation = rank_correlation(*numbers.T)

@@ -118,7 +118,6 @@ def all_heads(
         selected=heads.index(selected),
         clickable=True,
     )
-
     show_points(picture, "estimate-heads", heads, DETAIL, of=of, what=WHAT["estimate-heads"])
     return named
 
