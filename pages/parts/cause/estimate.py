@@ -76,7 +76,7 @@ CELLS = (
     "exact here; only what follows from it goes by the gradient for the weights. {count}"
 )
 SOME = (
-    "{count} of {open} open cells are measured, in even steps from the largest estimate to the "
+    "Of {open} open cells {count} are measured, in even steps from the largest estimate to the "
     "smallest."
 )
 EVERY = "All {open} open cells are measured."
