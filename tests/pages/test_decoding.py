@@ -8,7 +8,7 @@ from model.decoding.strategies import Strategy
 from model.edits import Edits
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import START_ID
-from pages.parts.decoding.branches import Branch
+from pages.parts.decoding.request import Branch
 from pages.talks.slides import Slide
 from tests.pages.pictures import canvas_pictures
 from viz.numbers import number_text

@@ -14,7 +14,7 @@ from model.insight.scoring import log_probabilities
 from model.reader import ABILITIES
 from model.trace import Site
 from pages.parts.decoding.request import LONGEST
-from pages.parts.models.words import ABILITIES as WORDS
+from pages.parts.models.page import ABILITIES as WORDS
 from pages.shared.runs.shelf import shelf
 from pages.shared.show.comparison import LABELS
 from pages.shared.state.catalog import LIBRARY

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from model import Site, load
 from model.edits import CellEdit, Edits
 from model.insight.scoring import trace_log_probabilities
-from pages.parts.masks.below import PICTURES
+from pages.parts.masks.lessons import PICTURES
 from pages.talks.slides import Slide
 from tests.pages.apps import button, edited, new_app, on_stage
 from tests.pages.pictures import canvas_pictures, heatmaps

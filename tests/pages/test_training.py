@@ -7,9 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.training.small_models import default_options
-from pages.parts.training.run import MOST_RUNS
+from pages.parts.training.run import GONE, MOST_RUNS
 from pages.parts.training.use import packed, title_of
-from pages.parts.training.words import GONE
 from tests.pages.apps import on_stage, texts_on_stage
 from tests.pages.pictures import canvas_pictures
 from viz.tokens import and_written

@@ -15,18 +15,18 @@ from pages.parts.atlas.figures import (
     capital,
     choose_statistic,
     define,
-    selected,
-    selected_head,
+    name_selected,
     short,
     statistic,
+    table_of_heads,
 )
-from pages.parts.atlas.tables import show_heads
+from pages.shared.controls.measure import flat, selected_head, show_heads
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
+from pages.shared.show.pictures import show
 from pages.shared.show.saving import About
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KINDS
 from viz import CanvasPicture, head_effects, head_scores, training_curves
 from viz.numbers import Numbers
 
@@ -35,16 +35,15 @@ CHOICES = (STATISTIC,)
 WHAT = {"atlas-map": "All heads by one statistic", "atlas-curve": "Heads removed one by one"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 TABLE = "atlas-table"
-MAP = "Every cell is one head, layers down and heads across. Click one to select it."
 TABLE_WORDS = (
-    "Layers and heads count from 1. Click the title of a column to sort by it, point at it for "
-    "what it means; the box left of a row selects its head."
+    "Layers and heads count from 1. Point at the title of a column for what it means; the box left "
+    "of a row selects its head."
 )
 CURVE = (
-    "All heads are removed one after the other, those first that are missed least: by the effect "
-    "of removing each alone, or by its gradient importance, on {found:,} tokens of the text. "
-    "**Loss**: {loss}: {measured:,} tokens. Unit: {loss_unit}. {bleu}Source: {source}. Sentences "
-    "that the model was trained on are easier for it than others."
+    "Heads are removed one after the other, the least missed first: by the effect of removing "
+    "each, or by its gradient importance, on {found:,} tokens of the text. **Loss**: {loss}: "
+    "{measured:,} tokens. Unit: {loss_unit}. {bleu}Source: {source}. Sentences seen in training "
+    "are easier than others."
 )
 
 
@@ -52,66 +51,63 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     """Draw the map of a statistic, the table of all heads, and the pruning curves."""
     figures = all_figures(atlas)
     of = about_corpus(run)
-    one = choose_statistic(STATISTIC, figures)
-    define(one)
-    what = f"{capital(one.title)} of every head"
-    show(map_of(one, selected()), "atlas-map", open_head, of=of, what=what)
-    caption(MAP)
-    selected_head(atlas)
+    figure = choose_statistic(STATISTIC, figures)
+    define(figure)
+    what = f"{capital(figure.title)} of every head"
+    show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)
+    caption("Layers down, heads across. Click a head to select it.")
+    name_selected(atlas)
     st.subheader("All statistics")
     caption(TABLE_WORDS)
-    table_of_heads(atlas, figures, of)
+    all_statistics(atlas, figures, of)
     if atlas.effects:
         st.subheader(WHAT["atlas-curve"])
         pruning(atlas.effects, of)
 
 
-def map_of(one: Shown, place: HeadAddress) -> CanvasPicture:
+def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:
     """Return the map of a statistic, in two colours where the sign matters."""
-    if one.name == "removal":
+    if figure.name == "removal":
         return head_effects(
-            one.values,
+            figure.values,
             labels=KINDS,
-            selected=place,
-            measure=f"{one.unit} of loss",
+            selected=head,
+            measure=f"{figure.unit} of loss",
             ends=("it was in the way", "it helped"),
             blue="above",
             decimals=3,
         )
-    known = np.concatenate([values.ravel() for values in one.values.values()])
+    known = flat(figure.values)
     limits = (np.nanmin(known), np.nanmax(known)) if np.isfinite(known).any() else (0, 1)
     return head_scores(
-        one.values,
+        figure.values,
         labels=KINDS,
-        name=one.title,
-        unit=one.beside,
+        name=figure.title,
+        unit=figure.beside,
         limits=limits,
-        selected=place,
+        selected=head,
     )
 
 
-def open_head() -> None:
-    """Select the head that was clicked in the map; a callback."""
-    select_head(*picked("atlas-map"))
-
-
-def table_of_heads(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
+def all_statistics(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
     """Draw the table of all heads with all figures; choosing a row selects its head."""
     sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
     heads = heads_of(sizes)
     patterns = [atlas.kinds[kind].clearest[layer][head] for kind, layer, head in heads]
     columns = {
-        one.title: [value_of(one.values, head) for head in heads] for one in figures.values()
+        figure.title: [value_of(figure.values, head) for head in heads]
+        for figure in figures.values()
     }
-    number, helps = st.column_config.NumberColumn, {one.title: one for one in figures.values()}
-    config = {name: st.column_config.Column(pinned=True) for name in ("kind", "layer", "head")} | {
-        title: number(format="%.3f", help=f"{capital(one.words)}. Unit: {one.unit}. {one.source}.")
-        for title, one in helps.items()
-    }
+    config = {name: st.column_config.Column(pinned=True) for name in ("kind", "layer", "head")}
+    for figure in figures.values():
+        help = f"{capital(figure.words)}. Unit: {figure.unit}. {figure.source}."
+        config[figure.title] = st.column_config.NumberColumn(format="%.3f", help=help)
     marks = {"head": [short(head) for head in heads], "figure": list(columns)}
     numbers = Numbers(np.array(list(columns.values())).T, marks)
     what, columns = "All figures of all heads", {"clearest pattern": patterns, **columns}
-    show_heads(heads, columns, TABLE, {"figures": numbers}, of=of, what=what, column_config=config)
+    table_of_heads(
+        heads, columns, TABLE, {"figures": numbers}, of=of, what=what, column_config=config
+    )
 
 
 def value_of(values: Mapping[str, np.ndarray], head: HeadAddress) -> float:
@@ -122,7 +118,7 @@ def value_of(values: Mapping[str, np.ndarray], head: HeadAddress) -> float:
 
 def pruning(effects: dict, of: About) -> None:
     """Draw loss and BLEU as more and more heads are removed, in either order."""
-    defined = {one["name"]: one for one in effects["definitions"]}
+    defined = {definition["name"]: definition for definition in effects["definitions"]}
     loss, bleu = defined["loss"], defined["BLEU"]
     runs = {f"by {EFFECTS[name]}": panels_of(curve) for name, curve in effects["curves"].items()}
     picture = training_curves(runs, at=("with ", " heads removed"))

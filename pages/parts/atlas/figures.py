@@ -1,6 +1,6 @@
-"""The figures of an atlas as its page shows them: by statistic, each with its meaning."""
+"""The figures of an atlas as its page shows them: by statistic, with their meaning, in a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,16 +12,18 @@ from model.atlas.files import Atlas, KindOfHeads
 from model.atlas.statistics import ALL
 from model.edits import HeadAddress
 from model.trace import Kind
+from pages.shared.controls.measure import selected_head
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.atlas import shown_text
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
+from pages.shared.show.pictures import show_table
 from pages.shared.show.saving import About, about
 from pages.shared.state.choice import Choice, one_of
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, put
+from pages.shared.state.choices import KINDS, put, select_head
 from pages.shared.widgets.choose import choose
-from viz.numbers import number_text
+from viz.numbers import Numbers, number_text
 
 EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
 TITLES = {one.name: one.name for one in ALL} | EFFECTS
@@ -60,14 +62,14 @@ class Shown(NamedTuple):
 
 def all_figures(atlas: Atlas) -> dict[str, Shown]:
     """Return all figures that an atlas has, by the name of the statistic."""
-    found = {}
-    for one in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
-        values = {kind: figure_of(known, one["name"]) for kind, known in atlas.kinds.items()}
+    figures = {}
+    for definition in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
+        values = {kind: figure_of(known, definition["name"]) for kind, known in atlas.kinds.items()}
         there = {kind: figure for kind, figure in values.items() if figure is not None}
-        if one["name"] in TITLES and there:
-            parts = (one[part] for part in ("name", "words", "unit", "source"))
-            found[one["name"]] = Shown(*parts, there, tuple(values.keys() - there.keys()))
-    return found
+        if definition["name"] in TITLES and there:
+            parts = (definition[part] for part in ("name", "words", "unit", "source"))
+            figures[definition["name"]] = Shown(*parts, there, tuple(values.keys() - there.keys()))
+    return figures
 
 
 def figure_of(known: KindOfHeads, name: str) -> np.ndarray | None:
@@ -83,7 +85,6 @@ def statistic(key: str, default: str, label: str) -> Choice:
 
 
 def choose_statistic(choice: Choice, figures: Mapping[str, Shown]) -> Shown:
-    """Draw the choice among the statistics that exist, and return the chosen one."""
     return figures[choose(choice, figures, widget=st.selectbox, width=260)]
 
 
@@ -91,13 +92,12 @@ def capital(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def define(one: Shown) -> None:
+def define(figure: Shown) -> None:
     """Draw the definition of a statistic, its unit and source, and the kinds that lack it."""
-    names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in one.lacking]
+    names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in figure.lacking]
+    source = f"Unit: {figure.unit}. Source: {figure.source}."
     without = f" Not for {' and '.join(names)} heads." if names else ""
-    caption(
-        f"**{capital(one.title)}**: {one.words}. Unit: {one.unit}. Source: {one.source}.{without}"
-    )
+    caption(f"**{capital(figure.title)}**: {figure.words}. {source}{without}")
 
 
 def short(head: HeadAddress) -> str:
@@ -116,21 +116,53 @@ def neighbours(known: KindOfHeads, head: HeadAddress, count: int) -> list[str]:
     ]
 
 
-def selected() -> HeadAddress:
-    """Return the selected head: the one chosen last, on this page or on another."""
-    layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
-    return chosen(KIND), layer, head
-
-
 def about_corpus(run: ModelRun, place: str = "") -> About:
     """Return the caption's subject for pictures of a whole corpus; for `place` see `about`."""
     return replace(about(place=place), told=f"Over {shown_text(run.model)}")
 
 
-def selected_head(atlas: Atlas) -> None:
+def name_selected(atlas: Atlas) -> None:
     """Draw the name of the selected head, and the button that opens its card."""
-    kind, layer, head = place = selected()
+    kind, layer, head = address = selected_head()
     pattern = atlas.kinds[kind].clearest[layer][head]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{site_words(*place)}**. Clearest pattern: {pattern}.", width="content")
+        st.markdown(f"**{site_words(*address)}**. Clearest pattern: {pattern}.", width="content")
         st.button("Open its card", on_click=put, args=[TAB, "head"])
+
+
+def table_of_heads(
+    heads: Sequence[HeadAddress],
+    columns: Mapping[str, Sequence],
+    key: str,
+    numbers: Mapping[str, Numbers],
+    *,
+    of: About,
+    what: str,
+    column_config: Mapping[str, object],
+) -> None:
+    """Draw a table of heads with columns next to their names; choosing a row selects its head."""
+    import pandas as pd  # takes long
+
+    named = {
+        "kind": [kind for kind, _, _ in heads],
+        "layer": [layer + 1 for _, layer, _ in heads],
+        "head": [head + 1 for _, _, head in heads],
+    }
+
+    def select_row() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(heads):  # the model may be gone
+            select_head(*heads[rows[0]])
+
+    show_table(
+        pd.DataFrame({**named, **columns}),
+        key,
+        numbers,
+        of=of,
+        what=what,
+        column_config=column_config,
+        hide_index=True,
+        placeholder="",  # for a figure that is missing
+        on_select=select_row,
+        selection_mode="single-row",
+    )

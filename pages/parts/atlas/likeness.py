@@ -5,18 +5,12 @@ import streamlit as st
 
 from model.atlas.figures import plane_of
 from model.atlas.files import Atlas
-from pages.parts.atlas.figures import (
-    about_corpus,
-    neighbours,
-    selected,
-    selected_head,
-    short,
-)
+from pages.parts.atlas.figures import about_corpus, name_selected, neighbours, short
+from pages.shared.controls.measure import selected_head, show_points
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose_kind
 from viz import head_plane, layer_colors
 from viz.numbers import number_text
@@ -27,12 +21,11 @@ NEIGHBOURS = 5
 TOLD = 3  # neighbours, shown on hovering
 MOST_NAMED = 48  # points
 WORDS = (
-    "How far two heads are apart is measured by the Jensen-Shannon divergence of their rows: 0 "
-    "nats if both always look at the same places, ln 2 ≈ 0.693 if never at the same ones (Clark et "
-    "al. 2019, 6). Its square root is a distance; classical multidimensional scaling puts the "
-    "heads in the plane by it. The plane keeps **{kept:.0f} %** of the squared distances: heads "
-    "far apart in it are unlike, but of heads close together only the lists tell. The directions "
-    "have no meaning of their own. **2.5** is head 5 of layer 2."
+    "The distance of two heads is the Jensen-Shannon divergence of their rows: 0 nats if both "
+    "always look at the same places, ln 2 ≈ 0.693 if never (Clark et al. 2019, 6). Classical "
+    "multidimensional scaling of its square root puts them in the plane. It keeps **{kept:.0f} %** "
+    "of the squared distances, so trust the lists for heads close together. The directions mean "
+    "nothing. **2.5** is head 5 of layer 2."
 )
 
 
@@ -46,11 +39,10 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         st.info("There are no two heads here that were compared.")
         return
     plane = plane_of(np.sqrt(np.maximum(known.distances, 0)))
-    at = heads.index(selected()) if selected() in heads else 0
+    at = heads.index(selected_head()) if selected_head() in heads else 0
     names = [short(head) for head in heads]
     marks = [name.rpartition(" ")[2] for name in names]
     shown = range(len(heads)) if len(heads) <= MOST_NAMED else [at]
-
     picture = head_plane(
         plane.points,
         names,
@@ -60,25 +52,20 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         ],
         groups=[f"layer {layer + 1}" for _, layer, _ in heads],
         colors=layer_colors(len(entropy)),
-        named={place: marks[place] for place in shown},
+        named={index: marks[index] for index in shown},
         selected=at,
     )
-
-    def open_point() -> None:
-        if (clicked := picked("atlas-plane")) < len(heads):  # the model may be gone
-            select_head(*heads[clicked])
-
     left, right = st.columns([3, 1], gap="medium")
     with left:
         what = f"{KINDS[kind]} heads by likeness"
-        show(picture, "atlas-plane", open_point, of=about_corpus(run), what=what)
+        show_points(picture, "atlas-plane", heads, of=about_corpus(run), what=what)
     with right:
         st.markdown(f"**Nearest to {names[at]}**, in nats")
         st.text("\n".join(neighbours(known, heads[at], NEIGHBOURS)))
         st.markdown("**Most alike of all**")
         st.text("\n".join(most_alike(known.distances, names)))
     caption(WORDS.format(kept=100 * plane.kept))
-    selected_head(atlas)
+    name_selected(atlas)
 
 
 def most_alike(distances: np.ndarray, names: list[str]) -> list[str]:

@@ -12,15 +12,7 @@ from model.atlas.jobs import CountJob
 from model.atlas.results import table
 from pages.shared.link.address import section
 from pages.shared.runs import limits
-from pages.shared.runs.atlas import (
-    OwnAtlas,
-    counts,
-    own_atlas,
-    own_text,
-    remove,
-    shown_text,
-    start,
-)
+from pages.shared.runs.atlas import OwnAtlas, counts, own_atlas, own_text, remove, shown_text, start
 from pages.shared.show.glossary import caption
 from pages.shared.state.choice import like
 from pages.shared.state.choices import chosen, put
@@ -33,10 +25,9 @@ TYPED, FILE, REFUSED = "atlas_typed", "atlas_file", "atlas_refused"
 MOST_TYPED = 200_000  # characters
 KINDS_OF_FILE = ("txt", "tsv", "gz")
 INTRO = (
-    "A sentence a line, or two with a tab between them, of which a decoder beside an encoder reads "
-    "the second. Up to {lines:,} lines are counted with the chosen model, and what "
-    "its heads do over them takes the place of the figures below. The text stays in this session: "
-    "no link, no talk and no file of the server has it."
+    "One sentence a line, or two with a tab between them: a decoder that reads an encoder gets the "
+    "second. Up to {lines:,} lines are counted with the chosen model, and replace the figures "
+    "below. The text stays in this session: no link, no talk and no file of the server has it."
 )
 GONE = (
     "This was made with a text of one's own, which no link and no talk carries. What is shown is "
@@ -59,15 +50,14 @@ def draw() -> None:
 
 def note_what_is_shown(key: str) -> None:
     """Note for links which text is shown; say so if the text of a link is not here."""
-    newest, asked = own_text().newest, chosen(OWN_TEXT)
-    if asked and asked != (newest.key if newest else ""):
+    newest, wanted = own_text().newest, chosen(OWN_TEXT)
+    if wanted and wanted != (newest.key if newest else ""):
         st.info(GONE)
     else:
         put(OWN_TEXT, key)
 
 
 def is_active() -> bool:
-    """Return whether a text is being counted or waits to be."""
     mine = own_text().next
     return mine is not None and mine.job.is_active
 

@@ -36,7 +36,6 @@ def everything(run: ModelRun, known: Atlas) -> None:
 
 
 def atlas() -> None:
-    """Draw the page."""
     if run := ask(target=TARGET):
         own_text.draw()
         if known := atlas_of(run.model):

@@ -5,9 +5,9 @@ import streamlit as st
 
 from model.atlas.files import Atlas
 from model.atlas.looking import SEARCHED, Looked
-from pages.parts.atlas.examples import open_attention
-from pages.parts.atlas.figures import selected, selected_head, short
-from pages.parts.atlas.tables import show_heads
+from pages.parts.atlas.figures import name_selected, short, table_of_heads
+from pages.parts.atlas.one_head import open_attention
+from pages.shared.controls.measure import selected_head
 from pages.shared.runs.atlas import lines_kept, looked_from
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.cells import follow
@@ -23,10 +23,10 @@ CHOICES = (WORD,)
 PICTURES = {}
 TABLE = "atlas-looked"
 WORDS = (
-    "Where does each head look from this token? The model reads up to {most} of the sentences kept "
-    "that have it, capitals or not, as a token that is no part of a longer word. **Weight** is "
-    "the largest of its row, in the mean over all such places; beside it stand the keys that have "
-    "it most often."
+    "Where each head looks from this token. The model reads up to {most} of the sentences kept "
+    "that have it, capitals or not, as a token that is no part of a longer word. **Weight** is the "
+    "largest of its row, in the mean over all places; the keys that have it most often are next to "
+    "it."
 )
 
 
@@ -43,30 +43,30 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         st.text(str(error))
         return
     table_of(looked, word)
-    selected_head(atlas)
+    name_selected(atlas)
     with st.expander(f"The sentences read: {len(lines)}"):
         st.text("\n".join(line.text for line in lines))
         pick_one(
             "Open one in Attention",
             dict.fromkeys(line.text for line in lines),
             "atlas-sentence",
-            lambda sentence: open_attention(selected(), sentence, None),
+            lambda sentence: open_attention(selected_head(), sentence, None),
         )
     follow()
 
 
 def table_of(looked: list[Looked], word: str) -> None:
     """Draw where heads look from a token, the surest first; choosing a row selects its head."""
-    heads = [(one.kind, one.layer, one.head) for one in looked]
-    weights = [one.weight for one in looked]
+    heads = [(row.kind, row.layer, row.head) for row in looked]
+    weights = [row.weight for row in looked]
     columns = {
         "weight": weights,
         "on": [
-            ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in one.keys) for one in looked
+            ", ".join(f"“{key}” {100 * share:.0f} %" for key, share in row.keys) for row in looked
         ],
-        "places": [one.places for one in looked],
+        "places": [row.places for row in looked],
     }
-    show_heads(
+    table_of_heads(
         heads,
         columns,
         TABLE,

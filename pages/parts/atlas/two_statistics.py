@@ -15,17 +15,16 @@ from pages.parts.atlas.figures import (
     capital,
     choose_statistic,
     define,
-    selected,
-    selected_head,
+    name_selected,
     short,
     statistic,
 )
+from pages.shared.controls.measure import selected_head, show_points
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import KINDS, select_head
+from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose
 from viz import head_points, layer_colors
 from viz.curves.position_lines import COLORS
@@ -37,9 +36,8 @@ COLOR = one_of("atlas_color", {"kind": "kind", "layer": "layer"}, label="Coloure
 CHOICES = (ACROSS, UP, COLOR)
 PICTURES = {"atlas-points": "two statistics of all heads"}
 CORRELATION = (
-    "Spearman’s rank correlation over these {count} heads: {value}; it is +1 if one rises with the "
-    "other, −1 if it falls. **encoder 2.5** is head 5 of layer 2; the heads at the edges are "
-    "named, and any by pointing. Click a point to select its head."
+    "Spearman’s rank correlation over these {count} heads: {value}, from −1 to +1. **encoder 2.5** "
+    "is head 5 of layer 2. Click a point to select its head."
 )
 
 
@@ -61,7 +59,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     order = sorted(range(len(heads)), key=lambda at: heads[at][1] if by_layer else at)
     heads, numbers = [heads[at] for at in order], numbers[order]
     groups = [f"layer {head[1] + 1}" if by_layer else KINDS[head[0]] for head in heads]
-    place = selected()
+    address = selected_head()
     picture = head_points(
         *numbers.T,
         [short(head) for head in heads],
@@ -70,22 +68,17 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         groups=groups,
         colors=layer_colors(layers) if by_layer else COLORS,
         named={at: short(heads[at]) for at in at_the_edges(numbers)}
-        | ({heads.index(place): short(place)} if place in heads else {}),
-        selected=heads.index(place) if place in heads else None,
+        | ({heads.index(address): short(address)} if address in heads else {}),
+        selected=heads.index(address) if address in heads else None,
     )
-
-    def open_point() -> None:
-        if (at := picked("atlas-points")) < len(heads):  # the model may be gone
-            select_head(*heads[at])
-
     what = f"{capital(across.title)} and {up.title} of every head"
-    show(picture, "atlas-points", open_point, of=about_corpus(run), what=what)
-    found = rank_correlation(*numbers.T)
-    value = "there is none" if isnan(found) else number_text(found, 2, signed=True)
+    show_points(picture, "atlas-points", heads, of=about_corpus(run), what=what)
+    correlation = rank_correlation(*numbers.T)
+    value = "there is none" if isnan(correlation) else number_text(correlation, 2, signed=True)
     caption(CORRELATION.format(count=len(heads), value=f"**{value}**"))
-    selected_head(atlas)
-    for one in dict.fromkeys((across.name, up.name)):
-        define(figures[one])
+    name_selected(atlas)
+    for name in dict.fromkeys((across.name, up.name)):
+        define(figures[name])
 
 
 def pair(across: Shown, up: Shown, head: HeadAddress) -> tuple[float, float]:

@@ -13,15 +13,7 @@ from pages.shared.runs.arrays import weights_of
 from pages.shared.runs.run import ModelRun
 from pages.shared.state import models
 from pages.shared.state.catalog import TELLING
-from pages.shared.state.choices import (
-    KEY,
-    LIT,
-    PICTURE,
-    QUERY,
-    SENTENCE,
-    open_on,
-    put,
-)
+from pages.shared.state.choices import KEY, LIT, PICTURE, QUERY, SENTENCE, open_on, put
 from pages.shared.state.page import PAGES
 from pages.shared.state.showing import showing
 from viz.arrays import as_floats
@@ -49,12 +41,12 @@ def open_on_a_telling_head() -> None:
     if showing().scene() is not None or st.session_state.get("opened"):
         return
     st.session_state.opened = True
-    asked = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
-    for sentence in () if asked else sorted(models.chosen().examples, key=telling_rank):
-        if found := opening(ModelRun(sentence).trace):
-            open_on(*found[:3])
-            lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{found.query + 1}"}
-            for choice, value in (lit | {QUERY: found.query, KEY: found.key}).items():
+    is_chosen = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
+    for sentence in () if is_chosen else sorted(models.chosen().examples, key=telling_rank):
+        if best := opening(ModelRun(sentence).trace):
+            open_on(*best[:3])
+            lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{best.query + 1}"}
+            for choice, value in (lit | {QUERY: best.query, KEY: best.key}).items():
                 put(choice, value)
             return
 
@@ -70,14 +62,14 @@ def opening(trace: Trace) -> Opening | None:
     words = [piece.word for piece in tokens]
     texts = [piece.text if words.count(piece.word) == 1 else "" for piece in tokens]
     weights = [as_floats(layer) for layer in weights_of(trace, kind)]  # (H, Q, K) each
-    found = {
+    strengths = {
         Opening(kind, layer, head, query, key): float(heads[head, query, key])
         for query, key in telling_pairs(texts)
         for layer, heads in enumerate(weights)
         for head in np.flatnonzero(heads[:, query].argmax(axis=-1) == key).tolist()
     }
-    best = max(found, key=found.get, default=None)
-    return best if best and found[best] >= LEAST else None
+    best = max(strengths, key=strengths.get, default=None)
+    return best if best and strengths[best] >= LEAST else None
 
 
 def telling_rank(sentence: str) -> int:
@@ -93,11 +85,10 @@ def telling_pairs(texts: list[str]) -> Iterator[tuple[int, int]]:
         if {query, key} <= {*texts}:
             yield texts.index(query), texts.index(key)
             return
-    places = [place for place, text in enumerate(texts) if stands_for_something(text)]
+    places = [index for index, text in enumerate(texts) if stands_for_something(text)]
     for query in places:
         yield from ((query, key) for key in places if abs(query - key) >= APART)
 
 
 def stands_for_something(text: str) -> bool:
-    """Return whether a token is a whole word, long enough to carry meaning."""
     return text.isalpha() and len(text) >= LETTERS

@@ -74,11 +74,11 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         put(LAYER, layer)
         put(HEAD, options[column])
 
-    def open_cell(row: int, place: int) -> None:
+    def open_cell(row: int, column: int) -> None:
         same = {"target": run.target}
         if behind:
             same["summed_up"] = what
-        open_inside(*view.strongest(layer, head, row, place), **same)
+        open_inside(*view.strongest(layer, head, row, column), **same)
 
     selection(None if layer in SUMMARIES else (layer, options.index(head)), open_map)
     drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
@@ -108,18 +108,18 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 
 
 def summary_name(layer: HeadChoice, head: HeadChoice) -> str:
-    summed_up = [place for place in (layer, head) if place in SUMMARIES]
+    summed_up = [choice for choice in (layer, head) if choice in SUMMARIES]
     return " of ".join(dict.fromkeys(summed_up))
 
 
 def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where: str) -> str:
     """Return where the pinned token looks at most; empty if it is not among the queries."""
-    side, place = lit_among(queries, keys) or ("", 0)
+    side, index = lit_among(queries, keys) or ("", 0)
     if side != "query":
         return ""
-    key = int(weights[place].argmax())
-    share = f"{number_text(weights[place, key])} of its attention"
-    return f"{where}: “{queries[place]}” gives {share} to “{keys[key]}”."
+    key = int(weights[index].argmax())
+    share = f"{number_text(weights[index, key])} of its attention"
+    return f"{where}: “{queries[index]}” gives {share} to “{keys[key]}”."
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
@@ -130,14 +130,14 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
             kind = choose_kind(on_change=lambda: put(LIT, ""))
             where_in_the_model(KIND, linked=True)
         draw_tokens()
-        place = st.container()
+        room = st.container()
         view = choose_view(run, kind)
         if notes := view_notes(view.selection):
             st.caption(notes)
         if view.selection.is_empty:
             st.info(EMPTY)
             return
-        with place:
+        with room:
             maps = with_summaries(view.layers)
             all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
     with right:
@@ -146,13 +146,13 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
 
 def tokens_and_choices(run: ModelRun, of: About) -> None:
     """Draw what is read, and next to it what the model predicts, if it predicts anything."""
-    place = st.container()
+    room = st.container()
     if run.reader.questions(run.trace):
-        place, answers = st.columns([3, 2], gap="medium")
+        room, answers = st.columns([3, 2], gap="medium")
         with answers:
             label = TRAINED if run.edits == Edits() else CHANGED
             compare_choices(run, run, (label, label), of=of)
-    with place:
+    with room:
         tokens_read(run, of)
 
 
@@ -167,7 +167,6 @@ def with_changes(run: ModelRun) -> ModelRun:
 
 
 def attention() -> None:
-    """Draw the page."""
     open_on_a_telling_head()
     take_up()
     given = ask(target=READS if models.chosen().is_library else None)

@@ -78,7 +78,7 @@ class View:
         """Return the enlarged map (Q, K) of a head, or of a mean or maximum of heads or layers."""
         if layer in SUMMARIES:
             layers = weights_of(self.run.trace, self.kind)
-            heads = [one_head(self.selection.of(as_floats(one)), head) for one in layers]
+            heads = [one_head(self.selection.of(as_floats(heads)), head) for heads in layers]
             return one_head(np.stack(heads), layer)
         weights = self.run.record(Site(self.kind, layer)).weights[0]
         return one_head(self.selection.of(as_array(weights)), head)
@@ -113,18 +113,18 @@ class View:
             return None
         weights = weights_of(self.run.trace, self.kind)
         heads = heads_meant(head, len(weights[0]))
-        places = [(one, other) for one in heads_meant(layer, len(weights)) for other in heads]
+        maps = [(layer, head) for layer in heads_meant(layer, len(weights)) for head in heads]
         largest, which = None, None
-        for number, (one, other) in enumerate(places):
-            found = self.selection.largest_of(weights[one][other])
+        for number, (index, head) in enumerate(maps):
+            cells = self.selection.largest_of(weights[index][head])
             if largest is None:
-                largest, which = found, np.zeros(found.shape, int)
-            which[found > largest] = number
-            largest = np.maximum(found, largest)
+                largest, which = cells, np.zeros(cells.shape, int)
+            which[cells > largest] = number
+            largest = np.maximum(cells, largest)
         several = layer in SUMMARIES
         names = [
-            f"layer {one + 1}, head {other + 1}" if several else f"head {other + 1}"
-            for one, other in places
+            f"layer {index + 1}, head {head + 1}" if several else f"head {head + 1}"
+            for index, head in maps
         ]
         return Behind(as_floats(largest), which, names)
 
@@ -133,10 +133,10 @@ class View:
         weights = weights_of(self.run.trace, self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.places(row, column)
-        block = np.stack([weights[one][np.ix_(heads, queries, keys)] for one in layers])
-        found = np.unravel_index(block.argmax(), block.shape)
-        places = zip((layers, heads, queries, keys), found, strict=True)
-        return self.kind, *(int(options[place]) for options, place in places)
+        block = np.stack([weights[index][np.ix_(heads, queries, keys)] for index in layers])
+        strongest = np.unravel_index(block.argmax(), block.shape)
+        axes = zip((layers, heads, queries, keys), strongest, strict=True)
+        return self.kind, *(int(options[index]) for options, index in axes)
 
 
 def choose_view(run: ModelRun, kind: Kind) -> View:

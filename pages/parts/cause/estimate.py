@@ -11,7 +11,15 @@ from model.edits import HeadAddress
 from model.insight.ablation import NOTHING_TO_MEASURE
 from model.insight.knockout import rank_correlation
 from model.trace import Kind, Site
-from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
+from pages.shared.controls.measure import (
+    MEASURED,
+    Measurement,
+    choose_measured,
+    flat,
+    selected_among,
+    show_heads,
+    show_points,
+)
 from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.heads import (
     Closings,
@@ -30,8 +38,8 @@ from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
 from pages.shared.show.riddle import least_without
 from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought, seek
-from pages.shared.state.choices import HEAD, KIND, KINDS, LAYER, SUMMARIES, chosen, select_head
+from pages.shared.show.sight import reveal_if_sought
+from pages.shared.state.choices import KINDS
 from pages.shared.state.showing import NOTE, place
 from viz import effect_points, head_effects
 from viz.numbers import number_text
@@ -53,25 +61,21 @@ LEAST_NAMED = 0.02  # of the largest effect: points further than this from the l
 NOTHING = 1e-3  # nats: smaller effects are invisible on screen
 
 INTRO = (
-    "To remove every head takes a run for each. One backward pass estimates them all: the gradient "
-    "for a head’s gate, times the way of the gate to 0. This is attribution patching (Nanda 2023, "
-    "Syed et al. 2023) with nothing put in place of the head, and without its sign the importance "
-    "of Michel et al. 2019. It is exact for small changes; a removal is a large one. Below 0 the "
-    "head helped {measure}."
+    "One backward pass estimates what takes a run for each head: the gradient for its gate, times "
+    "the way of the gate to 0. This is attribution patching (Nanda 2023, Syed et al. 2023) with "
+    "nothing put in place of the head, and without its sign the importance of Michel et al. 2019. "
+    "It is exact for small changes only. Below 0 the head helped {measure}."
 )
 WHY = (
-    "Where the truth leaves the estimate, in nats, measured in two more removals of each. "
-    "**Output**: the softmax of the output, which is not as straight as its slope; a token that is "
-    "all but certain has hardly any. **Attention**: the softmax of later heads, gone if all "
-    "weights are held as they were. **Rest**: norms and feed-forward layers. These three sum to "
-    "the gap. **Sharpness** is the largest weight of the head’s own rows, in the mean; that it is "
-    "large beside a gap does not make it the cause."
+    "Why the truth leaves the estimate, in nats, by two more removals of each head. **Output**: "
+    "the softmax of the output is not straight. **Attention**: the softmax of later heads, gone if "
+    "all weights are held as they were. **Rest**: norms and feed-forward layers. These three sum "
+    "to the gap. **Sharpness**, the mean of the largest weights of the head’s rows, need not be "
+    "the cause."
 )
 CELLS = (
     "Closing a cell shares its weight out among the rest of the row. That change of the row is "
-    "exact here, also where the softmax is saturated; only what follows from it goes by the "
-    "gradient for the weights. (By the gradient for the score there would be no estimate: the way "
-    "to −∞ has no end.) {count}"
+    "exact here; only what follows from it goes by the gradient for the weights. {count}"
 )
 SOME = (
     "Of {open} open cells {count} are measured, in even steps from the largest estimate to the "
@@ -87,74 +91,42 @@ CLOSINGS = Measurement(
 )
 
 
-def flat(effects: Mapping[Kind, np.ndarray]) -> np.ndarray:
-    """Return effects in the order of `heads_of`: (N,)."""
-    return np.concatenate([found.ravel() for found in effects.values()])
-
-
 def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
     """Return the indices of the effects furthest from their estimates, if that is far enough."""
     apart = np.abs(true - estimated)
     far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
     places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()
-    return [place for place in places if apart[place] > far]
-
-
-def truth(run: ModelRun, on: int | None) -> Effects | None:
-    """Return the true effects of all heads if they are known, cheap to measure, or asked for."""
-    is_asked = TRUTH.is_asked(run, on, **cost_of_removals(run))
-    return TRUTH.measure(run, on) if is_asked else None
-
-
-def selected(heads: list[HeadAddress], furthest: int) -> HeadAddress:
-    """Return the selected head: the one chosen last, or else the one furthest from the line."""
-    layer, head = chosen(LAYER), chosen(HEAD)
-    place = chosen(KIND), layer, head
-    return place if head not in SUMMARIES and place in heads else heads[furthest]
+    return [index for index in places if apart[index] > far]
 
 
 def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
-    """Draw how well the order of the estimates matches that of the true effects."""
-    found = rank_correlation(estimated, true)
-    value = "–" if isnan(found) else number_text(found, 2, signed=True)
+    rank = rank_correlation(estimated, true)
+    value = "–" if isnan(rank) else number_text(rank, 2, signed=True)
     st.metric("Rank correlation", value, help="Spearman’s: 1 if the order is the same.")
 
 
 def all_heads(
-    estimated: Mapping[Kind, np.ndarray], true: Effects, place: HeadAddress, of: About
+    estimated: Mapping[Kind, np.ndarray], true: Effects, selected: HeadAddress, of: About
 ) -> list[int]:
     """Draw a point for every head; return the indices of those that have a name."""
-    heads, one, other = heads_of(estimated), flat(true), flat(estimated)
-    named = outliers(one, other)
+    heads, effects, guesses = heads_of(estimated), flat(true), flat(estimated)
+    named = outliers(effects, guesses)
     picture = effect_points(
-        one,
-        other,
+        effects,
+        guesses,
         [site_words(*head) for head in heads],
         groups=[KINDS[kind] for kind, *_ in heads],
         named={at: short(heads[at]) for at in named},
-        selected=heads.index(place),
+        selected=heads.index(selected),
         clickable=True,
     )
-
-    def open_point() -> None:
-        if (at := picked("estimate-heads")) < len(heads):  # the model may be gone
-            select_head(*heads[at])
-            seek(DETAIL)
-
-    show(picture, "estimate-heads", open_point, of=of, what=WHAT["estimate-heads"])
+    show_points(picture, "estimate-heads", heads, DETAIL, of=of, what=WHAT["estimate-heads"])
     return named
 
 
 def short(head: HeadAddress) -> str:
-    """Return a head in the few letters next to a point."""
     kind, layer, number = head
     return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
-
-
-def open_head() -> None:
-    """Select the head that was clicked in the map, and scroll to its details; a callback."""
-    select_head(*picked("estimate-map"))
-    seek(DETAIL)
 
 
 def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray) -> None:
@@ -190,25 +162,25 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     cost = cost_of_removals(run) | {"runs": min(cells, MOST_CELLS)}
     if not CLOSINGS.is_asked(run, on, head, MOST_CELLS, **cost):
         return
-    found = closed_cells(run, on, head, MOST_CELLS)
-    if not found.cells:
+    closings = closed_cells(run, on, head, MOST_CELLS)
+    if not closings.cells:
         st.info("Every cell of this head is closed.")
         return
     queries, keys = labels_of(run, kind)
-    names = [f"“{queries[query]}” looks at “{keys[key]}”" for query, key in found.cells]
-    named = outliers(found.true, found.estimated)
+    names = [f"“{queries[query]}” looks at “{keys[key]}”" for query, key in closings.cells]
+    named = outliers(closings.true, closings.estimated)
 
     def open_point() -> None:
-        if (at := picked("estimate-cells")) < len(found.cells):  # the text may be gone
-            open_inside(*head, *found.cells[at], target=run.target)
+        if (at := picked("estimate-cells")) < len(closings.cells):  # the text may be gone
+            open_inside(*head, *closings.cells[at], target=run.target)
 
     opens = if_taken_apart(run, lambda query, key: None)
     picture = effect_points(
-        found.true,
-        found.estimated,
+        closings.true,
+        closings.estimated,
         [
             f"{name}, weight {number_text(at)}"
-            for name, at in zip(names, found.weights, strict=True)
+            for name, at in zip(names, closings.weights, strict=True)
         ],
         named={at: names[at].replace(" looks at ", " → ") for at in named},
         clickable=opens is not None,
@@ -217,23 +189,23 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     with left:
         what = f"{WHAT['estimate-cells']}: {words}"
         show(picture, "estimate-cells", opens and open_point, of=of, what=what)
-        count = SOME if len(found.cells) < found.open else EVERY
-        count = count.format(open=found.open, count=len(found.cells))
+        count = SOME if len(closings.cells) < closings.open else EVERY
+        count = count.format(open=closings.open, count=len(closings.cells))
         caption(CELLS.format(count=count) + (TO_CELL if opens else ""))
     with right:
-        correlation(found.true, found.estimated)
-        furthest_cells(found, names, named)
+        correlation(closings.true, closings.estimated)
+        furthest_cells(closings, names, named)
     follow()
 
 
-def furthest_cells(found: Closings, names: list[str], named: list[int]) -> None:
+def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> None:
     """Draw the list of the cells furthest from the line."""
     st.markdown("**Furthest from the line**")
     lines = [
-        f"{names[at]}: estimated {number_text(found.estimated[at], signed=True)}, "
-        f"true {number_text(found.true[at], signed=True)} nats; "
-        f"weight {number_text(found.weights[at])}, "
-        f"the largest of its row {number_text(found.largest[at])}"
+        f"{names[at]}: estimated {number_text(closings.estimated[at], signed=True)}, "
+        f"true {number_text(closings.true[at], signed=True)} nats; "
+        f"weight {number_text(closings.weights[at])}, "
+        f"the largest of its row {number_text(closings.largest[at])}"
         for at in named
     ]
     st.text("\n\n".join(lines) or "None is far from it.")
@@ -256,11 +228,12 @@ def draw(run: ModelRun) -> None:
             st.text(str(error))
         return
     with options:
-        true = truth(run, on)
+        is_asked = TRUTH.is_asked(run, on, **cost_of_removals(run))
+        true = TRUTH.measure(run, on) if is_asked else None
     of = about_run(run)
     heads, guesses = heads_of(estimated), flat(estimated)
     apart = guesses if true is None else flat(true) - guesses
-    head = selected(heads, int(np.abs(apart).argmax()))
+    head = selected_among(heads, np.abs(apart))
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")
@@ -270,7 +243,7 @@ def draw(run: ModelRun) -> None:
         ask = partial(least_without, effects, measure, f"nats {unit}")
         options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
         what = WHAT["estimate-map"]
-        if not show(picture, "estimate-map", open_head, of=of, what=what, **options):
+        if not show_heads(picture, "estimate-map", DETAIL, of=of, what=what, **options):
             return
     if true is not None:
         with left:

@@ -47,19 +47,18 @@ KNOCKOUT = Measurement(
     UNASKED,
 )
 WORDS = (
-    "An edge leads from a token that is written to a word that it may look at. Each is closed "
-    "alone, in all heads of {layers}, and the log-probability of the token measured again. Blue: "
-    "less likely without the word. Red: more likely. The prefix is held fixed: each token follows "
-    "the same ones, and sees them as they were. Rows are renormalised: the softmax shares out the "
+    "An edge leads from a written token to a word that it may look at. Each is closed alone, in "
+    "all heads of {layers}, and the log-probability of the token measured again. Blue: less likely "
+    "without the word. Red: more likely. The prefix is held fixed, and the softmax shares out the "
     "weight of a closed edge among the other words."
 )
 WEIGHTS = (
-    "The mean weight of the same heads, the pieces of a word summed up. What stands out here and "
-    "has no colour in the other map is looked at, but not missed."
+    "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
+    "is looked at, but not missed."
 )
 CORRELATION = (
-    "Spearman’s, over the {edges} edges of this text: 1 if the more one is looked at, the more it "
-    "is missed. Most are neither, and their order counts as well."
+    "Spearman’s, over the {edges} edges of this text, most of which are neither looked at nor "
+    "missed."
 )
 DISAGREEMENTS = {
     "Looked at more than missed": "The weight is more than the share of all that the token loses "
@@ -74,9 +73,9 @@ def read_layers(text: str, shape: Shape) -> Window | str:
     """Read the layers in which edges are closed; in links layers count from 1."""
     if text == ALL:
         return ALL
-    if not (found := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
+    if not (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
         raise ValueError(f"{text} is neither {ALL}, nor a layer, nor a window such as 2-3.")
-    first, last = int(found[1]) - 1, int(found[2] or found[1]) - 1
+    first, last = int(match[1]) - 1, int(match[2] or match[1]) - 1
     there = shape.layers("cross" if "cross" in shape.kinds else "decoder")
     if not 0 <= first <= last < there:
         raise ValueError(f"{text} is not within the layers 1 to {there}.")
@@ -136,87 +135,86 @@ def draw(run: ModelRun) -> None:
     if not is_asked:
         return
     left, right = st.columns(2, gap="medium")
-    found = KNOCKOUT.measure(run, window, draw=map_of, room=left)
+    result = KNOCKOUT.measure(run, window, draw=map_of, room=left)
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
     with left:
         st.markdown(f"**{WHAT['knockout']}**")
-        picture = map_of(found, opens="see the model without this edge")
-        close = partial(close_cell, run, found, layers)
+        picture = map_of(result, opens="see the model without this edge")
+        close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
-        options |= {"riddle": partial(least_likely_without, found)}
+        options |= {"riddle": partial(least_likely_without, result)}
         is_drawn = attention_map(picture, "knockout", close, **options)
     with right:
         st.markdown(f"**{WHAT['looked-at']}**")
-        weights = attention_heatmap(found.weights, rows_of(found), found.words)
+        weights = attention_heatmap(result.weights, rows_of(result), result.words)
         show(weights, "looked-at", of=of, what=WHAT["looked-at"])
         caption(WEIGHTS)
     if is_drawn:
-        compare(found)
+        compare(result)
 
 
-def least_likely_without(found: Knockout) -> Riddle:
+def least_likely_without(result: Knockout) -> Riddle:
     """Draw the choice of a written token; ask without which word it loses most."""
-    row = choose_token(GUESS_ROW, rows_of(found))
-    written, changes = told_apart(found.written)[row], found.changes[row]
+    row = choose_token(GUESS_ROW, rows_of(result))
+    written, changes = told_apart(result.written)[row], result.changes[row]
     return Riddle(
         f"Without which word does {written} lose most?",
         f"{written} loses most without",
-        found.words,
-        told_apart(found.words),
+        result.words,
+        told_apart(result.words),
         [f"{number_text(change, signed=True)} nats" for change in changes],
         places_of_most(-changes),
     )
 
 
-def rows_of(found: Knockout) -> list[str]:
-    """Return the labels of the rows: the token read and the token written after it."""
-    return and_written(found.read, found.written)
+def rows_of(result: Knockout) -> list[str]:
+    return and_written(result.read, result.written)
 
 
-def map_of(found: Knockout, opens: str = "") -> CanvasPicture:
+def map_of(result: Knockout, opens: str = "") -> CanvasPicture:
     """Return the map of what each written token loses without each word."""
-    return knockout_map(found.changes, rows_of(found), found.words, opens=opens)
+    return knockout_map(result.changes, rows_of(result), result.words, opens=opens)
 
 
-def close_cell(run: ModelRun, found: Knockout, layers: Window | str, row: int, word: int) -> None:
+def close_cell(run: ModelRun, result: Knockout, layers: Window | str, row: int, word: int) -> None:
     """Close the edge of a clicked cell on the page Masks; a callback."""
-    kind, query = looks_at(run), found.queries[row]
+    kind, query = looks_at(run), result.queries[row]
     window = None if layers == ALL else range(layers[0], layers[1] + 1)
     words = (
-        f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(found)[row]}” "
-        f"to “{found.words[word]}”."
+        f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(result)[row]}” "
+        f"to “{result.words[word]}”."
     )
     if query >= len(run.tokens.query_tokens(Site(kind, 0))):
         words += " " + BEYOND
-    close_edge(kind, window, query, found.keys[word], words)
+    close_edge(kind, window, query, result.keys[word], words)
 
 
-def compare(found: Knockout) -> None:
+def compare(result: Knockout) -> None:
     """Draw how closely losses follow the weights, and the edges where they differ most."""
-    correlation = rank_correlation(found.weights, -found.changes)
+    correlation = rank_correlation(result.weights, -result.changes)
     numbers, *columns = st.columns([2, 3, 3], gap="medium")
     with numbers:
-        agreed = agreements(found.weights, found.changes)
-        st.metric("Looked at most is missed most", f"{agreed} of {len(found.written)} tokens")
+        agreed = agreements(result.weights, result.changes)
+        st.metric("Looked at most is missed most", f"{agreed} of {len(result.written)} tokens")
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
-        caption(CORRELATION.format(edges=found.changes.size))
+        caption(CORRELATION.format(edges=result.changes.size))
     kinds, shares = (
-        disagreements(found.weights, found.changes, MOST_TOLD),
-        shares_of_losses(found.changes),
+        disagreements(result.weights, result.changes, MOST_TOLD),
+        shares_of_losses(result.changes),
     )
     for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            st.text("\n".join(in_one_line(found, cell, shares[cell]) for cell in cells) or "None.")
+            st.text("\n".join(in_one_line(result, cell, shares[cell]) for cell in cells) or "None.")
             caption(why)
 
 
-def in_one_line(found: Knockout, cell: TokenPair, share: float) -> str:
+def in_one_line(result: Knockout, cell: TokenPair, share: float) -> str:
     """Return in words how much an edge is looked at, and what its closing costs."""
     row, word = cell
-    change = f"{number_text(found.changes[cell], signed=True)} nats"
+    change = f"{number_text(result.changes[cell], signed=True)} nats"
     numbers = (
-        f"weight {number_text(found.weights[cell], 2)}, share {number_text(share, 2)}, {change}"
+        f"weight {number_text(result.weights[cell], 2)}, share {number_text(share, 2)}, {change}"
     )
-    return f"“{found.written[row]}” without “{found.words[word]}”: {numbers}"
+    return f"“{result.written[row]}” without “{result.words[word]}”: {numbers}"

@@ -28,14 +28,13 @@ def everything(run: ModelRun) -> None:
 
 
 def cause() -> None:
-    """Draw the page."""
-    if asked := ask(target=TARGET):
-        trace = asked.trace
+    if run := ask(target=TARGET):
+        trace = run.trace
         read = trace.source_tokens or trace.target_tokens
-        for note in notes(read, asked.is_cut, drawn=False):
+        for note in notes(read, run.is_cut, drawn=False):
             st.info(note)
-        warn(asked)
-        everything(replace(asked, edits=edit_history.in_force()))
+        warn(run)
+        everything(replace(run, edits=edit_history.in_force()))
 
 
 PAGE = Page(

@@ -1,12 +1,14 @@
 """Two words between which a model chose: the one that it wrote, and another."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import streamlit as st
 
 from model.reader import Question, Reader
+from model.trace import Trace
 from pages.shared.runs.run import ModelRun
-from pages.shared.state.choice import counted, text
+from pages.shared.state.choice import Choice, counted, text
 from pages.shared.state.choices import MOST_TOKENS, chosen, put
 from pages.shared.widgets.choose import choose
 
@@ -45,72 +47,104 @@ def steps_of(run: ModelRun) -> list[Step]:
     For a decoder-only model the likeliest next token comes first, then those of its text.
     """
     reader, trace = run.reader, run.tokens
-    objective, found, first = run.objective, [], 1
+    objective, steps, first = run.objective, [], 1
     if "cross" not in reader.shape.kinds:
         first = 2  # the first token of its text is read, not written
         (question,) = reader.questions(trace)
         token = trace.logits[0, question.row].argmax().item()
         words = reader.label(trace, question, token)
-        found.append(Step(question.row, token, words, f"next: {words}"))
+        steps.append(Step(question.row, token, words, f"next: {words}"))
     if objective is not None:
         for row, token in zip(objective.rows, objective.ids, strict=True):
             words = reader.label(trace, Question("", row), token)
-            found.append(Step(row, token, words, f"{row + first}: {words}"))
-    return found
+            steps.append(Step(row, token, words, f"{row + first}: {words}"))
+    return steps
 
 
 def choose_pair(run: ModelRun) -> Pair:
     """Draw the choice of a written word and of the word that it is compared with."""
-    steps, reader = steps_of(run), run.reader
+    steps = steps_of(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = choose(
+        index = choose(
             WRITTEN,
             range(len(steps)),
             widget=st.selectbox,
-            format_func=lambda place: steps[place].label,
+            format_func=lambda index: steps[index].label,
             width=240,
         )
-        step = steps[place]
-        question, logits = Question("", step.row), run.trace.logits[0, step.row]
+        step = steps[index]
+        logits = run.trace.logits[0, step.row]
         likeliest = logits.topk(min(LIKELIEST, len(logits))).indices.tolist()
         best = [token for token in likeliest if token != step.token]
-        likely = {reader.label(run.trace, question, token): token for token in reversed(best)}
-        runner_up = reader.label(run.trace, question, best[0])
-        if len(typed := chosen(AGAINST)) > LONGEST_WORD:
-            put(AGAINST, typed := typed[:LONGEST_WORD])
-        asked = choose(
+        other, name = choose_word(
+            run.reader,
+            run.trace,
             AGAINST,
-            dict.fromkeys(["", *reversed(likely), typed]),
-            widget=st.selectbox,
-            format_func=lambda word: word or f"the runner-up: {runner_up}",
-            accept_new_options=True,
+            step.row,
+            best,
+            default="the runner-up",
+            refused={step.token: "“{word}” is the written word itself: type another."},
+            instead="The runner-up stands in place of the word that was asked for:",
             width=280,
         )
-    if asked in likely:
-        return Pair(step, likely[asked], asked)
-    if asked.strip():
+    return Pair(step, other, name)
+
+
+def choose_word(
+    reader: Reader,
+    trace: Trace,
+    choice: Choice,
+    row: int,
+    best: list[int],
+    *,
+    default: str,
+    refused: Mapping[int, str],
+    instead: str,
+    width: int,
+) -> tuple[int, str]:
+    """Draw the choice of a token after a row, by default the first of the `best`.
+
+    Return it with its name. A word that is typed must be one token, and none of those `refused`;
+    otherwise the default is taken `instead`, which is said.
+    """
+    names = {token: reader.label(trace, Question("", row), token) for token in best}
+    likely = {name: token for token, name in reversed(names.items())}
+    own = names[best[0]]
+    if len(typed := chosen(choice)) > LONGEST_WORD:
+        put(choice, typed := typed[:LONGEST_WORD])
+    word = choose(
+        choice,
+        dict.fromkeys(["", *reversed(likely), typed]),
+        widget=st.selectbox,
+        format_func=lambda word: word or f"{default}: {own}",
+        accept_new_options=True,
+        width=width,
+    )
+    if word in likely:
+        return likely[word], word
+    if word := word.strip():
         try:
-            return Pair(step, other_token(reader, asked.strip(), step), asked.strip())
+            return token_of(reader, word, refused), word
         except ValueError as error:
-            st.info("The runner-up stands in place of the word that was asked for:")
+            st.info(instead)
             st.text(str(error))
-    return Pair(step, best[0], runner_up)
+    return best[0], own
 
 
-def other_token(reader: Reader, word: str, step: Step) -> int:
+def token_of(reader: Reader, word: str, refused: Mapping[int, str]) -> int:
     """Return the id of a word's token, with or without a space before it.
 
-    Raises ValueError if the word is not a single token, or is the token that was written.
+    Raises ValueError if the word is not a single token, or is one of those `refused`.
     """
     texts = [word] if "cross" in reader.shape.kinds else [f" {word}", word]
     tried = [reader.begin(text) for text in texts]
-    found = next((tokens[0].id for tokens in tried if len(tokens) == 1), None)
-    if found is None:
+    token = next((tokens[0].id for tokens in tried if len(tokens) == 1), None)
+    if token is None:
         pieces = " ".join(token.text for token in tried[-1][:MOST_PIECES])
         more = " …" if len(tried[-1]) > MOST_PIECES else ""
         raise ValueError(
             f"“{word}” is {len(tried[-1])} tokens here ({pieces}{more}): type a word that is one."
         )
-    if found == step.token:
-        raise ValueError(f"“{word}” is the written word itself: type another.")
-    return found
+    if token in refused:
+        raise ValueError(refused[token].format(word=word))
+    return token

@@ -5,30 +5,24 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from model.edits import HeadAddress
 from model.insight.patching import Answers, Part
 from model.trace import Site
 from pages.parts.cause import two_texts
 from pages.parts.cause.two_texts import choose_compared
-from pages.shared.controls.measure import Measurement
+from pages.shared.controls.measure import Measurement, flat, selected_among, show_heads
 from pages.shared.controls.sentence import can
+from pages.shared.runs.arrays import heads_of
 from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
+from pages.shared.show.pictures import show
 from pages.shared.show.riddle import Riddle, which_head
 from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.show.sight import reveal_if_sought
 from pages.shared.state.choice import one_of
-from pages.shared.state.choices import (
-    HEAD,
-    KIND,
-    KINDS,
-    LAYER,
-    SUMMARIES,
-    chosen,
-    select_head,
-)
+from pages.shared.state.choices import KINDS
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture, head_effects, sum_bars
 from viz.numbers import DECIMALS, number_text
@@ -62,28 +56,26 @@ WAY = one_of(
 CHOICES = (*two_texts.CHOICES, PART, WAY)
 PARTS = {"heads": "outputs", "weights": "weights", "value": "values"}
 
-Asked = tuple[ModelRun, str, Answers, Part, bool]  # the arguments of `patched`
+Request = tuple[ModelRun, str, Answers, Part, bool]  # the arguments of `patched`
 
 INTRO = (
-    "Where does the model keep it? Two texts are read that differ in a word, and the decoder reads "
-    "the same written tokens after both, those of the clean text: this prefix is held fixed. What "
-    "is measured is how far the clean text’s answer is ahead of the other, in logits."
+    "Two texts are read that differ in a word, and the decoder reads the written tokens of the "
+    "clean text after both. What is measured is how far the clean text’s answer is ahead of the "
+    "other, in logits."
 )
 SHARE = (
     "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} text’s; "
-    "all that follows is computed anew. Its share is (patched − {into}) / ({giving} − {into}): "
-    "100 % if the whole gap between the runs comes with it, 0 % if none of it. Shares need not add "
-    "up: heads build on each other. Click one to see its tokens."
+    "all that follows is computed anew. Its share of the gap is (patched − {into}) / ({giving} − "
+    "{into}). Shares need not add up: heads build on each other. Click one to see its tokens."
 )
 TOKENS = {
-    "heads": "The head’s output is put in at one token alone, the query.",
-    "weights": "The weights of one token alone are put in, the query.",
-    "value": "The value of one token alone is put in, the key.",
+    "heads": "The head’s output is put in at only one token, the query.",
+    "weights": "The weights of only one token are put in, the query.",
+    "value": "The value of only one token is put in, the key.",
 }
 CHECKS = (
-    "Each is measured in a run of its own. Put into its own run, nothing may change. The outputs "
-    "of all heads bring the whole gap, as the feed-forwards follow them; only where the token read "
-    "last differs itself, its embedding, which is no head’s, may leave a rest."
+    "Put into its own run, nothing may change. The outputs of all heads bring the whole gap, "
+    "unless the token read last differs: its embedding is no head’s."
 )
 
 
@@ -98,53 +90,55 @@ def draw(run: ModelRun) -> None:
     if not compared:
         return
     giving, into = ("changed", "clean") if backwards else ("clean", "changed")
-    asked = (run, compared.changed, compared.answers, part, backwards)
+    request = (run, compared.changed, compared.answers, part, backwards)
     left, right = st.columns([2, 3], gap="medium")
     with right:
         caption(SHARE.format(parts=PARTS[part], giving=giving, into=into))
         try:
-            found = measured(asked, compared.texts)
+            result = measured(request, compared.texts)
         except ValueError as error:
             st.text(str(error))
             return
-    if not found:
+    if not result:
         return
     words = " against ".join(f"“{word}”" for word in compared.words)
-    place = f"Changed text: {compared.changed}; {words}; {PARTS[part]} of the {giving} run"
-    of = about_run(run, place=place)
-    site, head = selected(found.shares)
+    where = f"Changed text: {compared.changed}; {words}; {PARTS[part]} of the {giving} run"
+    of = about_run(run, place=where)
+    selected = selected_among(heads_of(result.shares), flat(result.shares))
     with left:
         st.text(f"Logit of “{compared.words[0]}” less that of “{compared.words[1]}”")
-        checks(found, part, backwards)
+        checks(result, part, backwards)
     what = WHAT["patch-heads"]
     with right:
-        options = {"riddle": partial(brings_most, found.shares), "riddle_of": ("patch-tokens",)}
-        picture = map_of(found.shares, (*site, head))
-        if not show(picture, "patch-heads", open_head, of=of, what=what, **options):
+        options = {"riddle": partial(brings_most, result.shares), "riddle_of": ("patch-tokens",)}
+        picture = map_of(result.shares, selected)
+        if not show_heads(picture, "patch-heads", DETAIL, of=of, what=what, **options):
             return
     with st.container(key=DETAIL):
-        tokens_of_head(asked, compared.texts, found, site, head, of)
+        tokens_of_head(request, compared.texts, result, selected, of)
 
 
-def measured(asked: Asked, texts: TwoTexts) -> Patched | None:
+def measured(request: Request, texts: TwoTexts) -> Patched | None:
     """Return how much each head brings; None until a long measurement is asked for.
 
     Raises ValueError if the runs do not differ.
     """
-    run, _, answers, *_ = asked
+    run, _, answers, *_ = request
     heads = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
     tokens = len(texts.clean.source_tokens) + answers.row + 1
-    if not PATCHED.is_asked(*asked, runs=heads, tokens=tokens):
+    if not PATCHED.is_asked(*request, runs=heads, tokens=tokens):
         return None
-    return PATCHED.measure(*asked, draw=map_of)
+    return PATCHED.measure(*request, draw=map_of)
 
 
 def brings_most(shares: Shares) -> Riddle:
     """Ask which head brings most of the gap."""
     asks = "Which head alone brings most of the way from one text’s answer to the other’s?"
     percent = {kind: in_percent(those) for kind, those in shares.items()}
-    told = partial(number_text, signed=True)
-    return which_head(asks, "most is brought by", percent, lambda share: f"{told(share)} {UNIT}")
+    in_words = partial(number_text, signed=True)
+    return which_head(
+        asks, "most is brought by", percent, lambda share: f"{in_words(share)} {UNIT}"
+    )
 
 
 def in_percent(shares: np.ndarray) -> np.ndarray:
@@ -152,65 +146,47 @@ def in_percent(shares: np.ndarray) -> np.ndarray:
     return np.round(100 * shares, DECIMALS)
 
 
-def map_of(shares: Shares, place: tuple[str, int, int] | None = None) -> CanvasPicture:
+def map_of(shares: Shares, head: HeadAddress | None = None) -> CanvasPicture:
     """Return the map of how much each head brings; the head at `place` is marked."""
     return head_effects(
         {kind: in_percent(those) for kind, those in shares.items()},
         labels=KINDS,
-        selected=place,
+        selected=head,
         measure=UNIT,
         ends=ENDS,
         blue="above",
     )
 
 
-def selected(shares: Shares) -> tuple[Site, int]:
-    """Return the selected head: the one chosen last, or else the one that brings most."""
-    kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
-    if kind in shares and layer not in SUMMARIES and head not in SUMMARIES:
-        layers, heads = shares[kind].shape
-        if layer < layers and head < heads:
-            return Site(kind, layer), head
-    kind = max(shares, key=lambda kind: shares[kind].max())
-    layer, head = np.unravel_index(shares[kind].argmax(), shares[kind].shape)
-    return Site(kind, int(layer)), int(head)
-
-
-def open_head() -> None:
-    """Select the head that was clicked, and scroll to its details; a callback."""
-    select_head(*picked("patch-heads"))
-    seek(DETAIL)
-
-
 def in_nats(number: float) -> str:
-    """Return a difference of logits as shown on screen."""
     return f"{number_text(number, signed=True)} nats"
 
 
-def checks(found: Patched, part: Part, backwards: bool) -> None:
+def checks(result: Patched, part: Part, backwards: bool) -> None:
     """Draw how far apart the two runs are, and the shares that are known in advance."""
     into, giving = ("clean", "changed") if backwards else ("changed", "clean")
-    differences = {into: found.before, giving: found.aim}
+    differences = {into: result.before, giving: result.aim}
     first, second = st.columns(2)
     first.metric("After the clean text", in_nats(differences["clean"]))
     second.metric("After the changed text", in_nats(differences["changed"]))
     label = f"Change by the {into} run’s own {PARTS[part]}"
-    st.metric(label, f"{number_text(found.itself)} nats")
-    st.metric("Outputs of all heads at once", f"{number_text(100 * found.outputs, 1)} {UNIT}")
+    st.metric(label, f"{number_text(result.itself)} nats")
+    st.metric("Outputs of all heads at once", f"{number_text(100 * result.outputs, 1)} {UNIT}")
     if part != "heads":
         label = f"{PARTS[part].capitalize()} of all heads at once"
-        st.metric(label, f"{number_text(100 * found.parts, 1)} {UNIT}")
+        st.metric(label, f"{number_text(100 * result.parts, 1)} {UNIT}")
     caption(CHECKS)
 
 
 def tokens_of_head(
-    asked: Asked, texts: TwoTexts, found: Patched, site: Site, head: int, of: About
+    request: Request, texts: TwoTexts, result: Patched, address: HeadAddress, of: About
 ) -> None:
     """Draw how much a head brings at each single one of its tokens."""
-    shares, part = patched_tokens(*asked, site, head), asked[3]
-    whole = found.shares[site.kind][site.layer, head]
+    kind, layer, head = address
+    site, part = Site(kind, layer), request[3]
+    shares, whole = patched_tokens(*request, site, head), result.shares[kind][layer, head]
     reveal_if_sought(DETAIL)
-    words = site_words(*site, head)
+    words = site_words(*address)
     st.subheader(words)
     caption(TOKENS[part])
     picture = sum_bars(
@@ -234,10 +210,10 @@ def names_of(texts: TwoTexts, site: Site, part: Part) -> list[str]:
         for trace in (texts.clean, texts.changed)
     )
     read = [
-        one.text if one.id == other.id else f"{one.text} / {other.text}"
-        for one, other in zip(clean, changed, strict=True)
+        first.text if first.id == second.id else f"{first.text} / {second.text}"
+        for first, second in zip(clean, changed, strict=True)
     ]
     if part != "value" and site.kind != "encoder":
         after = dict(zip(texts.written.rows, texts.written.texts, strict=True))
         read = and_written(read, [after.get(row, "") for row in range(len(read))])
-    return [f"{place}: {name}" for place, name in enumerate(read, start=1)]
+    return [f"{number}: {name}" for number, name in enumerate(read, start=1)]

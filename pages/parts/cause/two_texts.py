@@ -1,24 +1,131 @@
-"""Two texts that are compared, the written token at which they are, and an answer for each."""
+"""Two texts that differ in a word, the written token at which they are compared, and answers."""
 
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import streamlit as st
 
 from model.insight.patching import Answers
-from model.reader import Question, Reader
-from model.trace import Shape, Trace
-from pages.parts.cause.exchange import texts_beside
-from pages.parts.cause.pair import LONGEST_WORD, Step, other_token
+from model.reader import Reader
+from model.trace import Shape
+from pages.parts.cause.pair import LONGEST_WORD, choose_word
 from pages.shared.runs.patching import TwoTexts, two_texts
 from pages.shared.runs.run import ModelRun
 from pages.shared.state.choice import Choice, text
-from pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, chosen, put
+from pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, put
 from pages.shared.widgets.choose import choose, pick_one
 
+WORD = re.compile(r"[^\W\d_]+")
+LETTER = re.compile(r"[^\W_]")
+MOST = 8  # texts offered
+MOST_TRIED = 40
+# Words that can replace each other in most sentences, the most interesting ones first; each is
+# replaced by the next.
+ALIKE = (
+    "cat dog horse",
+    "tired wide",
+    "hungry fresh",
+    "red blue green",
+    "black white",
+    "brother sister",
+    "father mother",
+    "son daughter",
+    "man woman",
+    "boy girl",
+    "king queen",
+    "old young",
+    "big small",
+    "hot cold",
+    "good bad",
+    "two three four",
+    "five six",
+    "seven eight",
+    "nine ten",
+    "today tomorrow",
+    "yesterday today",
+    "summer winter",
+    "house garden",
+    "car boat",
+    "cars boats",
+    "bread meat",
+    "France Italy",
+    "Paris London",
+    "John Mary",
+    "he she",
+    "his her",
+    "my your",
+    "love hate",
+    "was is",
+)
+
+
+def next_words() -> dict[str, str]:
+    """Return the replacement of each word, in the order in which replacements are offered."""
+    replacements: dict[str, str] = {}
+    for line in ALIKE:
+        words = line.lower().split()
+        for word, other in zip(words, line.split()[1:] + line.split()[:1], strict=True):
+            replacements.setdefault(word, other)
+    return replacements
+
+
+NEXT = next_words()
+PLACE = {word: place for place, word in enumerate(NEXT)}
+
+
+def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each replacement of a word by a similar one, and the new text.
+
+    In a name, such as cat → dog, only letters are next to the arrow.
+    """
+    known = [word for word in WORD.finditer(text) if word[0].lower() in NEXT]
+    for word in sorted(known, key=lambda word: PLACE[word[0].lower()]):
+        yield in_place(text, word, NEXT[word[0].lower()])
+
+
+def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
+    """Yield names and texts with a word replaced by the one before it, the last word first."""
+    for other, word in reversed(list(pairwise(WORD.finditer(text)))):
+        yield in_place(text, word, other[0])
+
+
+def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
+    """Yield names and texts with a letter or digit replaced by the one before it, last first."""
+    for other, letter in reversed(list(pairwise(LETTER.finditer(text)))):
+        yield in_place(text, letter, other[0])
+
+
+def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
+    """Return the name of a replacement, and the text with `word` replaced by `other`."""
+    other = other[0].upper() + other[1:] if word[0][0].isupper() else other
+    return f"{word[0]} → {other}", text[: word.start()] + other + text[word.end() :]
+
+
+def texts_beside(reader: Reader, text: str) -> dict[str, str]:
+    """Return texts with one word of a text replaced, by the name of the replacement.
+
+    They have as many tokens as the text, as far as is known before the model has read them. A word
+    is replaced by its neighbour only if the text has no words with a similar one, and a letter only
+    if every token is a letter.
+    """
+    with suppress(ValueError):  # the model may have no tokens for a text
+        tokens = reader.begin(text)
+        length = len(tokens)
+        in_letters = all(token.is_special or len(token.text) == 1 for token in tokens)
+        ways = [for_the_letter_before] if in_letters else [for_one_alike, for_its_neighbour]
+        for way_of in ways:
+            tried = islice(way_of(text), MOST_TRIED)
+            fit = (way for way in tried if way[1] != text and len(reader.begin(way[1])) == length)
+            if texts := dict(islice(fit, MOST)):
+                return texts
+    return {}
+
+
 FIRST = "first"
-NOTHING_OFFERED = "Type a changed text, which differs from this one in a word."
-NO_TOKEN = -1
 SAME = "“{word}” is the answer to the clean text: type another."
 GIVES_WAY = "The token of the model itself stands in place of the answer that was asked for:"
 
@@ -32,9 +139,9 @@ def read_step(written: str, shape: Shape) -> int | str:
     return int(written) - 1
 
 
-def write_step(place: int | str) -> str:
+def write_step(step: int | str) -> str:
     """Write the written token at which answers are compared, in the form that links hold."""
-    return FIRST if place == FIRST else str(place + 1)
+    return FIRST if step == FIRST else str(step + 1)
 
 
 CHANGED = text("patch_text", "", LONGEST_SENTENCE, label="Changed text")
@@ -57,7 +164,7 @@ def choose_compared(run: ModelRun) -> Compared | None:
     """Draw the choice of a changed text and of two answers; None, with a message, if one fails."""
     changed = choose_changed(run)
     if not changed:
-        st.info(NOTHING_OFFERED)
+        st.info("Type a changed text, which differs from this one in a word.")
         return None
     try:
         texts = two_texts(run, changed)
@@ -65,13 +172,15 @@ def choose_compared(run: ModelRun) -> Compared | None:
         st.text(str(error))
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = choose_step(texts)
-        row = texts.written.rows[place]
-        first, second = (best[place] for best in texts.likeliest)
-        own = texts.written.ids[place]
-        clean = choose_answer(run.reader, texts.clean, CLEAN_ANSWER, row, [own, *first])
+        index = choose_step(texts)
+        row = texts.written.rows[index]
+        first, second = (best[index] for best in texts.likeliest)
+        own = texts.written.ids[index]
+        words = {"default": "the model’s own", "instead": GIVES_WAY, "width": 260}
+        answer = partial(choose_word, run.reader, row=row, **words)
+        clean = answer(texts.clean, CLEAN_ANSWER, best=[own, *first], refused={})
         rest = [token for token in second if token != clean[0]]
-        other = choose_answer(run.reader, texts.changed, CHANGED_ANSWER, row, rest, clean[0])
+        other = answer(texts.changed, CHANGED_ANSWER, best=rest, refused={clean[0]: SAME})
     return Compared(changed, texts, Answers(row, clean[0], other[0]), (clean[1], other[1]))
 
 
@@ -82,64 +191,22 @@ def choose_changed(run: ModelRun) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = choose(CHANGED, placeholder=default)
         if offered:
-            pick_one("Exchange a word", offered, "exchange", partial(exchange, offered))
+            pick_one(
+                "Exchange a word", offered, "exchange", lambda name: put(CHANGED, offered[name])
+            )
     return typed if typed.strip() else default
-
-
-def exchange(offered: dict[str, str], name: str) -> None:
-    """Use an offered text as the changed one; a callback."""
-    put(CHANGED, offered[name])
 
 
 def choose_step(texts: TwoTexts) -> int:
     """Draw the choice of the written token at which answers are compared; return its index."""
-    names = [f"{place + 1}: {word}" for place, word in enumerate(texts.written.texts)]
-    place = choose(
+    names = [f"{step + 1}: {word}" for step, word in enumerate(texts.written.texts)]
+    step = choose(
         STEP,
         [FIRST, *range(len(names))],
         widget=st.selectbox,
-        format_func=lambda place: (
-            f"the first apart: {names[texts.first_apart]}" if place == FIRST else names[place]
+        format_func=lambda step: (
+            f"the first apart: {names[texts.first_apart]}" if step == FIRST else names[step]
         ),
         width=240,
     )
-    return texts.first_apart if place == FIRST else place
-
-
-def choose_answer(
-    reader: Reader,
-    trace: Trace,
-    choice: Choice,
-    row: int,
-    best: list[int],
-    not_this: int | None = None,
-) -> tuple[int, str]:
-    """Draw the choice of an answer after a row, by default the first of the `best` tokens.
-
-    Return the token, which is not `not_this`, and its name.
-    """
-    question = Question("", row)
-    likely = {reader.label(trace, question, token): token for token in reversed(best)}
-    own = reader.label(trace, question, best[0])
-    if len(typed := chosen(choice)) > LONGEST_WORD:
-        put(choice, typed := typed[:LONGEST_WORD])
-    asked = choose(
-        choice,
-        dict.fromkeys(["", *reversed(likely), typed]),
-        widget=st.selectbox,
-        format_func=lambda word: word or f"the model’s own: {own}",
-        accept_new_options=True,
-        width=260,
-    )
-    if asked in likely:
-        return likely[asked], asked
-    if asked.strip():
-        try:
-            token = other_token(reader, asked.strip(), Step(row, NO_TOKEN, "", ""))
-            if token == not_this:
-                raise ValueError(SAME.format(word=asked.strip()))
-            return token, asked.strip()
-        except ValueError as error:
-            st.info(GIVES_WAY)
-            st.text(str(error))
-    return best[0], own
+    return texts.first_apart if step == FIRST else step

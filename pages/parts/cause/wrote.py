@@ -1,34 +1,29 @@
 """What each part of the decoder added to the logit of a written word, against another word."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
+from model.edits import HeadAddress
 from model.insight.attribution import Attribution
 from model.insight.lens import PARTS
 from model.trace import Kind, Site
 from pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
+from pages.shared.controls.measure import flat, selected_among, show_heads
 from pages.shared.controls.sentence import can
-from pages.shared.runs.arrays import as_array
+from pages.shared.runs.arrays import as_array, heads_of
 from pages.shared.runs.heads import attributed
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, if_taken_apart, open_inside
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import picked, show
-from pages.shared.show.riddle import Riddle, which_head
+from pages.shared.show.riddle import which_head
 from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought, seek
-from pages.shared.state.choices import (
-    HEAD,
-    KIND,
-    KINDS,
-    LAYER,
-    SUMMARIES,
-    chosen,
-    select_head,
-)
+from pages.shared.show.sight import reveal_if_sought
+from pages.shared.state.choices import KINDS
 from viz import head_effects, sum_bars
 from viz.numbers import number_text
 
@@ -42,49 +37,34 @@ PICTURES = {
 DETAIL = "wrote-detail"  # the key of the part that shows the selected head
 
 INTRO = (
-    "Why this word, and not the other? Their logits are plain sums: each part adds what it puts "
-    "into the residual stream, with the scale of the last norm held fixed as it is in this run. "
-    "Only what a part says to the output itself counts as its own; what it makes later layers say "
-    "counts as theirs."
+    "Logits are plain sums: each part adds what it puts into the residual stream, with the scale "
+    "of the last norm held fixed as it is in this run. Only what a part says to the output itself "
+    "counts as its own; what it makes later layers say counts as theirs."
 )
-HEADS = "Every cell is one head. Click one to see from which words it took what it wrote."
 KEYS = (
-    "What this head took from each token it looked at: the token’s value, times its weight, read "
-    "towards the two words. A large weight need not say much here, nor a small one little. {what}"
+    "What this head took from each token: the token’s value, times its weight, read towards the "
+    "two words. {what}"
 )
 OF_SOURCE = "The values are of the encoder’s vectors, which know their neighbours too."
 OF_TARGET = "The values are of vectors that know the words before them too."
-TO_WEIGHT = " Click a row to take its weight apart."
 
 
-def parts_in_order(found: Attribution) -> dict[str, float]:
+def parts_in_order(attribution: Attribution) -> dict[str, float]:
     """Return what each part adds, the heads of a site together, in the order of computation."""
-    parts = {"embedding": found.embedding}
-    for layer, feed_forward in enumerate(found.feed_forwards.tolist()):
+    parts = {"embedding": attribution.embedding}
+    for layer, feed_forward in enumerate(attribution.feed_forwards.tolist()):
         for kind, name in (("decoder", "self"), ("cross", "cross")):
-            if (site := Site(kind, layer)) in found.heads:
-                heads = found.heads[site]
+            if (site := Site(kind, layer)) in attribution.heads:
+                heads = attribution.heads[site]
                 parts[f"layer {layer + 1} {PARTS[name]}"] = heads.sum().item()
         parts[f"layer {layer + 1} {PARTS['feed_forward']}"] = feed_forward
-    return parts | {"biases": found.biases}
+    return parts | {"biases": attribution.biases}
 
 
-def selected(found: Attribution) -> tuple[Site, int]:
-    """Return the selected head: the one chosen last, or else the one that adds most."""
-    kind, layer, head = chosen(KIND), chosen(LAYER), chosen(HEAD)
-    if layer not in SUMMARIES and head not in SUMMARIES:
-        site = Site(kind, layer)
-        if site in found.heads and head < len(found.heads[site]):
-            return site, head
-    sizes = {site: heads.abs().max().item() for site, heads in found.heads.items()}
-    site = max(sizes, key=sizes.get)
-    return site, int(found.heads[site].abs().argmax())
-
-
-def all_parts(found: Attribution, pair: Pair, of: About) -> None:
+def all_parts(attribution: Attribution, pair: Pair, of: About) -> None:
     """Draw the bars of all parts with their sum, and the model's own difference to check it."""
-    parts = parts_in_order(found)
-    own = number_text(found.difference, signed=True)
+    parts = parts_in_order(attribution)
+    own = number_text(attribution.difference, signed=True)
     picture = sum_bars(
         np.array(list(parts.values())),
         list(parts),
@@ -95,61 +75,53 @@ def all_parts(found: Attribution, pair: Pair, of: About) -> None:
     show(picture, "wrote-parts", of=of, what="What each part wrote")
 
 
-def by_kind(run: ModelRun, found: Attribution) -> dict[Kind, np.ndarray]:
+def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
     """Return what each head adds, (layers, heads) by kind."""
     return {
         kind: np.stack(
-            [as_array(heads) for site, heads in found.heads.items() if site.kind == kind]
+            [as_array(heads) for site, heads in attribution.heads.items() if site.kind == kind]
         )
         for kind in run.reader.shape.kinds
         if kind != "encoder"
     }
 
 
-def speaks_most(run: ModelRun, found: Attribution, pair: Pair) -> Riddle:
-    """Ask which head adds most for the written word."""
+def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, of: About) -> bool:
+    """Draw the map of what all heads add; for the return value see `show`."""
+    caption("Every cell is one head. Click one to see from which words it took what it wrote.")
     asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"
-    told = partial(number_text, signed=True)
-    return which_head(asks, "most for it comes from", by_kind(run, found), told)
-
-
-def all_heads(
-    run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
-) -> bool:
-    """Draw the map of all heads; for the return value see `show`."""
-    site, head = place
-    picture = head_effects(
-        by_kind(run, found),
-        labels=KINDS,
-        selected=(*site, head),
-        measure="nats",
-        ends=pair.ends[::-1],
-        blue="above",
+    in_words = partial(number_text, signed=True)
+    return show_heads(
+        head_effects(
+            added,
+            labels=KINDS,
+            selected=head,
+            measure="nats",
+            ends=pair.ends[::-1],
+            blue="above",
+        ),
+        "wrote-heads",
+        DETAIL,
+        of=of,
+        what="What each head wrote",
+        riddle=partial(which_head, asks, "most for it comes from", added, in_words),
+        riddle_of=("wrote-keys",),
     )
-    caption(HEADS)
-    options = {"riddle": partial(speaks_most, run, found, pair), "riddle_of": ("wrote-keys",)}
-    return show(picture, "wrote-heads", open_head, of=of, what="What each head wrote", **options)
-
-
-def open_head() -> None:
-    """Select the head that was clicked, and scroll to its details; a callback."""
-    select_head(*picked("wrote-heads"))
-    seek(DETAIL)
 
 
 def keys_of_head(
-    run: ModelRun, found: Attribution, pair: Pair, place: tuple[Site, int], of: About
+    run: ModelRun, attribution: Attribution, pair: Pair, address: HeadAddress, of: About
 ) -> None:
     """Draw what a head took from each key; a click takes that weight apart."""
-    site, head = place
+    site, head = Site(*address[:2]), address[2]
     tokens = [token.text for token in run.tokens.key_tokens(site)]
     seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)
-    keys = as_array(found.keys[site][head])[:seen]
-    weights = as_array(found.weights[site][head])[:seen]
-    names = [f"{place + 1}: {token}" for place, token in enumerate(tokens[:seen])]
+    keys = as_array(attribution.keys[site][head])[:seen]
+    weights = as_array(attribution.weights[site][head])[:seen]
+    names = [f"{index + 1}: {token}" for index, token in enumerate(tokens[:seen])]
 
     def open_key(key: int) -> None:
-        open_inside(*site, head, pair.step.row, key, target=run.target)
+        open_inside(*address, pair.step.row, key, target=run.target)
 
     opens = if_taken_apart(run, lambda _, key: open_key(key))
     picture = sum_bars(
@@ -161,10 +133,10 @@ def keys_of_head(
         clickable=opens is not None,
     )
     reveal_if_sought(DETAIL)
-    words = site_words(*site, head)
+    words = site_words(*address)
     st.subheader(words)
     what = OF_SOURCE if site.kind == "cross" else OF_TARGET
-    caption(KEYS.format(what=what) + (TO_WEIGHT if opens else ""))
+    caption(KEYS.format(what=what) + (" Click a row to take its weight apart." if opens else ""))
 
     def pick() -> None:
         if (key := picked("wrote-keys")) is not None:  # an earlier click may have left the page
@@ -186,15 +158,15 @@ def draw(run: ModelRun) -> None:
         return
     caption(INTRO)
     pair = choose_pair(run)
-    found = attributed(run, pair.step.row, pair.step.token, pair.other)
-    place = selected(found)
-    asked = f"written word {pair.step.label}, against “{pair.text}”"
-    of = about_run(run, place=asked)
+    attribution = attributed(run, pair.step.row, pair.step.token, pair.other)
+    added = by_kind(run, attribution)
+    head = selected_among(heads_of(added), np.abs(flat(added)))
+    of = about_run(run, place=f"written word {pair.step.label}, against “{pair.text}”")
     left, right = st.columns(2, gap="medium")
     with left:
-        all_parts(found, pair, of)
+        all_parts(attribution, pair, of)
     with right:
-        if not all_heads(run, found, pair, place, of):
+        if not all_heads(added, pair, head, of):
             return
     with st.container(key=DETAIL):
-        keys_of_head(run, found, pair, place, of)
+        keys_of_head(run, attribution, pair, head, of)

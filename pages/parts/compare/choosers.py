@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from model.edits import write_edits
-from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, paste, show_on
-from pages.parts.compare.presets import elsewhere
+from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, elsewhere, paste, show_on
 from pages.parts.compare.sides import (
+    NO_TRAINING,
     OWN_TRAINING,
     ModelSide,
     Side,
@@ -20,22 +20,19 @@ from pages.parts.compare.sides import (
     hidden_words,
     recordings,
 )
-from pages.parts.compare.words import (
-    CHANGES_HELP,
-    GONE,
-    NO_MODEL,
-    NO_SENTENCE,
-    NO_TRAINING,
-    PASTE_HELP,
-    TAKE_HELP,
-    TOO_MANY_EDITS,
-)
 from pages.shared.controls.sentence import text_label
 from pages.shared.link import link
 from pages.shared.state import edit_history, models
 from pages.shared.widgets.choose import place_options, words
 from pages.streamlit_fixes.late_values import Widget, editor
 
+NO_MODEL = "That model is not here any more, so the last one stays."
+NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
+TAKE_HELP = "The sentence, model, changes and head that the other pages show now."
+CHANGES_HELP = (
+    "What you changed on the Masks and Heads pages in this model, as it is at the moment you "
+    "switch this on."
+)
 RECORDED = "snapshots of "  # prefix of the keys of trainings
 Change = Callable[[Any], None]
 
@@ -89,7 +86,7 @@ def choose_scene(name: str) -> None:
     key = f"side_{name}_link"
     st.text_input(
         "Paste a Headlight link", key=key, on_change=paste, args=[name, key],
-        help=PASTE_HELP, max_chars=LONGEST_LINK,
+        help="The address of any Headlight page. It replaces this side.", max_chars=LONGEST_LINK,
     )  # fmt: skip
     label = f"Take what the other pages show as {name.upper()}"
     take = {"on_click": lambda: show_on(name, elsewhere())}
@@ -119,8 +116,8 @@ def choose_head(name: str, side: Side) -> None:
     """Draw the choices of the kind of attention, the layer and the head."""
     if len(side.kinds) > 1:
         field(st.selectbox, name, side, "kind", "Attention", options=side.kinds, width=146)
-    for place, count in zip(("layer", "head"), side.shape, strict=True):
-        field(st.selectbox, name, side, place, options=place_options(count), width=86)
+    for level, count in zip(("layer", "head"), side.shape, strict=True):
+        field(st.selectbox, name, side, level, options=place_options(count), width=86)
 
 
 def choose_run(name: str, side: Side) -> None:
@@ -148,7 +145,9 @@ def choose_changes(name: str, side: ModelSide) -> None:
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
     if not link.fits(SIDES_EDITS[name], side.edits):
-        st.info(TOO_MANY_EDITS)
+        st.info(
+            "The changes of this side are too many for a link: opened elsewhere, it is as trained."
+        )
 
 
 def choose_model(name: str, side: Side) -> None:
@@ -157,7 +156,7 @@ def choose_model(name: str, side: Side) -> None:
     titles = {entry.key: entry.title for entry in entries}
     titles |= {RECORDED + source: title for source, (title, _) in recordings().items()}
     if isinstance(side, SnapshotSide):
-        titles.setdefault(key := RECORDED + side.source, GONE)
+        titles.setdefault(key := RECORDED + side.source, "A training that is gone")
     else:
         titles.setdefault(key := side.model, models.named(side.model).title)
     change, title = partial(change_model, name), titles.get

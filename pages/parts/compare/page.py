@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.compare import words
 from pages.parts.compare.choosers import choose_side
-from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current
-from pages.parts.compare.presets import presets
+from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current, presets
 from pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
 from pages.shared.controls import loading
 from pages.shared.link import address
@@ -29,6 +27,34 @@ from viz import Change, compared_maps, largest_changes
 from viz.numbers import number_text
 from viz.tokens import aligned
 
+CLASSIC = (
+    "The well-known pair: with “tired”, “it” should be the animal, “il”, and with “wide” the "
+    "street, “elle”. In the encoder's layer 2, head 2, “it” does look more at “street” when it is "
+    "wide; but this small model writes “il” for both, so it does not tell them apart."
+)
+PICTURE = (
+    "Both maps share one scale from 0 to 1. The third is B − A: red where B has more weight, blue "
+    "where it has less. Tokens correspond where their texts are equal and in the same order. Cells "
+    "whose query or key is not in both are hatched, and are never subtracted. Differences are "
+    "those of the numbers written, to three decimals."
+)
+DIFFERENT_TARGETS = (
+    "The two decoders do not read the same tokens: rows correspond where the token is the same, "
+    "though what comes before it may differ."
+)
+OTHER_SUMMARY = (
+    "One side shows a summary of all heads, the other a single head or another summary: their "
+    "difference says little."
+)
+EQUAL_GATES = (
+    "A head that is switched off looks where it did, but later layers do not get what it found: "
+    "choose one of them to see a difference."
+)
+NOTHING_ALIKE = (
+    "There is no output that the two models share: what they write, choose or find likely is of "
+    "different kinds."
+)
+NO_TRANSLATION = "Snapshots hold only the attention. The decoder read {read} at every step."
 LABELS = ("of A", "of B")
 
 
@@ -37,7 +63,7 @@ def own_targets(both: Pair) -> bool | None:
 
     On different sentences it always does; snapshots read what they were recorded with.
     """
-    write = all(isinstance(one, ModelSide) and one.writer for one in both)
+    write = all(isinstance(side, ModelSide) and side.writer for side in both)
     return chosen(OWN) if write and both[0].text == both[1].text else None
 
 
@@ -49,8 +75,8 @@ def with_targets(both: Pair, own: bool) -> Pair:
     first, second = both
     if own:
         return tuple(
-            replace(one, target=one.target or written(one.run).text) if one.edits else one
-            for one in both
+            replace(side, target=side.target or written(side.run).text) if side.edits else side
+            for side in both
         )
     if first.text != second.text or not (first.writer and second.writer):
         return both
@@ -58,34 +84,34 @@ def with_targets(both: Pair, own: bool) -> Pair:
     if not shared and first.writer != second.writer:
         # As a text for both, so that both models split it into tokens alike.
         shared = written(ModelRun(first.text, model=first.writer)).text
-    return tuple(replace(one, target=one.target or shared) for one in both)
+    return tuple(replace(side, target=side.target or shared) for side in both)
 
 
 def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
-    data = *(one.weights for one in both), *(one.shown.tokens for one in both)
-    titles = tuple(f"{name}: {one.title}" for name, one in zip("AB", both, strict=True))
+    data = *(side.weights for side in both), *(side.shown.tokens for side in both)
+    titles = tuple(f"{name}: {side.title}" for name, side in zip("AB", both, strict=True))
     show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
-    caption(words.PICTURE)
+    caption(PICTURE)
     st.subheader("Largest differences")
     axes = zip(*data[2:], strict=True)
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
     changes = largest_changes(*data)
     if not queries * keys:
-        st.text(words.NOTHING_SHARED)
+        st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
         sizes = f"{data[0].size} of A and {data[1].size} of B"
         shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
         st.caption(f"{shared} in both maps, of {sizes}.")
     else:
-        st.text(words.EQUAL)
+        st.text("Where the two maps can be compared, they are equal to three decimals.")
         if both[0].changes.gates != both[1].changes.gates:
-            caption(words.EQUAL_GATES)
+            caption(EQUAL_GATES)
 
 
 def in_one_line(change: Change) -> str:
-    """Return a difference in words."""
+    """Return a difference in"""
     difference = number_text(change.difference, signed=True)
     first, second = (number_text(weight) for weight in (change.first, change.second))
     return (
@@ -98,9 +124,9 @@ def what_was_read(both: Pair, choosable: bool) -> None:
 
     Decoder-only models need no such line: they read what their maps show.
     """
-    if not any("cross" in one.kinds for one in both):
+    if not any("cross" in side.kinds for side in both):
         return
-    first, second = (one.shown.reads for one in both)
+    first, second = (side.shown.reads for side in both)
     st.subheader("What the decoders read")
     if choosable:
         choose(OWN)
@@ -110,32 +136,32 @@ def what_was_read(both: Pair, choosable: bool) -> None:
     for name, tokens in (("A", first), ("B", second)):
         st.text(f"{name}'s decoder reads: {' '.join(tokens)}" if tokens else f"{name} has none.")
     if first and second:
-        caption(words.DIFFERENT_TARGETS)
+        caption(DIFFERENT_TARGETS)
 
 
 def output(both: Pair, of: About) -> None:
     """Draw what both sides write, and their probabilities, as far as they can be compared."""
     st.subheader("What comes out")
-    snapshots = [one for one in both if isinstance(one, SnapshotSide)]
+    snapshots = [side for side in both if isinstance(side, SnapshotSide)]
     if snapshots:
-        shipped = all(one.writer for one in snapshots)
+        shipped = all(side.writer for side in snapshots)
         read = "the finished model's translation" if shipped else "the right answer"
-        caption(words.NO_TRANSLATION.format(read=read))
+        caption(NO_TRANSLATION.format(read=read))
         return
-    runs = [one.run for one in both]
+    runs = [side.run for side in both]
     write = all("write" not in run.reader.missing for run in runs)
-    texts = st.container()
+    room = st.container()
     if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
-        caption(words.NOTHING_ALIKE)
-    with texts:  # last, because decoding takes longer than everything else
-        found = [written(run) for run in runs] if write else []
-        ended = [one.finished or not one.source_tokens for one in found] or [True, True]
+        caption(NOTHING_ALIKE)
+    with room:  # last, because decoding takes longer than everything else
+        texts = [written(run) for run in runs] if write else []
+        ended = [text.finished or not text.source_tokens for text in texts] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
             read = run.trace.source_tokens or run.trace.target_tokens
             for note in notes(read, run.is_cut, finished, drawn=False):
                 st.info(f"{name}: {note}")
-        if found:
-            compare_texts(*found, LABELS, of=of)
+        if texts:
+            compare_texts(*texts, LABELS, of=of)
 
 
 def in_words(name: str, side: Side) -> str:
@@ -147,12 +173,12 @@ def in_words(name: str, side: Side) -> str:
 def is_classic(both: Pair) -> bool:
     """Return whether both sides show the two example sentences in the model that they are about."""
     head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
-    return [replace(one, **head) for one in both] == [TIRED, WIDE]
+    return [replace(side, **head) for side in both] == [TIRED, WIDE]
 
 
 def summaries(side: Side) -> list[str]:
     """Return "mean" or "max" for the layer and the head of a side, and nothing for single ones."""
-    return [one if one in SUMMARIES else "" for one in (side.layer, side.head)]
+    return [choice if choice in SUMMARIES else "" for choice in (side.layer, side.head)]
 
 
 def consequences(both: Pair, own: bool | None) -> None:
@@ -160,9 +186,9 @@ def consequences(both: Pair, own: bool | None) -> None:
     read = with_targets(both, bool(own))
     of = about(model="", place="; ".join(map(in_words, "AB", read)))
     if is_classic(both):
-        caption(words.CLASSIC)
+        caption(CLASSIC)
     if summaries(both[0]) != summaries(both[1]):
-        caption(words.OTHER_SUMMARY)
+        caption(OTHER_SUMMARY)
     picture(read, of)
     what_was_read(read, own is not None)
     output(read, of)
@@ -175,8 +201,8 @@ def compare() -> None:
     presets()
     both = tuple(map(current, NAMES))
     address.note()
-    if told := st.session_state.pop("compare_told", None):
-        st.info(told)
+    if message := st.session_state.pop("compare_told", None):
+        st.info(message)
     for column, name, side in zip(st.columns(2, gap="medium"), NAMES, both, strict=True):
         with column:
             choose_side(name, side)
@@ -189,7 +215,7 @@ def compare() -> None:
 
 def refuse(both: Pair, why: str) -> None:
     """Say why a side cannot be shown, and offer to load a model that is missing."""
-    wanted = [models.named(one.model) for one in both if isinstance(one, ModelSide)]
+    wanted = [models.named(side.model) for side in both if isinstance(side, ModelSide)]
     names = [entry.name for entry in wanted if entry.is_library and not shelf().get(entry.name)]
     if names:
         loading.offer(names[0], why)

@@ -10,7 +10,6 @@ from model.edits import Edits, read_edits
 from model.reader import Reader
 from model.trace import Kind, Site
 from model.training.snapshots import Snapshots
-from pages.parts.compare.words import NO_TRAINING
 from pages.shared.runs.arrays import as_array, heads_meant, one_head
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun, hiding
@@ -22,13 +21,16 @@ from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
 from pages.shared.state.models import workshop
 from pages.shared.widgets.choose import place_options
 
+NO_TRAINING = (
+    "This session has no training of its own to show here. Start one on the Training page, or "
+    "choose another model below."
+)
 # The training and its step are part of a side's text.
 SNAPSHOT = like("compare_snapshot", "", r"(en-fr|toy)\.\d{1,9}")
 OWN_TRAINING = "toy"
 
 
 def held(choice: Choice) -> Any:
-    """Return a field of a side that links hold as a choice."""
     return field(default=choice.default, metadata={"choice": choice})
 
 
@@ -46,7 +48,10 @@ class Shown:
 class Side:
     """A text and a head that reads it; `refused` names the values of a link that made no sense.
 
-    Every access to a model or a training that is gone raises ValueError.
+    The two kinds of sides below also have what is `shown`, the `shape` of the head's kind as the
+    numbers of its layers and heads, the `writer`, which is the model whose text the decoder reads
+    by default, if any, and `readable`. Every access to a model or a training that is gone raises
+    ValueError.
     """
 
     kind: Kind = held(choices.KIND)
@@ -61,21 +66,6 @@ class Side:
     changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
 
     @property
-    def shown(self) -> Shown:
-        """The weights and tokens that are shown."""
-        raise NotImplementedError
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of layers of its kind and of heads in each."""
-        raise NotImplementedError
-
-    @property
-    def writer(self) -> str | None:
-        """The model whose text the decoder reads by default; None if it is no model's."""
-        raise NotImplementedError
-
-    @property
     def title(self) -> str:
         return f"{self.shown.of}. {site_words(self.kind, self.layer, self.head)}"
 
@@ -87,22 +77,17 @@ class Side:
 
     @property
     def layers(self) -> list[int]:
-        """The chosen layers: one, or all for a summary."""
         return heads_meant(self.layer, self.shape[0])
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
         """Return the choices that links hold, by the names of their fields."""
-        return {one.name: one.metadata["choice"] for one in fields(cls) if one.metadata}
+        return {item.name: item.metadata["choice"] for item in fields(cls) if item.metadata}
 
     def without(self, name: str) -> Self:
         """Return it with the default of a field whose value makes no sense."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
-
-    def readable(self) -> Self:
-        """Return it with a model that exists, and texts that it reads."""
-        raise NotImplementedError
 
     def fitted(self) -> Self:
         """Return it with a model, text, head and edits that exist, as far as is known."""
@@ -155,7 +140,6 @@ class ModelSide(Side):
 
     @property
     def changes(self) -> Edits:
-        """The edits in the model's form."""
         return read_edits(self.edits, self.reader.shape)
 
     @property
@@ -199,10 +183,10 @@ class ModelSide(Side):
 def recordings() -> dict[str, tuple[str, Snapshots]]:
     """Return the trainings whose snapshots this visitor can see: title and snapshots by key."""
     title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
-    found = {catalog.DEFAULT: (title, recorded_training())}
+    trainings = {catalog.DEFAULT: (title, recorded_training())}
     if training := workshop().training:
-        found[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
-    return found
+        trainings[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
+    return trainings
 
 
 @dataclass(frozen=True)
@@ -213,7 +197,6 @@ class SnapshotSide(Side):
 
     @property
     def source(self) -> str:
-        """The key of the training."""
         return self.snapshot.partition(".")[0]
 
     @property
@@ -223,8 +206,8 @@ class SnapshotSide(Side):
 
     @property
     def recording(self) -> tuple[str, Snapshots]:
-        if found := recordings().get(self.source):
-            return found
+        if recording := recordings().get(self.source):
+            return recording
         raise ValueError(NO_TRAINING)
 
     @property
@@ -264,11 +247,10 @@ class SnapshotSide(Side):
 
 def hidden_words(side: Side) -> str:
     """Return which tokens are hidden from a side's model, in words; empty if none are."""
-    places = ", ".join(str(place + 1) for place in sorted(places_in(side.masked)))
+    places = ", ".join(str(index + 1) for index in sorted(places_in(side.masked)))
     return places and f"Hidden: the tokens at {places}"
 
 
 def at_step(side: Side, source: str, step: int) -> SnapshotSide:
-    """Return a side with its model replaced by a step of a training."""
     snapshot = f"{source}.{step}"
     return SnapshotSide(side.kind, side.layer, side.head, side.text, snapshot=snapshot)

@@ -4,13 +4,18 @@ from dataclasses import replace
 
 import streamlit as st
 
+from model import Writing
 from model.insight.scoring import log_probabilities, most_likely_tokens
 from model.reader import Question
-from pages.parts.decoding.branches import CHOICES as OF_BRANCHES
-from pages.parts.decoding.branches import Branch, branches_of, show_branch
 from pages.parts.decoding.player import node_of, player, tree
-from pages.parts.decoding.request import CHOICES, Request, choose_request
-from pages.parts.decoding.words import DECODING_WORDS, stopped
+from pages.parts.decoding.request import (
+    CHOICES,
+    Branch,
+    Request,
+    branches_of,
+    choose_request,
+    show_branch,
+)
 from pages.shared.controls.sentence import ask
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
@@ -26,24 +31,37 @@ from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
 from viz.numbers import number_text
 
+WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from it as a branch."
+TEACHER_FORCING = (
+    "In training the decoder reads the reference shifted right by one, whatever it would have "
+    "written itself, so all positions are computed in one pass. Each arrow leads from a token to "
+    "where it is read."
+)
+
+
+def stopped(writing: Writing) -> str:
+    """Return the length of a text and why it stopped, in words."""
+    at = "the end token" if writing.finished else "the limit"
+    return f"{len(writing.target_tokens)} tokens, stopped at {at}"
+
 
 def what_if(request: Request, of: About) -> None:
     """Draw every branch next to the free run, with the differences marked."""
     st.subheader("What if")
     branches = branches_of(request.run)
     if len(branches.kept) == 1:
-        caption(DECODING_WORDS["what if"])
+        caption(WHAT_IF)
         return
-    caption(DECODING_WORDS["branches"])
+    caption("What differs from the free run is framed.")
     free_run = request.decode(Branch()).writing
-    for place, branch in enumerate(branches.kept):
+    for index, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
         with buttons, st.container(horizontal=True):
             shown = branch == request.branch
-            label, key = "Shown" if shown else "Show", f"show-{place}"
+            label, key = "Shown" if shown else "Show", f"show-{index}"
             st.button(label, key=key, on_click=show_branch, args=[branch], disabled=shown)
-            if place:
-                st.button("Remove", key=f"remove-{place}", on_click=branches.remove, args=[branch])
+            if index:
+                st.button("Remove", key=f"remove-{index}", on_click=branches.remove, args=[branch])
         with text:
             try:
                 made = request.decode(branch).writing
@@ -51,9 +69,9 @@ def what_if(request: Request, of: About) -> None:
                 st.caption(str(error))
                 continue
             label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
-            found = chips_written(made, free_run)
-            strip = token_strip(made.text, found, label=label, explained=not place)
-            show(strip, f"branch-{place}", of=of, what=branch.name)
+            chips = chips_written(made, free_run)
+            strip = token_strip(made.text, chips, label=label, explained=not index)
+            show(strip, f"branch-{index}", of=of, what=branch.name)
 
 
 def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
@@ -65,33 +83,32 @@ def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
     trace, model = forced.trace if forced.target else reading_its_own(run), run.reader
     objective = model.objective(trace)
     prompt = 0 if trace.source_tokens else len(run.tokens.target_tokens)
-    places = [place for place, row in enumerate(objective.rows) if row >= prompt - 1]
-    rows = [objective.rows[place] for place in places]
-    wanted = [objective.ids[place] for place in places]
-    found = log_probabilities(trace.logits, objective)[0, places]
+    places = [position for position, row in enumerate(objective.rows) if row >= prompt - 1]
+    rows = [objective.rows[position] for position in places]
+    wanted = [objective.ids[position] for position in places]
+    likelihoods = log_probabilities(trace.logits, objective)[0, places]
     probabilities, favourites = most_likely_tokens(trace)
 
     def labels(ids: list[int]) -> list[str]:
-        asked = zip(rows, ids, strict=True)
-        return [model.label(trace, Question("", row), index) for row, index in asked]
+        pairs = zip(rows, ids, strict=True)
+        return [model.label(trace, Question("", row), index) for row, index in pairs]
 
     ids = [favourites[row] for row in rows]
     read = [trace.target_tokens[row].text for row in rows]
-    both = as_array(found.exp()), as_array(probabilities[rows])
+    both = as_array(likelihoods.exp()), as_array(probabilities[rows])
     picture = shifted_right(*both, read, labels(wanted), labels(ids))
     show(picture, "forced", of=about_run(forced), what="Teacher forcing")
     with st.container(horizontal=True):
-        forced_score = number_text(found.sum().item())
+        forced_score = number_text(likelihoods.sum().item())
         st.metric("The reference, forced", f"{forced_score} nats", help=GLOSSARY["nats"])
         st.metric(scored, f"{number_text(score)} nats")
         agreed = sum(map(int.__eq__, wanted, ids))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
-    caption(DECODING_WORDS["teacher forcing"])
+    caption(TEACHER_FORCING)
 
 
 @section
 def everything(run: ModelRun) -> None:
-    """Draw everything under the text box."""
     request = choose_request(run)
     if request is None:
         return
@@ -126,7 +143,7 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *RIDDLE, *CHOICES, *OF_BRANCHES),
+    choices=(TARGET, *RIDDLE, *CHOICES),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",

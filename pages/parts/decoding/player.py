@@ -8,16 +8,16 @@ import streamlit as st
 
 from model import Decoding
 from model.trace import Kind, Site
-from pages.parts.decoding.branches import STEP, Branch, branches_of, show_branch, text_at
-from pages.parts.decoding.request import Request, refuse
-from pages.parts.decoding.steps import (
-    CANDIDATES,
-    alignment_of,
-    certainty_of,
-    player_of,
-    tree_of,
+from pages.parts.decoding.request import (
+    STEP,
+    Branch,
+    Request,
+    branches_of,
+    refuse,
+    show_branch,
+    text_at,
 )
-from pages.parts.decoding.words import DECODING_WORDS
+from pages.parts.decoding.steps import CANDIDATES, alignment_of, certainty_of, player_of, tree_of
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import follow, open_inside
 from pages.shared.show.glossary import caption
@@ -38,7 +38,22 @@ from pages.shared.widgets.choose import choose
 from viz import CanvasPicture
 from viz.numbers import number_text
 
-LIKELY = 2  # candidates of each step whose branches a file includes, besides the taken one
+PLAYER = (
+    "The weights are those of the very step, for the head chosen above. A row of the alignment "
+    "names the token read and the one written from it; click a row to go to its step, or a weight "
+    "to see how it comes about."
+)
+BEAM = (
+    "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
+    "dashed ones are the best of those dropped. The beam stays as wide until no text that goes on "
+    "can score better than one that has ended. The thick path was returned. Point at a text for "
+    "its log-probability; click it to see its steps above."
+)
+OTHER_TOKENS = (
+    "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
+    "taken apart."
+)
+LIKELY = 2  # candidates of each step with a branch in a file, next to the taken one
 MOST_BRANCHES = 24
 Node = tuple[int, int]  # of the tree: a step and an index
 
@@ -63,24 +78,20 @@ def choose_node(node: Node | None) -> None:
 def likeliest_next(decoding: Decoding, node: Node | None) -> Riddle:
     """Draw the choice of a step; ask which token is the likeliest there."""
     steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
-    places = range(len(steps))
-    step = steps[choose(GUESS_ROW, places, widget=st.selectbox, format_func=in_order, width=240)]
-    found = sorted(step.candidates(CANDIDATES), key=lambda one: one.token.text)
+    in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
+    box = {"widget": st.selectbox, "format_func": in_order.__getitem__, "width": 240}
+    step = steps[choose(GUESS_ROW, range(len(steps)), **box)]
+    candidates = sorted(step.candidates(CANDIDATES), key=lambda candidate: candidate.token.text)
     written = f"After “{step.text}”" if step.text else "At the beginning"
-    tokens = [one.token.text for one in found]
+    tokens = [candidate.token.text for candidate in candidates]
     return Riddle(
         f"{written}, which token does the model find likeliest?",
         "the likeliest is",
         tokens,
         told_apart(tokens),
-        [f"{number_text(100 * one.probability, 1)} %" for one in found],
-        places_of_most(np.array([one.probability for one in found])),
+        [f"{number_text(100 * candidate.probability, 1)} %" for candidate in candidates],
+        places_of_most(np.array([candidate.probability for candidate in candidates])),
     )
-
-
-def in_order(place: int) -> str:
-    """Return the name of a token that is still to be guessed."""
-    return f"token {place + 1}"
 
 
 def player(request: Request, node: Node | None, of: About) -> bool:
@@ -93,26 +104,26 @@ def player(request: Request, node: Node | None, of: About) -> bool:
     layer, head = chosen(LAYER), chosen(HEAD)
     start = chosen(STEP) or row_asked_about()
     picture = player_of(decoding, path, layer=layer, head=head, start=start)
-    place = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
+    head_words = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
     is_drawn = show(
         picture,
         "player",
         lambda: answer(request, path),
         of=of,
-        what=f"Decoding, {place}",
+        what=f"Decoding, {head_words}",
         answers=lambda: branches(request, path, layer=layer, head=head),
         riddle=lambda: likeliest_next(decoding, node),
     )
     follow()
     if not is_drawn:
         return False
-    caption(f"{request.strategy.method.words} {DECODING_WORDS['player']}")
+    caption(f"{request.strategy.method.words} {PLAYER}")
     with st.expander("All steps at once"):
         what = "How likely each token was"
         show(certainty_of(decoding, path), "certainty", of=of, what=what)
         if decoding.writing.source_tokens:
             alignment = alignment_of(decoding, path, layer=layer, head=head)
-            show(alignment, "alignment", of=of, what=f"Alignment, {place}")
+            show(alignment, "alignment", of=of, what=f"Alignment, {head_words}")
     return True
 
 
@@ -124,10 +135,10 @@ def branches(
     Their keys are what a click on the token answers. There are at most MOST_BRANCHES, from the
     first steps.
     """
-    decoding, found = request.decode(), {}
-    for step, one in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
-        for place, candidate in enumerate(one.candidates(CANDIDATES)[: LIKELY + 1]):
-            if candidate.token.id == one.token.id:
+    decoding, pictures = request.decode(), {}
+    for step, taken in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
+        for rank, candidate in enumerate(taken.candidates(CANDIDATES)[: LIKELY + 1]):
+            if candidate.token.id == taken.token.id:
                 continue
             forced = (*decoding.ids_of(path[:step]), candidate.token.id)
             try:
@@ -135,24 +146,24 @@ def branches(
             except ValueError:  # no text can begin with this token
                 continue
             picture = player_of(other, other.path, layer=layer, head=head, start=step)
-            found[f"[{step},{place}]"] = picture
-    return found
+            pictures[f"[{step},{rank}]"] = picture
+    return pictures
 
 
 def answer(request: Request, path: Sequence[int]) -> None:
     """Note the step that is shown, force what was clicked or typed, or take a weight apart."""
     if (picked_last := picked("player")) is None:
         return  # an earlier click has left the page
-    place, choice = picked_last
+    step, choice = picked_last
     if choice is None:
-        put(STEP, place)
+        put(STEP, step)
     elif isinstance(choice, dict):
-        take_apart(request, path, place, choice["kind"], choice["key"])
+        take_apart(request, path, step, choice["kind"], choice["key"])
     else:
-        force(request, path, place, choice)
+        force(request, path, step, choice)
 
 
-def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, key: int) -> None:
+def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key: int) -> None:
     """Open the clicked weight of a step; for a mean or maximum, that of the strongest head."""
     if why_not := request.run.reader.missing.get("take apart"):
         refuse(why_not)
@@ -162,28 +173,28 @@ def take_apart(request: Request, path: Sequence[int], place: int, kind: Kind, ke
     ids = decoding.ids_of(path)[: len(path) - last.ended]
     read = replace(request.run, target=last.text).tokens.target_tokens
     if [token.id for token in read][len(read) - len(ids) :] != ids:
-        refuse(DECODING_WORDS["other tokens"])
+        refuse(OTHER_TOKENS)
         return
     site, head, summed_up = Site(kind, chosen(LAYER)), chosen(HEAD), ""
     if isinstance(head, str):
         summed_up = site_words(*site, head)
-        weights = decoding.steps_to(path)[place].weights[site]  # (H, K)
+        weights = decoding.steps_to(path)[step].weights[site]  # (H, K)
         head = int(weights[:, key].argmax())
-    query = len(decoding.steps_to(path)[place].read) - 1
+    query = len(decoding.steps_to(path)[step].read) - 1
     open_inside(*site, head, query, key, target=last.text, summed_up=summed_up)
 
 
-def force(request: Request, path: Sequence[int], place: int, choice: str | int) -> None:
+def force(request: Request, path: Sequence[int], step: int, choice: str | int) -> None:
     """Begin a branch with a candidate, given by its index, or with a text."""
     decoding = request.decode()
     try:
         if isinstance(choice, str):
             tokens = request.run.reader.begin(choice)
         else:
-            tokens = [decoding.steps_to(path)[place].candidates(CANDIDATES)[choice].token]
-        forced = (*decoding.ids_of(path[:place]), *(token.id for token in tokens))
-        branch = Branch(forced, place)
-        branch = replace(branch, text=text_at(request.decode(branch), forced, place))
+            tokens = [decoding.steps_to(path)[step].candidates(CANDIDATES)[choice].token]
+        forced = (*decoding.ids_of(path[:step]), *(token.id for token in tokens))
+        branch = Branch(forced, step)
+        branch = replace(branch, text=text_at(request.decode(branch), forced, step))
     except ValueError as error:
         refuse(str(error))
     else:
@@ -197,6 +208,6 @@ def tree(decoding: Decoding, node: Node | None, of: About) -> None:
     st.subheader("The beam")
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
-    caption(DECODING_WORDS["tree"])
+    caption(BEAM)
     if node:
         st.button("Back to the text that was returned", on_click=choose_node, args=[None])

@@ -1,19 +1,108 @@
-"""The settings of a decoding, and the last ones that could be decoded."""
+"""The settings of a decoding, what a visitor forced in it, and the last that could be decoded."""
 
-from dataclasses import dataclass, fields, replace
+import re
+from dataclasses import dataclass, field, fields, replace
 
 import streamlit as st
 
 from model import Decoding
 from model.decoding.strategies import STRATEGIES, Strategy
-from pages.parts.decoding.branches import BRANCH, Branch, branches_of, text_at
+from model.trace import Shape
 from pages.shared.link import address
 from pages.shared.runs.run import ModelRun, decoded
 from pages.shared.state import edit_history
-from pages.shared.state.choice import Choice, number, one_of
-from pages.shared.state.choices import chosen, set_aside
+from pages.shared.state.choice import Choice, counted, number, one_of
+from pages.shared.state.choices import MOST_TOKENS, applied, chosen, put, set_aside
 from pages.shared.state.showing import NOTE, place
 from pages.shared.widgets.choose import choose, choose_head, choose_layer
+
+MOST = 6  # branches kept next to the free run
+ROOM = 400  # characters of a link
+LONGEST_TEXT = 120  # characters of a forced text, in a link
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A decoding that begins with forced ids, which identify it; the free run has none."""
+
+    forced: tuple[int, ...] = ()
+    step: int = field(default=0, compare=False)  # the first forced one, from 0
+    text: str = field(default="", compare=False)  # the text forced there
+
+    @property
+    def name(self) -> str:
+        return f"{self.text} at step {self.step + 1}" if self.forced else "free run"
+
+
+def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
+    """Return the text that was forced from a step on, as shown."""
+    steps = decoding.steps_to(decoding.path)[step : len(forced)]
+    return " ".join(item.token.text for item in steps)[:LONGEST_TEXT]
+
+
+def write_branch(branch: Branch) -> str:
+    """Write a branch as a link holds it: its first forced step from 1, its ids, its text.
+
+    The text shows if another vocabulary gives the ids another meaning.
+    """
+    ids = ".".join(map(str, branch.forced))
+    return f"{branch.step + 1}:{ids}:{branch.text}" if branch.forced else ""
+
+
+def read_branch(written: str, shape: Shape) -> Branch:
+    """Read a branch; it is decoded later, which shows whether a model can begin with it."""
+    match = re.fullmatch(r"(\d{1,4}):(\d{1,7}(?:\.\d{1,7})*):(.*)", written, re.ASCII | re.DOTALL)
+    if not match or len(match[3]) > LONGEST_TEXT:
+        raise ValueError(f"{written} is not a branch.")
+    step, forced = int(match[1]) - 1, tuple(map(int, match[2].split(".")))
+    if not 0 <= step < len(forced) <= shape.max_positions:
+        raise ValueError(f"{written} is not a branch.")
+    return Branch(forced, step, match[3])
+
+
+BRANCH = Choice("branch", Branch(), read_branch, write_branch, room=ROOM)
+STEP = counted("step", 0, MOST_TOKENS)  # the step shown first
+
+
+def show_branch(branch: Branch) -> None:
+    """Show a branch from the step on where it begins; a callback."""
+    put(BRANCH, branch)
+    put(STEP, branch.step)
+
+
+@dataclass
+class Branches:
+    """The free run of a decoding and the branches made from it; the chosen one is shown."""
+
+    kept: list[Branch] = field(default_factory=lambda: [Branch()])
+
+    def keep(self, branch: Branch) -> None:
+        """Keep a branch; if there are too many, the oldest makes room."""
+        if branch not in self.kept:
+            free_run, *others = self.kept
+            self.kept = [free_run, *others[-(MOST - 1) :], branch]
+
+    def remove(self, branch: Branch) -> None:
+        """Remove a branch; if it was shown, the free run is shown."""
+        self.kept.remove(branch)
+        if branch == chosen(BRANCH):
+            show_branch(self.kept[0])
+
+
+def branches_of(run: ModelRun) -> Branches:
+    """Return the branches of a text; another text or model starts anew.
+
+    Then the chosen branch is reset too, unless an address or a slide has chosen it with the text.
+    """
+    state, of, came = st.session_state, run.as_trained, applied()
+    before, when, branches = state.get("branches", (None, None, None))
+    if (before, when) != (of, came):
+        if before and when == came:
+            show_branch(Branch())
+        branches = Branches()
+    state.branches = of, came, branches
+    return branches
+
 
 OPTIONS = {
     field.name: number(field.name, field.default, **field.metadata)
@@ -23,17 +112,11 @@ OPTIONS = {
 STRATEGY = one_of("strategy", {name: name.title() for name in STRATEGIES}, label="Strategy")
 LONGEST_HELP = "The most tokens that are written; where they are used up, it stops."
 LONGEST = number("longest", 64, (1, 255), label="Most tokens", help=LONGEST_HELP)
-CHOICES = (STRATEGY, *OPTIONS.values(), LONGEST)
+CHOICES = (STRATEGY, *OPTIONS.values(), LONGEST, BRANCH, STEP)
 
 
 def options_of(name: str) -> list[Choice]:
-    """Return the choices of the options that a strategy uses."""
     return [OPTIONS[option] for option in STRATEGIES[name].options]
-
-
-def choose_strategy() -> None:
-    for choice in (*options_of(choose(STRATEGY)), LONGEST):
-        choose(choice, width=130)
 
 
 def chosen_strategy() -> tuple[Strategy, int]:
@@ -42,7 +125,9 @@ def chosen_strategy() -> tuple[Strategy, int]:
     Raise ValueError for options that make no sense.
     """
     name = chosen(STRATEGY)
-    return Strategy(name, **{one.key: chosen(one) for one in options_of(name)}), chosen(LONGEST)
+    return Strategy(name, **{option.key: chosen(option) for option in options_of(name)}), chosen(
+        LONGEST
+    )
 
 
 def strategy_words(strategy: Strategy, longest: int) -> str:
@@ -90,7 +175,8 @@ def choose_request(run: ModelRun) -> Request | None:
     if last.run.as_trained != run:
         last = plain
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        choose_strategy()
+        for choice in (*options_of(choose(STRATEGY)), LONGEST):
+            choose(choice, width=130)
         set_aside()
         choose_layer("decoder")
         choose_head("decoder")
@@ -116,10 +202,10 @@ def choose_branch(request: Request) -> Branch:
     branches, branch = branches_of(request.run), chosen(BRANCH)
     if branch not in branches.kept:
         try:
-            found = text_at(request.decode(branch), branch.forced, branch.step)
+            text = text_at(request.decode(branch), branch.forced, branch.step)
         except ValueError:
-            found = None
-        if found == branch.text:
+            text = None
+        if text == branch.text:
             branches.keep(branch)
         else:
             with place(NOTE):

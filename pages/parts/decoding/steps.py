@@ -7,7 +7,6 @@ import numpy as np
 from model import Decoding
 from model.decoding.steps import DecodingStep, Node, stack_rows
 from model.trace import Kind
-from pages.parts.decoding.words import ending
 from pages.shared.runs.arrays import as_array, one_head
 from pages.shared.state.choices import HeadChoice
 from viz import (
@@ -58,8 +57,10 @@ def alignment_of(
 def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
     """Return how likely each token of a path was when it was written."""
     steps = decoding.steps_to(path)
-    found = np.exp([step.log_probability for step in steps])
-    return probability_bars({"when it was written": found}, [step.token.text for step in steps])
+    probabilities = np.exp([step.log_probability for step in steps])
+    return probability_bars(
+        {"when it was written": probabilities}, [step.token.text for step in steps]
+    )
 
 
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> np.ndarray:
@@ -70,10 +71,12 @@ def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> 
 def bars_of(step: DecodingStep) -> list[Bar]:
     """Return the candidates of a step, each after the part of its word that is already written."""
     word, bars = step.text.rpartition(" ")[2], []
-    for one in step.candidates(CANDIDATES):
-        goes_on = one.token.start == len(step.text) and not one.token.is_special
-        before, written = word if goes_on else "", one.token.id == step.token.id
-        bars.append(Bar(one.token.text, one.probability, before, one.drawn, written))
+    for candidate in step.candidates(CANDIDATES):
+        goes_on = candidate.token.start == len(step.text) and not candidate.token.is_special
+        before, written = word if goes_on else "", candidate.token.id == step.token.id
+        bars.append(
+            Bar(candidate.token.text, candidate.probability, before, candidate.drawn, written)
+        )
     return bars
 
 
@@ -81,13 +84,19 @@ def tree_of(decoding: Decoding, selected: tuple[int, int] | None) -> CanvasPictu
     """Return every text that was kept or dropped, as a tree."""
     best = list(enumerate(decoding.path))
     leaves = [
-        [leaf_of(node, (step, place) in best) for place, node in enumerate(nodes)]
+        [leaf_of(node, (step, index) in best) for index, node in enumerate(nodes)]
         for step, nodes in enumerate(decoding.tree)
     ]
     return beam_tree(leaves, selected=selected)
 
 
 def leaf_of(node: Node, best: bool) -> Leaf:
-    """Return a node of the tree in the form in which it is drawn."""
     numbers = node.log_probability, node.score
     return Leaf(node.parent, node.token.text, node.text, *numbers, node.kept, node.ended, best)
+
+
+def ending(last: Node, steps: int) -> str:
+    """Return why a text has no steps after its last node, in words."""
+    if last.ended:
+        return "The end token: it stops here."
+    return f"Stopped at the limit of {steps} tokens." if last.kept else "Dropped here."

@@ -1,4 +1,4 @@
-"""Heads: switch heads off or fade them, and see which of them matter."""
+"""Heads: switch heads off or fade them, and see which of them matter, and for what."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,18 +7,24 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.edits import HeadAddress
+from model.edits import Edits, HeadAddress
+from model.insight.roles import ROLES, SEQUENCES, why_not
 from model.insight.rows import DEFINITIONS, badges
 from model.trace import Site
-from pages.parts.heads.roles import CHOICES, roles
 from pages.parts.heads.switches import head_switches
-from pages.shared.controls.measure import MEASURED, Measurement, choose_measured
+from pages.shared.controls.measure import (
+    MEASURED,
+    Measurement,
+    choose_measured,
+    selected_head,
+    show_heads,
+)
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.atlas import shown_text, usual
-from pages.shared.runs.heads import cost_of_removals, removal_effects
+from pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import attention_map, if_taken_apart, open_inside
@@ -29,41 +35,38 @@ from pages.shared.show.comparison import (
     room_for_answers,
 )
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
 from pages.shared.show.riddle import CHOICES as RIDDLE
-from pages.shared.show.riddle import Riddle, least_without, most_looked_at
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought, seek
+from pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
+from pages.shared.show.saving import About, about, about_run
+from pages.shared.show.sight import reveal_if_sought
 from pages.shared.show.words import HEAD_WORDS
 from pages.shared.state import edit_history
-from pages.shared.state.choices import (
-    HEAD,
-    KIND,
-    KINDS,
-    LAYER,
-    SUMMARIES,
-    chosen,
-    select_head,
-)
+from pages.shared.state.choice import number, one_of, switch
+from pages.shared.state.choices import KINDS
 from pages.shared.state.page import Page
-from viz import attention_heatmap, head_effects
+from pages.shared.widgets.choose import choose
+from viz import attention_heatmap, head_effects, head_scores
+from viz.numbers import number_text
 
 DETAIL = "head-in-detail"  # the key of the part that shows the selected head
 EFFECTS = Measurement(
     removal_effects, ("effects",), "Measure every head", "Removing one head after the other"
 )
-
-
-def selected() -> HeadAddress:
-    """Return the selected head: the one chosen last, on this page or on another."""
-    layer, head = (0 if place in SUMMARIES else place for place in (chosen(LAYER), chosen(HEAD)))
-    return chosen(KIND), layer, head
+TESTED = switch("roles", label="Test every head")
+ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
+SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="Draws the random tokens.")
+ROLES_INTRO = (
+    f"What is a head for, whatever the sentence? {SEQUENCES} times the model reads random tokens "
+    "twice over. They mean nothing, so that what a head does with them is due to where they stand "
+    "and to which of them are the same."
+)
+SWITCHED = "Heads that are switched off or faded above are so in the tests too; masks are not."
 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
     """Draw the weights of the selected head, and the patterns they show on this text."""
-    kind, layer, head = place = selected()
-    record, words = run.record(Site(kind, layer)), site_words(*place)
+    kind, layer, head = address = selected_head()
+    record, words = run.record(Site(kind, layer)), site_words(*address)
     weights = as_array(record.weights[0, head])  # (query, key)
     reveal_if_sought(DETAIL)
     st.subheader(words)
@@ -72,8 +75,8 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     def ask() -> Riddle:
         return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
 
-    above, (badges, said) = st.container(), badges_of(run, place, weights, visible)
-    open_cell = if_taken_apart(run, partial(open_inside, *place))
+    above, (badges, said) = st.container(), badges_of(run, address, weights, visible)
+    open_cell = if_taken_apart(run, partial(open_inside, *address))
     clickable = open_cell is not None
     options = {"blocked": ~visible, "clickable": clickable}
     picture = attention_heatmap(weights, *labels_of(run, kind), **options)
@@ -81,12 +84,6 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     if attention_map(picture, "map", open_cell, of=of, what=words, riddle=ask):
         with above:
             badges()
-
-
-def open_head(key: str) -> None:
-    """Select the head that was clicked in a picture, and scroll to its details; a callback."""
-    select_head(*picked(key))
-    seek(DETAIL)
 
 
 def which_matter(run: ModelRun, of: About) -> None:
@@ -102,10 +99,61 @@ def which_matter(run: ModelRun, of: About) -> None:
     if not is_asked:
         return
     effects = EFFECTS.measure(run, on, draw=partial(head_effects, labels=KINDS))
-    picture = head_effects(effects, labels=KINDS, selected=selected())
+    picture = head_effects(effects, labels=KINDS, selected=selected_head())
     ask = partial(least_without, effects, objective.description)
     options = {"of": of, "what": "Effect of removing each head", "riddle": ask}
-    show(picture, "effects", partial(open_head, "effects"), **options)
+    show_heads(picture, "effects", DETAIL, **options)
+
+
+def roles(run: ModelRun) -> None:
+    """Draw the scores of all heads in the test of a role, next to its definition and source."""
+    st.subheader("Roles, by test")
+    caption(ROLES_INTRO)
+    if not choose(TESTED):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = choose(ROLE)
+        seed = choose(SEED, width=120)
+    role = ROLES[name]
+    picture, words = st.columns([3, 2], gap="medium")
+    if reason := why_not(run.reader, name):
+        with picture:
+            st.info(f"{role.title}: not for this model. {reason}")
+    else:
+        edits = Edits(gates=run.edits.gates)
+        try:
+            result = head_roles(run.model, run.loading, seed, edits)
+        except ValueError as error:
+            st.info(str(error))
+            return
+        scores = {kind: as_array(each) for kind, each in result.scores[name].items()}
+        of = about(" ".join(result.read), edits=edits, place=f"random tokens of seed {seed}, twice")
+        with picture:
+            what, score = f"{role.title} score of every head", f"{role.title} score"
+            asks = f"Which head has the largest {score}?"
+            ask = partial(which_head, asks, f"the largest {score} has", scores, number_text)
+            drawn = head_scores(scores, labels=KINDS, name=score, selected=selected_head())
+            show_heads(drawn, "role-scores", DETAIL, of=of, what=what, riddle=ask)
+            caption(f"{SWITCHED} Click a cell to open its head.")
+    with words:
+        defined(name, set(run.reader.shape.kinds) - set(role.kinds))
+        if not reason:
+            half = len(result.read) // 2
+            st.caption(
+                f"The first of the random texts, which is then read again, of {half} tokens:"
+            )
+            st.text(" ".join(result.read[:half]))
+
+
+def defined(name: str, without: set[str]) -> None:
+    """Draw what a role is, its source, and the kinds that it does not apply to."""
+    role = ROLES[name]
+    caption(f"**{role.title}**: {role.definition}.")
+    caption(f"By chance: {role.chance}.")
+    if without:
+        kinds = " and ".join(KINDS[kind] for kind in KINDS if kind in without)
+        caption(f"Not for {kinds}: {role.elsewhere}")
+    st.caption(f"Source: {role.source}.")
 
 
 @section
@@ -115,7 +163,7 @@ def switched(before: ModelRun) -> None:
     edits = edit_history.edits()
     after = replace(before, edits=edits)
     of = about_run(after)
-    head_switches(before.reader.shape.kinds, selected(), of=of)
+    head_switches(before.reader.shape.kinds, selected_head(), of=of)
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
@@ -126,7 +174,7 @@ def switched(before: ModelRun) -> None:
         compare_answers(before, after, of=of)
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
-    roles(after, selected(), partial(open_head, "role-scores"))
+    roles(after)
     with texts:  # last, because decoding takes longer than everything else
         compare_writing(before, after, of=of)
 
@@ -140,7 +188,6 @@ def reading_help() -> None:
 
 
 def heads() -> None:
-    """Draw the page."""
     if run := ask():
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))
@@ -150,28 +197,28 @@ def heads() -> None:
 
 
 def badges_of(
-    run: ModelRun, place: HeadAddress, weights: np.ndarray, visible: np.ndarray
+    run: ModelRun, address: HeadAddress, weights: np.ndarray, visible: np.ndarray
 ) -> tuple[Callable[[], None], str]:
     """Return what draws the badges of a head's weights (Q, K), and their words, if any.
 
     If the model has an atlas, the usual value over its corpus is next to the value here.
     """
-    found, known = [], False
-    for name, value in badges(weights, place[0], visible):
+    texts, known = [], False
+    for name, value in badges(weights, address[0], visible):
         said = f"{name} {value:.2f}"
-        if over := usual(run.model, name, *place):
+        if over := usual(run.model, name, *address):
             said += f" here; usually {over.mean:.2f} ± {over.deviation:.2f}"
             known = True
-        found.append(said)
+        texts.append(said)
     words = HEAD_WORDS["usually"].format(text=shown_text(run.model)) if known else ""
 
     def draw() -> None:
-        st.markdown(" ".join(f":blue-badge[{said}]" for said in found) or HEAD_WORDS["no badge"])
+        st.markdown(" ".join(f":blue-badge[{said}]" for said in texts) or HEAD_WORDS["no badge"])
         if words:
             caption(f"{words}.")
 
-    told = f"Its badges: {', '.join(found)}" if found else ""
-    return draw, ". ".join(filter(None, (told, words)))
+    summary = f"Its badges: {', '.join(texts)}" if texts else ""
+    return draw, ". ".join(filter(None, (summary, words)))
 
 
 PAGE = Page(
@@ -180,7 +227,7 @@ PAGE = Page(
     group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
-    choices=(MEASURED, *RIDDLE, *CHOICES),
+    choices=(MEASURED, *RIDDLE, TESTED, ROLE, SEED),
     changes="all",
     pictures={
         "source": "the tokens it reads",

@@ -9,10 +9,10 @@ from model.insight.anatomy import Weight
 from model.insight.explain import NOTES
 from model.trace import Site
 from pages.parts.inside.steps import step_by_step
-from pages.parts.inside.stream import WORDS, decoder_lens, similar_words, stream_lengths
+from pages.parts.inside.stream import WORDS, similar_words, stream
 from pages.parts.inside.switches import SWITCHES, switches
 from pages.parts.inside.words import TAB_WORDS, VIEWS
-from pages.shared.controls.sentence import ask, can, tokens_read
+from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
@@ -39,13 +39,7 @@ from pages.shared.state.choices import (
     put,
 )
 from pages.shared.state.page import Page
-from pages.shared.widgets.choose import (
-    choose,
-    choose_head,
-    choose_kind,
-    choose_layer,
-    choose_token,
-)
+from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer, choose_token
 from viz import Row, vector_rows
 
 TITLES = {
@@ -59,7 +53,7 @@ WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
 TAB = one_of("inside_tab", TITLES, label="What is shown")
 
 
-def choose_site(asked: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
+def choose_site(plain: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
     """Draw the choice of a site in a run of a text with the changes in force.
 
     Returns both, and the container for the choice of a head.
@@ -69,8 +63,8 @@ def choose_site(asked: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
         layer = choose_layer(kind)
         heads = st.container(width="content")  # drawn last: a summary depends on the cell
         where_in_the_model(KIND)
-    run = replace(asked, edits=edit_history.in_force())
-    if chosen(INSIDE_OF) == asked.sentence:  # this is the run in which a weight was clicked
+    run = replace(plain, edits=edit_history.in_force())
+    if chosen(INSIDE_OF) == plain.sentence:  # this is the run in which a weight was clicked
         run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
     return run, Site(kind, layer), heads
 
@@ -97,8 +91,8 @@ def choose_weight(
         head = choose_head(site.kind, summaries=False)
     weight = Weight(run, site, head, query, key)
     with value:
-        found = taken_apart(weight).weights[key]
-        st.metric(f"Weight: {site_words(*site, head)}", f"{found:.3f}")
+        share = taken_apart(weight).weights[key]
+        st.metric(f"Weight: {site_words(*site, head)}", f"{share:.3f}")
     with bar:
         reveal_if_sought(WEIGHT_BAR)
     if summed_up := stood_for((*site, head, query, key)):
@@ -107,36 +101,24 @@ def choose_weight(
 
 
 def about_weight(weight: Weight) -> About:
-    """Return the caption's subject for the pictures of a weight."""
     head = site_words(*weight.site, weight.head)
-    place = f"{head}, query {weight.query + 1}, key {weight.key + 1}"
-    return about_run(weight.run, place=place)
+    where = f"{head}, query {weight.query + 1}, key {weight.key + 1}"
+    return about_run(weight.run, place=where)
 
 
 @section
-def inside(asked: ModelRun) -> None:
-    """Draw everything under the text box."""
-    run, site, heads = choose_site(asked)
+def inside(plain: ModelRun) -> None:
+    run, site, heads = choose_site(plain)
     tab = choose(TAB, label_visibility="collapsed")
     weight, bar = choose_weight(run, site, heads)
     of = about_weight(weight)
-
-    def stream() -> None:
-        if can(run, "show the stream"):
-            if run.trace.target_tokens:
-                decoder_lens(run)
-            stream_lengths(run.trace, of)
-
-    def words() -> None:
-        if can(run, "compare words"):
-            similar_words(run, of)
 
     tabs = {
         "steps": lambda: step_by_step(weight, of, bar),
         "beyond": lambda: beyond(weight, of),
         "switches": lambda: switches(weight, of, bar),
-        "stream": stream,
-        "words": words,
+        "stream": lambda: stream(run, of),
+        "words": lambda: similar_words(run, of),
     }
     tabs[tab]()
 
@@ -144,19 +126,19 @@ def inside(asked: ModelRun) -> None:
 def beyond(weight: Weight, of: About) -> None:
     """Draw the same query's keys in up to five ways, with the effects on an objective."""
     caption(TAB_WORDS["beyond"])
-    found = explained(weight)
-    objective = found.objective
+    views = explained(weight)
+    objective = views.objective
     if objective:
         st.text(f"Effects are on {objective.description}: {' '.join(objective.texts)}")
     rows = [
-        Row(label, as_array(getattr(found, field)), probabilities=field == "weights")
+        Row(label, as_array(getattr(views, field)), probabilities=field == "weights")
         for field, label in VIEWS.items()
-        if getattr(found, field) is not None
+        if getattr(views, field) is not None
     ]
     picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key], own_scales=True)
     show(picture, "five-views", of=of, what="Five views of the query's keys")
     for field, label in VIEWS.items():
-        shown = getattr(found, field) is not None
+        shown = getattr(views, field) is not None
         st.markdown(f"**{label}**: {NOTES[field] if shown else why_not(weight, field)}")
 
 
@@ -170,7 +152,6 @@ def why_not(weight: Weight, field: str) -> str:
 
 
 def page() -> None:
-    """Draw the page."""
     if run := ask("take apart"):
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))

@@ -54,11 +54,11 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     st.text(which_tokens(weight))
     steps = steps_of(weight)
     places = parts([step.name for step in steps], bar)
-    told: set[str] = set()
-    for number, (place, step) in enumerate(zip(places, steps, strict=True), start=1):
-        with place:
+    explained: set[str] = set()
+    for number, (room, step) in enumerate(zip(places, steps, strict=True), start=1):
+        with room:
             st.markdown(f"**{number}. {step.title}**")
-            caption(step.words, told)
+            caption(step.words, explained)
             st.latex(step.formula)
             for key, picture in step.pictures.items():
                 show(picture, key, of=of, what=NAMES.get(key, step.title))
@@ -67,11 +67,11 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 def which_tokens(weight: Weight) -> str:
     """Return in words which tokens the numbers belong to."""
     queries = weight.run.trace.query_tokens(weight.site)
-    asked = (
+    ends = (
         (queries[weight.query].text, weight.query),
         (weight.key_tokens[weight.key], weight.key),
     )
-    query, key = (f"“{text}”, token {place + 1}" for text, place in asked)
+    query, key = (f"“{text}”, token {index + 1}" for text, index in ends)
     return f"The query is of {query}; the key and the value are of {key}."
 
 
@@ -88,7 +88,6 @@ def steps_of(weight: Weight) -> tuple[Step, ...]:
 
 
 def row(label: str, tensor: Tensor) -> Row:
-    """Return a vector as a row that notes its length."""
     return Row(label, as_array(tensor), note=f"length {tensor.norm():.3f}")
 
 
@@ -215,7 +214,6 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
 
 
 def sum_of_values(weight: Weight, part: Anatomy) -> Step:
-    """Return the step from the weights to the head's output."""
     rows = value_rows(part, weight.key, weight.key_tokens)
     formula = r"h = \sum_k w_k\, v_k"
     return Step(*STEPS["values"], formula, {"story-values": vector_rows(rows)})
@@ -225,14 +223,14 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
     """Return the weighted values of the keys with the largest weights, of all others, their sum."""
     order = part.weights.argsort(descending=True).tolist()
     shown = sorted({key, *order[:VALUES_SHOWN]})
-    others = [place for place in order if place not in shown]
+    others = [index for index in order if index not in shown]
     rows = [
         Row(
-            f"{part.weights[place]:.3f} × “{keys[place]}”",
-            as_array(part.weighted_values[place]),
-            note="this key" if place == key else "",
+            f"{part.weights[index]:.3f} × “{keys[index]}”",
+            as_array(part.weighted_values[index]),
+            note="this key" if index == key else "",
         )
-        for place in shown
+        for index in shown
     ]
     if others:
         rest = part.weighted_values[torch.tensor(others)].sum(dim=0)

@@ -6,6 +6,7 @@ import torch
 from model.insight.lens import Similarity, stream_norms
 from model.trace import Trace
 from pages.parts.inside.words import TAB_WORDS
+from pages.shared.controls.sentence import can
 from pages.shared.runs.arrays import as_array, tokens_of
 from pages.shared.runs.inside import lens_table, words_alone, words_in_sentence
 from pages.shared.runs.run import ModelRun
@@ -17,6 +18,14 @@ from pages.shared.widgets.choose import choose
 from viz import position_lines, word_heatmap
 
 WORDS = text("words", "king, queen, moon", 200, label="Words, with commas between")
+
+
+def stream(run: ModelRun, of: About) -> None:
+    """Draw what each layer would write, and how long the vectors are."""
+    if can(run, "show the stream"):
+        if run.trace.target_tokens:
+            decoder_lens(run)
+        stream_lengths(run.trace, of)
 
 
 def stream_lengths(trace: Trace, of: About) -> None:
@@ -42,36 +51,40 @@ def decoder_lens(run: ModelRun) -> None:
     table, tokenizer = lens_table(run), run.reader.tokenizer
     read, _ = tokens_of(run.trace, "decoder")
 
-    def words(layer: int, place: int) -> str:
-        token = tokenizer.append("", table.ids[layer, place, 0].item())[1].text
-        probability = table.probabilities[layer, place, 0].item()
-        return f"{token}  {probability:.2f}  (rank {table.ranks[layer, place]})"
+    def words(layer: int, position: int) -> str:
+        token = tokenizer.append("", table.ids[layer, position, 0].item())[1].text
+        probability = table.probabilities[layer, position, 0].item()
+        return f"{token}  {probability:.2f}  (rank {table.ranks[layer, position]})"
 
     columns = {
-        f"{place + 1}: {token}": [words(layer, place) for layer in range(len(table.labels))]
-        for place, token in enumerate(read)
+        f"{position + 1}: {token}": [words(layer, position) for layer in range(len(table.labels))]
+        for position, token in enumerate(read)
     }
     st.dataframe(pd.DataFrame(columns, index=table.labels))
 
 
 def similar_words(run: ModelRun, of: About) -> None:
     """Draw the choice of some words, and how similar they and the sentence's words are."""
+    if not can(run, "compare words"):
+        return
     caption(TAB_WORDS["words"])
     typed = choose(WORDS)
     try:
-        asked = [word.strip() for word in typed.split(",") if word.strip()]
-        both_maps("Each word alone", words_alone(run.model, tuple(asked)), "alone", of)
+        words = [word.strip() for word in typed.split(",") if word.strip()]
+        both_maps("Each word alone", words_alone(run.model, tuple(words)), "alone", of)
         both_maps("In your sentence", words_in_sentence(run.model, run.sentence), "sentence", of)
     except ValueError as error:
         st.text(str(error))
 
 
-def both_maps(title: str, found: Similarity, key: str, of: About) -> None:
+def both_maps(title: str, similarity: Similarity, key: str, of: About) -> None:
     """Draw two maps of similarities, before and after context."""
     st.subheader(title)
-    maps = {"Embeddings": found.embeddings, "After the encoder": found.outputs}
+    maps = {"Embeddings": similarity.embeddings, "After the encoder": similarity.outputs}
     for column, (name, values) in zip(st.columns(2), maps.items(), strict=True):
         with column:
             st.markdown(f"**{name}**")
             what = f"Similarity of words, {title}, {name}".lower().capitalize()
-            show(word_heatmap(as_array(values), found.words), f"{key} {name}", of=of, what=what)
+            show(
+                word_heatmap(as_array(values), similarity.words), f"{key} {name}", of=of, what=what
+            )

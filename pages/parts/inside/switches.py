@@ -57,8 +57,8 @@ def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     if missing:
         titles = {"Scale": titles["Scale"]}
     bodies = scale, projections, norms, norm_order, activation
-    for place, title, body in zip(parts(list(titles), bar), titles.values(), bodies, strict=False):
-        with place:
+    for room, title, body in zip(parts(list(titles), bar), titles.values(), bodies, strict=False):
+        with room:
             st.subheader(title)
             body(weight, of)
     if missing:
@@ -154,13 +154,13 @@ def norm_order(weight: Weight, of: About) -> None:
 def activation(weight: Weight, of: About) -> None:
     """Draw the effect of ReLU and GELU on the query token in the layer's feed-forward network."""
     inner = inner_states(weight.run, weight.site)
-    found = activations(inner)
+    result = activations(inner)
     rows = [
         Row(label, as_array(values[weight.query, :DIMENSIONS_SHOWN]))
-        for label, values in (("before", inner), ("ReLU", found.relu), ("GELU", found.gelu))
+        for label, values in (("before", inner), ("ReLU", result.relu), ("GELU", result.gelu))
     ]
     show(vector_rows(rows), "activations", of=of, what="ReLU and GELU")
     with st.container(horizontal=True):
-        st.metric("Zeros after ReLU, all tokens", f"{found.relu_zeros:.1%}")
-        st.metric("Zeros after GELU, all tokens", f"{found.gelu_zeros:.1%}")
+        st.metric("Zeros after ReLU, all tokens", f"{result.relu_zeros:.1%}")
+        st.metric("Zeros after GELU, all tokens", f"{result.gelu_zeros:.1%}")
     caption(SWITCH_WORDS["activation"].format(shown=DIMENSIONS_SHOWN, all=inner.size(-1)))

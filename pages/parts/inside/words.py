@@ -3,9 +3,9 @@
 STEPS = {  # title and words of each step; the additional steps of some models have only words
     "input": (
         "What is read",
-        "Every token begins as its embedding, scaled by √d_model, plus its position. Each layer "
-        "then adds to this vector; in layer {layer} the head reads what the layers before made of "
-        "it, through the block's layer norm where the norm comes first.",
+        "Every token begins as its embedding, scaled by √d_model, plus its position. In layer "
+        "{layer} the head reads what the layers before made of it, through the block's layer norm "
+        "where the norm comes first.",
     ),
     "projections": (
         "Query, key and value",
@@ -15,13 +15,11 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     "dot": (
         "The dot product",
         "Query and key are multiplied number by number, and the products summed. Framed are the "
-        "numbers that add the most. A large sum says that what is asked for and what is offered "
-        "point the same way.",
+        "numbers that add the most.",
     ),
     "rotated": (
-        "Query and key are shown as the dot product gets them: after the rotation that tells this "
-        "model where its tokens stand. The number of rotations grows with the place, so the "
-        "product depends on how far apart the two tokens are."
+        "Query and key are shown after the rotation that tells this model where its tokens stand: "
+        "the product depends on how far apart the two tokens are."
     ),
     "shared keys": (
         "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
@@ -44,12 +42,11 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     ),
     "own scale": (
         "The sum is multiplied by a number of this model's own, {scale:.6f}, where others divide "
-        "by the square root of the head's width. Without a scale the sum would grow with the "
-        "width, and the softmax would leave room for one key only."
+        "by the square root of the head's width."
     ),
     "no scale": (
-        "Other models divide the sum by the square root of the head's width. This one leaves it "
-        "as it is: how large the products become is left to what it learned."
+        "Other models divide the sum by the square root of the head's width. This one leaves it as "
+        "it is."
     ),
     "mask": (
         "The mask",
@@ -58,20 +55,17 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     "softmax": (
         "The softmax",
         "The exponentials of the scores, divided by their sum, are the weights of this query over "
-        "all keys. The framed one is the weight you came for. The largest score is taken off all "
-        "of them first: it changes no weight, and keeps the exponentials from 0 to 1.",
+        "all keys. The largest score is taken off first, which changes no weight.",
     ),
     "values": (
         "The weighted sum of values",
-        "Every value is multiplied by its weight, and the sum of them all is what the head takes "
-        "from the sentence. Shown are the keys with the largest weights; the others are summed in "
-        "one row.",
+        "Every value is multiplied by its weight; the sum is what the head takes from the "
+        "sentence. The keys with the largest weights are shown, the others as one sum.",
     ),
     "output": (
         "All heads, and the output projection",
-        "The outputs of all heads stand side by side, this head's framed, and the output "
-        "projection maps them back to d_model numbers. Because it is linear, each head's part can "
-        "be told apart.",
+        "The output projection maps the outputs of all heads, this head's framed, back to d_model "
+        "numbers. It is linear, so each head's part can be told apart.",
     ),
     "output bias": "The parts and the bias sum to what the block computes.",
     "residual, pre-norm": (
@@ -93,21 +87,21 @@ INPUT_OF_BERT = (
 
 TAB_WORDS = {
     "beyond": (
-        "A weight says where a head looks, not what that does. Five views of the same query, each "
-        "with what it says and does not say. Nothing guarantees that they agree."
+        "A weight says where a head looks, not what that does. These are five views of the same "
+        "query, which need not agree."
     ),
     "many keys": (
-        "Not shown: it takes a run for every token, and is left out beyond {most} tokens. Shorten "
-        "the text to see it."
+        "Not shown beyond {most} tokens, because it takes a run for each. Shorten the text to see "
+        "it."
     ),
     "no objective": (
         "Not shown: nothing that this model says here can be measured. If it fills in words, hide "
         "a word above."
     ),
     "lens": (
-        "What the output layer would already write if the decoder stopped after each layer: the "
-        "likeliest token, its probability, and the rank that the final answer has there. Early "
-        "layers were not trained to be read this way. Each column is a token the decoder has read."
+        "What the output layer would write if the decoder stopped after each layer: the likeliest "
+        "token, its probability, and the rank of the final answer. Early layers were not trained "
+        "to be read this way. Each column is a token read."
     ),
     "words": (
         "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is the "
@@ -126,9 +120,9 @@ VIEWS = {
 
 SWITCH_WORDS = {
     "scale": (
-        "The larger the factor, the more the softmax saturates: its entropy falls to 0, the "
-        "largest weight rises to 1, and its gradient dies. A temperature divides the scores once "
-        "more. The curves are of this query's visible keys; a factor of 1 is no scale at all."
+        "The larger the factor, the more the softmax saturates, and its gradient dies. A "
+        "temperature divides the scores once more. The curves are of this query's visible keys; a "
+        "factor of 1 is no scale at all."
     ),
     "width": (
         "For random vectors of unit variance, 16 keys, drawn anew: without the scale a wider head "
@@ -139,9 +133,9 @@ SWITCH_WORDS = {
         "is the same computation: the difference is 0 or rounding."
     ),
     "norm": (
-        "Both start from the states before this block, here without learned scale and shift. Layer "
-        "norm uses the mean and variance of one token over its dimensions; batch norm those of one "
-        "dimension over the tokens, and so every token depends on the company it keeps."
+        "Both start from the states before this block, without learned scale and shift. Layer norm "
+        "uses the mean and variance of one token over its dimensions; batch norm those of one "
+        "dimension over the tokens."
     ),
     "order": (
         "How long the query token's vector is along the stack. Pre-norm leaves the stream free to "

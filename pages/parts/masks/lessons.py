@@ -1,4 +1,4 @@
-"""What masks are for: those of the model as trained, a model without them, and ways of blocking."""
+"""What follows from a mask, and what masks are for: tabs below the mask in force."""
 
 from itertools import cycle
 
@@ -7,15 +7,19 @@ import torch
 
 from model.masks import masked_softmax
 from model.trace import AttentionRecord, Site
-from pages.parts.masks.stages import Focus
+from pages.parts.masks.stages import Focus, stages
 from pages.shared.runs.arrays import blocked_cells, tokens_of
 from pages.shared.runs.run import ModelRun, masks_of
 from pages.shared.runs.training import cheat
 from pages.shared.show.captions import labels_of
+from pages.shared.show.cells import OpenCell
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show
-from pages.shared.show.saving import About
+from pages.shared.show.saving import About, about_run
+from pages.shared.show.sight import tabs
 from pages.shared.show.words import BLOCKING, MASK_WORDS
+from pages.shared.state import models
+from pages.shared.state.catalog import SHIPPED
 from pages.shared.state.choice import counted, one_of
 from pages.shared.state.choices import KINDS, MOST_TOKENS
 from pages.shared.widgets.choose import choose, choose_token
@@ -25,6 +29,46 @@ METHOD = one_of(
     "method", {name: name.replace("-inf", "−∞") for name in BLOCKING}, label="Block with"
 )
 BLOCKED_ROW = counted("blocked_row", 1, MOST_TOKENS, label="Block this query completely")
+TITLES = {
+    "stages": "From scores to weights",
+    "trained": "The masks as trained",
+    "blocking": "Why −∞ and nothing else",
+    "ahead": "Why the decoder may not look ahead",
+}
+TAB = one_of("masks_tab", TITLES, label="What is shown")
+PICTURES = {  # pictures that a slide may show, with their names
+    "trained-padding mask": "the padding mask",
+    "trained-look-ahead mask": "the look-ahead mask",
+    "trained-both": "both masks",
+}
+
+
+def below(
+    trained: ModelRun,
+    before: AttentionRecord,
+    after: AttentionRecord,
+    focus: Focus,
+    open_cell: OpenCell | None,
+) -> None:
+    """Draw the chosen tab, about a site's records as trained and with changes, or about masks."""
+    sections = {
+        "stages": lambda: stages(before, after, focus, open_cell),
+        "trained": lambda: as_trained(trained, focus),
+    }
+    if after.scores is not None:
+        sections["blocking"] = lambda: ways_of_blocking(after, focus)
+    if models.chosen().key in SHIPPED:
+        sections["ahead"] = lambda: why_not_look_ahead(trained.sentence, trained.target_text)
+    tabs(TAB, sections, {"trained": PICTURES})
+
+
+def as_trained(run: ModelRun, focus: Focus) -> None:
+    """Draw the masks of a model as trained, in the shapes that it uses, or layer by layer."""
+    of = about_run(run)
+    if "own layers" not in run.reader.missing and "cross" in run.reader.shape.kinds:
+        trained_masks(run, of)
+    else:
+        masks_by_layers(run, focus.site, of)
 
 
 def trained_masks(run: ModelRun, of: About) -> None:
@@ -39,8 +83,8 @@ def trained_masks(run: ModelRun, of: About) -> None:
     }
     # A single row of cells is wide, and the squares need room for their labels.
     places = [st.container(), *st.columns(2, gap="medium")]
-    for place, (name, picture) in zip(places, pictures.items(), strict=True):
-        with place:
+    for room, (name, picture) in zip(places, pictures.items(), strict=True):
+        with room:
             st.markdown(MASK_WORDS[name])
             show(picture, f"trained-{name}", of=of, what=f"Mask as trained, {name}")
 
@@ -48,20 +92,20 @@ def trained_masks(run: ModelRun, of: About) -> None:
 def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
     """Draw the masks that the layers of each kind have; for a large model, that of one site."""
     recorded = run.trace.attention or [site]
-    found: dict[tuple, list[Site]] = {}
-    for one in recorded:
-        visible = ~blocked_cells(run.record(one))
-        found.setdefault((one.kind, visible.shape, visible.tobytes()), []).append(one)
-    for column, sites in zip(cycle(st.columns(2)), found.values(), strict=False):
+    groups: dict[tuple, list[Site]] = {}
+    for each in recorded:
+        visible = ~blocked_cells(run.record(each))
+        groups.setdefault((each.kind, visible.shape, visible.tobytes()), []).append(each)
+    for column, sites in zip(cycle(st.columns(2)), groups.values(), strict=False):
         kind, layers = sites[0].kind, len(sites)
-        which = f"layers {', '.join(str(one.layer + 1) for one in sites)}"
+        which = f"layers {', '.join(str(each.layer + 1) for each in sites)}"
         label = (
             f"{KINDS[kind]}, {'all layers' if layers == run.reader.shape.layers(kind) else which}"
         )
         with column:
             visible = ~blocked_cells(run.record(sites[0]))
             picture = mask_matrix(visible, *labels_of(run, kind), label=label)
-            key = "trained-both" if sites is next(iter(found.values())) else f"trained-{label}"
+            key = "trained-both" if sites is next(iter(groups.values())) else f"trained-{label}"
             show(picture, key, of=of, what=f"Mask as trained, {label}")
     caption(MASK_WORDS["own"])
 

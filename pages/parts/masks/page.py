@@ -8,8 +8,7 @@ import streamlit as st
 from model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, Setting
 from model.reader import Reader
 from model.trace import Site
-from pages.parts.masks.below import PICTURES, TAB, below
-from pages.parts.masks.lessons import BLOCKED_ROW, METHOD
+from pages.parts.masks.lessons import BLOCKED_ROW, METHOD, PICTURES, TAB, below
 from pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
@@ -29,14 +28,7 @@ from pages.shared.show.overview import where_in_the_model
 from pages.shared.show.saving import about_run
 from pages.shared.show.words import MASK_WORDS
 from pages.shared.state import edit_history
-from pages.shared.state.choices import (
-    HEAD_NUMBER,
-    MASK_KIND,
-    TARGET,
-    chosen,
-    padding,
-    put,
-)
+from pages.shared.state.choices import HEAD_NUMBER, MASK_KIND, TARGET, chosen, padding, put
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place
 from pages.streamlit_fixes.late_values import editor
@@ -80,7 +72,7 @@ def can_take(reader: Reader, mask: Mask) -> bool:
 def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
     """Draw the box that puts a mask in force for a kind of attention."""
     setting = edits.masks.get(address)
-    # A link may give a value besides those offered.
+    # A link may give a value that is not offered.
     settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
     box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
     box |= {"help": mask.help, "width": 180}
@@ -110,7 +102,6 @@ def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
 
 
 def reset() -> None:
-    """Undo every change of the masks, and keep the gates of the heads."""
     edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
@@ -157,21 +148,19 @@ def notes(run: ModelRun, opens: bool) -> None:
 
 
 @section
-def everything(asked: ModelRun) -> None:
-    """Draw everything under the text box."""
-    kinds = asked.reader.shape
+def everything(plain: ModelRun) -> None:
+    kinds = plain.reader.shape
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind(MASK_KIND)
         layer = choose_layer(kind)
         head = choose_place(HEAD_NUMBER, kinds.heads(kind), summaries=False)
         choose(SCOPE, SCOPE.options, widget=st.selectbox, width=130)
-        run = padded(asked)
+        run = padded(plain)
         where_in_the_model(MASK_KIND)
     in_force(run, Site(kind, layer), head)
 
 
 def masks() -> None:
-    """Draw the page."""
     if run := ask(target=TARGET):
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))

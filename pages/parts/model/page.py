@@ -50,13 +50,11 @@ def heads_over_time() -> None:
 
 
 def limits_first(card: str) -> str:
-    """Return a model's card with its limits before its other sections."""
     beginning, *sections = re.split(r"^(?=## )", card, flags=re.MULTILINE)
-    return beginning + "".join(sorted(sections, key=lambda one: not one.startswith(LIMITS)))
+    return beginning + "".join(sorted(sections, key=lambda part: not part.startswith(LIMITS)))
 
 
 def the_model() -> None:
-    """Draw the page."""
     import pandas as pd  # takes long
 
     card = (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2]

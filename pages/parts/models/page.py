@@ -1,17 +1,157 @@
-"""Models: those in memory, what each can do, and a box that loads others."""
+"""Models: those in memory, what each can do and how exact it is, and a box that loads others."""
 
 import streamlit as st
 
-from pages.parts.models.entry import entry_box
-from pages.parts.models.words import INTRO, SUGGESTIONS
+from model.library.hub import first_line
+from model.library.measuring import Parity
+from model.reader import ABILITIES as ALL_ABILITIES
+from model.reader import Ability, Reader
 from pages.shared.controls import loading
+from pages.shared.runs.readers import card_of, parity_at_loading, reader, size_of
+from pages.shared.runs.run import ModelRun, measured_parity
 from pages.shared.runs.shelf import WILD, any_is_allowed, hub_patterns, is_allowed, rule
 from pages.shared.show.glossary import caption
 from pages.shared.state import models
-from pages.shared.state.catalog import LONGEST_NAME
-from pages.shared.state.page import Page
+from pages.shared.state.catalog import LONGEST_NAME, CatalogEntry
+from pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
+from pages.shared.state.page import PAGES, Page
 from pages.shared.widgets.choose import pick_one
+from viz.numbers import power_text
 
+ABILITIES: dict[Ability, str] = {
+    "write": "write",
+    "read a pair": "read a pair of sentences",
+    "mask words": "fill in hidden words",
+    "pad": "read padding",
+    "open cells": "look where its mask forbids",
+    "take apart": "show how a weight comes about",
+    "add up heads": "show what each head adds to the residual stream",
+    "add up logits": "show what each part adds to the logits",
+    "show the stream": "show its residual stream",
+    "own layers": "run parts of its layers alone",
+    "move positions": "read with other positions",
+    "compare words": "compare words by their embeddings",
+}
+PARITY = (
+    "The same text is read by transformers' own classes, and the largest differences of any two "
+    "numbers are shown. It loads the checkpoint once more."
+)
+DIFFERENCES = (
+    "Largest differences from transformers' own classes: {outputs} in {of}, {weights} in "
+    "the weights of all heads."
+)
+SAME = 1e-4  # rounding errors of 32-bit numbers over many layers stay below it
+
+
+def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
+    """Draw a model of the list, in memory or not."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(entry.title)
+        if is_chosen:
+            st.badge("Chosen")
+        st.space("stretch")
+        buttons(entry)
+    if entry.is_library and entry.name != entry.title:
+        st.text(entry.name)
+    try:
+        model = reader(entry.key)
+    except ValueError as error:  # the model may not be in memory
+        st.text(str(error))
+        if any_is_allowed():
+            name = [entry.name]
+            st.button("Load it", on_click=loading.ask_for, args=name, key=f"load {entry.key}")
+        return
+    st.caption(sizes(entry, model))
+    abilities(model)
+    if entry.is_library:
+        licence(entry)
+        parity(entry)
+
+
+def buttons(entry: CatalogEntry) -> None:
+    """Draw the buttons of a model."""
+    if st.button("Look at it", key=f"look at {entry.key}"):
+        models.look_at(entry)
+        st.switch_page(next(iter(PAGES.values())).file)
+    if entry.is_own or entry.is_library:
+        st.button("Remove", on_click=loading.remove, args=[entry], key=f"remove {entry.key}")
+
+
+def sizes(entry: CatalogEntry, model: Reader) -> str:
+    """Return the kinds of attention of a model with their layers and heads, and its size."""
+    kinds = [
+        f"{KINDS[kind]} {layers} × {heads}" for kind, (layers, heads) in model.shape.kinds.items()
+    ]
+    size = size_of(entry.key)
+    return (
+        f"Layers × heads: {', '.join(kinds)}. "
+        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB."
+    )
+
+
+def abilities(model: Reader) -> None:
+    """Draw what a model can do, and what it cannot with the reasons."""
+    able = [ABILITIES[ability] for ability in ALL_ABILITIES if ability not in model.missing]
+    if able:
+        st.markdown(f"It can {', '.join(able)}.")
+    if model.missing:
+        with st.expander(f"What it cannot do: {len(model.missing)}"):
+            for ability, reason in model.missing.items():
+                st.text(f"{ABILITIES[ability].capitalize()}: {reason}")
+
+
+def licence(entry: CatalogEntry) -> None:
+    """Draw the licence that a model's card names, and the link to the card."""
+    card = card_of(entry.key)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"Licence: {card.licence}" if card.licence else "Licence: none is named.")
+        if card.page:
+            st.link_button("Its card", card.page)
+
+
+def parity(entry: CatalogEntry) -> None:
+    """Draw how far a model's numbers are from transformers' own, or a button that measures it.
+
+    It is measured on the visitor's text as trained, without hidden words.
+    """
+    if differences := parity_at_loading(entry.key):
+        show_differences(differences, "the outputs")
+        return
+    run = ModelRun(chosen(SENTENCE), second=chosen(SECOND), model=entry.key)
+    label = "Same numbers as transformers?"
+    if st.button(label, help=PARITY, key=f"measure {entry.key}"):
+        try:
+            measured_parity(run)
+        except Exception as error:  # the folder may be gone, or memory used up
+            st.text(f"{'It could not be compared:'} {first_line(error)}")
+            return
+    if differences := measured_parity.kept(run):
+        show_differences(differences, "the last hidden states")
+
+
+def show_differences(differences: Parity, of: str) -> None:
+    """Draw how large the differences are, and whether they are rounding errors."""
+    same = max(differences) < SAME
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
+        outputs, weights = power_text(differences.outputs), power_text(differences.weights)
+        st.caption(DIFFERENCES.format(outputs=outputs, of=of, weights=weights))
+
+
+SUGGESTIONS = (
+    "openai-community/gpt2",
+    "distilbert/distilgpt2",
+    "Qwen/Qwen3-0.6B",
+    "google-bert/bert-base-uncased",
+    "Helsinki-NLP/opus-mt-en-fr",
+    "google-t5/t5-small",
+    "distilbert/distilbert-base-uncased-finetuned-sst-2-english",
+)
+INTRO = (
+    "Any model of the transformers library whose weights are saved as safetensors can be loaded "
+    "here; only you see it. None comes along with the app: press one of the names below and then "
+    "Load, which downloads it once, or name a folder that has it already."
+)
 WANTED = "wanted"  # the key of the typed name
 
 
@@ -25,10 +165,10 @@ def load_box() -> None:
             "Name on the Hugging Face Hub, or a folder on this computer", key=WANTED,
             persist_state="session", max_chars=LONGEST_NAME, placeholder=next(iter(names), ""),
         )  # fmt: skip
-        asked = row.form_submit_button("Load")
+        is_asked = row.form_submit_button("Load")
     if names:
         pick_one("Suggestions", names, "suggestion", suggest)
-    if asked and (name := st.session_state[WANTED].strip()):
+    if is_asked and (name := st.session_state[WANTED].strip()):
         loading.ask_for(name)
     loading.progress()
 
@@ -40,12 +180,10 @@ def suggestions() -> list[str]:
 
 
 def suggest(name: str) -> None:
-    """Put a name into the box; a callback."""
     st.session_state[WANTED] = name
 
 
 def models_page() -> None:
-    """Draw the page."""
     if only := rule():
         st.info(only)
     else:

@@ -1,10 +1,13 @@
-"""A learned table next to the sinusoidal one of its width: the same pictures, the same axes."""
+"""Learned tables next to sinusoids of their width, and both beyond what was trained."""
+
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 import torch
 
 from model.positions import by_offset, sinusoids
+from model.trace import PositionEdit
 from pages.parts.positions.tables import (
     LONGEST,
     choose_dimensions,
@@ -13,21 +16,80 @@ from pages.parts.positions.tables import (
     show_lines,
     show_table,
 )
-from pages.parts.positions.words import LEARNED_WORDS
+from pages.parts.positions.words import BEYOND_WORDS, LEARNED_WORDS
 from pages.shared.link.address import section
+from pages.shared.runs.arrays import as_array
 from pages.shared.runs.positions import (
     LEARNED,
+    SHIFTS,
     learned_table,
     library_tables,
+    shift_scores,
     trained_pairs,
     trained_up_to,
 )
+from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.glossary import caption
-from pages.shared.show.saving import About, about
+from pages.shared.show.pictures import chips_written, show
+from pages.shared.show.saving import NO_MODEL, About, about
 from pages.shared.show.sight import parts
-from pages.shared.state.choice import like, number, switch
+from pages.shared.state import catalog, models
+from pages.shared.state.choice import like, number, one_of, switch
 from pages.shared.state.choices import chosen
 from pages.shared.widgets.choose import choose
+from viz import token_strip
+
+SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
+DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")
+FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, label="k")
+
+
+@section
+def beyond_section(run: ModelRun) -> None:
+    """Draw both tables beyond their training, and the sentence shifted far out."""
+    st.subheader("The tables")
+    caption(BEYOND_WORDS["formula"])
+    both_tables()
+    st.subheader("Your sentence, k positions on")
+    caption(BEYOND_WORDS["shift"])
+    model, sentence = models.named(run.model), run.sentence
+    compared = {model.key: model.title} if model.is_own else SHIPPED
+    lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
+    of = about(sentence, model=", ".join(lines))
+    what = "Log-probability by how far all positions are shifted"
+    show_lines(lines, "shifts", of=of, what=what, places=SHIFTS, x="k", y="nats a token")
+    if not model.is_own:
+        encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
+        caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
+    shift = choose(FAR, widget=st.select_slider, width=320)
+    for name, words in compared.items():
+        translation_at(ModelRun(sentence, model=name), shift, words)
+
+
+def both_tables() -> None:
+    """Draw a dimension of the sinusoids and of a learned table, which ends."""
+    table = learned_table("encoder")
+    positions, d_model = table.shape
+    dimension = choose(DIMENSION, widget=st.slider, max_value=d_model - 1, width=320)
+    ended = np.full(LONGEST, np.nan, dtype=np.float32)
+    ended[:positions] = table[:, dimension]
+    lines = {"sinusoidal": as_array(sinusoids(LONGEST, d_model)[:, dimension]), "learned": ended}
+    show_lines(lines, "tables", of=NO_MODEL, what=f"Positions in dimension {dimension}")
+
+
+def translation_at(run: ModelRun, shift: int, words: str) -> None:
+    """Draw what a model, named by `words`, writes if all positions are shifted."""
+    edit = PositionEdit(shift=shift)
+    try:
+        moved = written(replace(run, moved=(edit, edit)))
+    except ValueError as error:
+        st.text(f"{words.capitalize()}:")  # the words may contain the name of a file
+        st.warning(str(error))
+        return
+    strip = token_strip(moved.text, chips_written(moved), label=words.capitalize())
+    of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
+    show(strip, f"moved {run.model}", of=of, what="Translation at other positions")
+
 
 SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
 BERT = "bert:"  # prefix of the keys of BERTs' tables
@@ -39,7 +101,7 @@ COUNT = number("learned_count", 64, (16, LONGEST), label="Positions shown", step
 UNIT = switch("positions_unit", label="Scale every position to length 1")
 DIMENSIONS = dimensions("learned_dimensions")
 PARTS = ("Side by side", "By how far apart they are", "How often trained, and how long")
-CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS)
+CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS, DIMENSION, FAR)
 
 Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned table, by name
 
@@ -49,7 +111,6 @@ def lengths(table: np.ndarray) -> np.ndarray:
 
 
 def largest(arrays: Arrays) -> float:
-    """Return the largest absolute number."""
     return max(float(np.abs(array).max()) for array in arrays.values())
 
 
@@ -61,14 +122,14 @@ def title_of(table: str) -> str:
 def learned_section() -> None:
     """Draw the choice of a table, and everything about it."""
     learned = {side: learned_table(side) for side in SIDES}
-    found = library_tables(chosen(TABLE).removeprefix(BERT))
-    learned |= {BERT + name: table for name, table in found.items()}
+    loaded = library_tables(chosen(TABLE).removeprefix(BERT))
+    learned |= {BERT + name: table for name, table in loaded.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choose(TABLE, learned, widget=st.selectbox, format_func=title_of, width=320)
         count = choose(COUNT, widget=st.slider, width=220)
         unit = choose(UNIT)
     caption(LEARNED_WORDS["what" if name in SIDES else "of BERT"])
-    if not found:
+    if not loaded:
         st.page_link("pages/models.py", label=LEARNED_WORDS["to BERT"])
     of = about(model=title_of(name))
     whole = {"sinusoidal": sinusoids(*learned[name].shape).numpy(), "learned": learned[name]}

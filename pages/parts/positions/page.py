@@ -1,6 +1,6 @@
 """Positions: how tokens get theirs, by sinusoids or learned, and what happens without."""
 
-from pages.parts.positions import beyond, learned, one_token, sentence, sinusoids
+from pages.parts.positions import learned, sentence, sinusoids
 from pages.shared.controls.sentence import ask, can
 from pages.shared.state.choice import one_of
 from pages.shared.state.page import Page
@@ -17,10 +17,10 @@ TAB = one_of("positions_tab", TABS, label="What is shown")
 ALONE = {"sinusoids": sinusoids.sinusoid_section, "learned": learned.learned_section}
 OF_SENTENCE = {
     "sentence": sentence.sentence_section,
-    "token": one_token.token_section,
-    "beyond": beyond.beyond_section,
+    "token": sentence.token_section,
+    "beyond": learned.beyond_section,
 }
-PARTS = (sinusoids, learned, sentence, one_token, beyond)
+PARTS = (sinusoids, learned, sentence)
 
 
 def positions() -> None:

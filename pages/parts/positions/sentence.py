@@ -1,4 +1,4 @@
-"""The visitor's sentence with its positions changed, and with its words shuffled."""
+"""The visitor's sentence with positions or words changed, and the sum that a token begins as."""
 
 from dataclasses import replace
 
@@ -6,29 +6,55 @@ import streamlit as st
 
 from model.insight.permutation import shuffled
 from model.trace import PositionEdit, Side, Site, Trace
-from pages.parts.positions.words import SENTENCE_WORDS, edit_words, side_words
+from pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, edit_words, side_words
 from pages.shared.link.address import section
 from pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from pages.shared.runs.positions import shuffle
 from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.comparison import (
-    CHANGED,
-    KEYS,
-    TRAINED,
-    compare_scores,
-    compare_texts,
-)
+from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_scores, compare_texts
 from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import chips, show
-from pages.shared.show.saving import About, about
+from pages.shared.show.pictures import chips, show, show_plotly
+from pages.shared.show.saving import About, about, about_run
 from pages.shared.show.sight import parts
 from pages.shared.state import models
-from pages.shared.state.choice import number, one_of
+from pages.shared.state.choice import counted, number, one_of
 from pages.shared.state.choices import chosen, put
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
-from viz import attention_heatmap, token_strip
+from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer, choose_token
+from viz import attention_heatmap, token_strip, vector_strips
 from viz.numbers import power_text
+
+SIDE = one_of("positions_token_side", {"encoder": "Encoder", "decoder": "Decoder"}, label="Side")
+TOKENS = {
+    side: counted(f"positions_token_{side}", 1, lambda shape: shape.max_positions, label="Token")
+    for side in SIDE.options
+}
+
+
+@section
+def token_section(run: ModelRun) -> None:
+    """Draw the choice of a token, and the vectors whose sum is its input."""
+    trace = run.trace
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        side = choose(SIDE, format_func=side_words(models.chosen()).get)
+        tokens = trace.source_tokens if side == "encoder" else trace.target_tokens
+        index = choose_token(TOKENS[side], [token.text for token in tokens], first=0)
+    record = trace.embedding[side]
+    scale = run.reader.model.encoder.embedding.scale
+    vectors = {
+        "embedding": record.tokens[0, index],
+        f"× {scale:.4g}": record.scaled[0, index],
+        f"position {index}": record.positions[index],
+        "sum": record.states[0, index],
+    }
+    for column, (name, vector) in zip(st.columns(4), vectors.items(), strict=True):
+        column.metric(f"Length: {name}", f"{vector.norm():.3f}")
+    figure = vector_strips({name: as_array(vector) for name, vector in vectors.items()})
+    of = about_run(run)
+    what = f"Embedding and position of token {index} of the {side}"
+    show_plotly(figure, "strips", of=of, what=what)
+    caption(TOKEN_WORDS.format(scale=scale))
+
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 MOST_SHUFFLES = 10_000
@@ -40,11 +66,10 @@ SIDES = {
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 PARTS = ("What it writes", "Attention before and after", "Shuffle the words")
-CHOICES = (*SIDES.values(), SHIFT, SEED)
+CHOICES = (*SIDES.values(), SHIFT, SEED, SIDE, *TOKENS.values())
 
 
 def shuffle_again() -> None:
-    """Use another random order from now on; a callback."""
     put(SEED, (chosen(SEED) + 1) % MOST_SHUFFLES)
 
 
@@ -54,7 +79,7 @@ def position_edit(side: Side, tokens: int) -> PositionEdit:
     if mode == "shuffled":
         first = 1 if side == "decoder" else 0
         mixed = shuffled(tokens - 1, chosen(SEED))
-        order = (*range(first), *(first + place for place in mixed))
+        order = (*range(first), *(first + index for index in mixed))
     return PositionEdit(mode == "off", order, chosen(SHIFT) if mode == "shifted" else 0)
 
 

@@ -83,7 +83,10 @@ def curves(table: Tensor) -> None:
     """Draw the chosen dimensions of a table (positions, d_model) by position."""
     count, d_model = table.shape
     numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model))
-    lines = {f"{one} · {'cos' if one % 2 else 'sin'}": table[:, one].numpy() for one in numbers}
+    lines = {
+        f"{dimension} · {'cos' if dimension % 2 else 'sin'}": table[:, dimension].numpy()
+        for dimension in numbers
+    }
     if lines:
         what = f"Curves of sinusoids, {count} positions, {d_model} dimensions"
         show_lines(lines, "curves", of=NO_MODEL, what=what, limits=(-1, 1))

@@ -40,7 +40,6 @@ def read_dimensions(written: str, shape: Shape) -> tuple[int, ...]:
 
 
 def write_dimensions(numbers: Sequence[int]) -> str:
-    """Write the numbers of dimensions in the form that links hold."""
     return ",".join(map(str, numbers)) or NONE
 
 
@@ -52,7 +51,7 @@ def dimensions(key: str) -> Choice:
 def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> list[int]:
     """Draw the choice of dimensions for a table of width `d_model`, and return them in order."""
     numbers = chosen(choice)
-    shown = list(usual) if numbers is None else [one for one in numbers if one < d_model]
+    shown = list(usual) if numbers is None else [number for number in numbers if number < d_model]
     editor(
         st.multiselect, choice.label, shown, lambda new: put(choice, tuple(new)),
         f"{choice.key} of {d_model}", options=range(d_model), max_selections=MOST_LINES,

@@ -8,11 +8,51 @@ import streamlit as st
 from model.config import CHOICES as OF_MODELS
 from model.training.small_models import BOUNDS, TrainingOptions, default_options
 from model.training.tasks import TASKS, Task
-from pages.parts.training.words import COMPARE, EXPERIMENTS, HELP, LABELS
 from pages.shared.state.choice import Choice, number, one_of
 from pages.shared.state.choices import chosen, put
 from pages.shared.widgets.choose import choose, pick_one
 
+LABELS = {  # of the options
+    "longest": "Most {length}",
+    "shortest": "Fewest {length}",
+    "layers": "Layers each",
+    "heads": "Heads",
+    "d_model": "Width d_model",
+    "d_ff": "Width d_ff",
+    "steps": "Steps",
+    "batch_size": "Batch",
+    "warmup": "Warm-up",
+    "rate": "Rate factor",
+    "label_smoothing": "Smoothing",
+    "seed": "Seed",
+    "positions": "Positions",
+    "norm": "Layer norm",
+}
+HELP = {
+    "longest": "The longest example; lengths are drawn at random.",
+    "shortest": "The shortest example; lengths are drawn at random.",
+    "layers": "Layers in the encoder and in the decoder.",
+    "heads": "They share the width, which must be a multiple of their number.",
+    "d_model": "How many numbers stand for a token between the layers.",
+    "d_ff": "How many hidden units the feed-forward part of a layer has.",
+    "steps": "How many batches it learns from. Every batch is new; no example is stored.",
+    "batch_size": "How many examples go into one step.",
+    "warmup": "The learning rate rises for this many steps, then falls with 1/√step.",
+    "rate": "Multiplies the learning rate of the paper's schedule at every step.",
+    "label_smoothing": "The share of the wanted answer that is spread evenly over all tokens.",
+    "seed": "Decides the first weights and the examples; the same seed gives the same run.",
+    "positions": "How a token knows its place. Without positions it reads a set of tokens.",
+    "norm": "Before each part of a layer (pre) or after it (post, as in the paper).",
+}
+EXPERIMENTS = {  # what to change, and its likely effect
+    "As recommended": {},
+    "No warm-up": {"warmup": 1},
+    "Rate factor 3": {"rate": 3.0},
+    "Rate factor 0.05": {"rate": 0.05},
+    "Smoothing 0.2": {"label_smoothing": 0.2},
+    "No positions": {"positions": "none"},
+}
+COMPARE = "The curves of your last runs stay, so train twice to see what a setting does."
 SHOWN = ("longest", "layers", "heads", "d_model", "steps")
 SHAPES = {name: OF_MODELS[name] for name in ("positions", "norm")}
 ADVANCED = ("shortest", "d_ff", "batch_size", "warmup", "rate", "label_smoothing", "seed")
@@ -80,7 +120,6 @@ def chosen_options() -> TrainingOptions:
 
 
 def experiment(task: str, name: str) -> None:
-    """Set a task's options to those of an experiment."""
     for option, choice in OPTIONS[task].items():
         put(choice, EXPERIMENTS[name].get(option, choice.default))
 

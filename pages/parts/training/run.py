@@ -10,17 +10,6 @@ from model.training.repeats import Reading
 from model.training.tasks import TASKS, Task
 from pages.parts.training.options import changes, chosen_options
 from pages.parts.training.use import try_it, use_it
-from pages.parts.training.words import (
-    ALONE,
-    CURVES,
-    EMPTY,
-    GONE,
-    INDUCTION,
-    LESION,
-    LESION_LOSS,
-    PATTERN,
-    REPEATED,
-)
 from pages.shared.link.address import section
 from pages.shared.runs import limits
 from pages.shared.runs.training import lesioned
@@ -36,6 +25,32 @@ from pages.shared.widgets.choose import choose_kind
 from viz import attention_film, measure_bars, training_curves
 from viz.curves.training_curves import Curve
 
+INDUCTION = "Induction score"
+REPEATED = "Loss from the second reading on, in nats a token"
+LESION_LOSS = "Loss of the second reading, in nats a token"
+LESION = (
+    "The model reads letters twice that it was never trained on; whoever guesses among all letters "
+    "has a loss of {guessing:.2f}. The induction score is the mean weight on the letter that "
+    "followed the same letter before; the score of a previous-token head, the mean weight on the "
+    "letter just before. The induction head looks for what the other hands on. Several heads of a "
+    "layer share the work, so that a single one is missed less."
+)
+ALONE = (
+    "The loss is that of the batches trained on, from the second reading on. The induction score "
+    "is the largest of all heads, on sequences kept from training."
+)
+EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
+GONE = (
+    "The training of this slide is gone: it was of an earlier visit, or has made room for another."
+)
+PATTERN = (
+    "At step 0 the weights are random. The example is not trained on, and the decoder reads the "
+    "right answer."
+)
+CURVES = (
+    "The loss is that of the batches trained on; each point is a mean since the point before. "
+    "With label smoothing it cannot fall to 0, so compare the exact matches there."
+)
 TOY_KIND = replace(KIND, key="toy_kind")
 TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
 EVERY = 1.0  # seconds between two updates
@@ -47,7 +62,6 @@ WITHOUT_HEAD = "Induction with and without the previous-token head"
 
 @st.cache_resource
 def trainings() -> Trainings:
-    """Return the trainings of all visitors."""
     return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
 
 
@@ -207,22 +221,24 @@ def film(training: Training, state: TrainingState) -> None:
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
     kind = "decoder" if training.job.task.alone else choose_kind(TOY_KIND)
-    found, what = state.snapshots, f"{KINDS[kind]} over the training"
-    weights = found.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
+    snapshots, what = state.snapshots, f"{KINDS[kind]} over the training"
+    weights = snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0
-    tokens = labels_at_snapshots(found, 0, kind)
-    picture = attention_film(weights, found.steps, *tokens, selected=selected, name=training.name)
+    tokens = labels_at_snapshots(snapshots, 0, kind)
+    picture = attention_film(
+        weights, snapshots.steps, *tokens, selected=selected, name=training.name
+    )
     show(picture, "toy_film", of=about(model=training.name), what=what)
 
 
 def lesion(training: Training, state: TrainingState) -> None:
     """Draw the loss and the induction score with and without the previous-token head."""
-    found = lesioned(training.key, state.step, training.job)
-    before = found.whole.previous[found.site.layer, found.head].item()
+    result = lesioned(training.key, state.step, training.job)
+    before = result.whole.previous[result.site.layer, result.head].item()
     st.subheader("Without the previous-token head")
-    which = site_words(found.site.kind, found.site.layer, found.head)
+    which = site_words(result.site.kind, result.site.layer, result.head)
     st.markdown(f"{which} looks most at the letter just before: score {before:.3f}.")
-    runs = {"All heads on": measured(found.whole), "That head off": measured(found.without)}
+    runs = {"All heads on": measured(result.whole), "That head off": measured(result.without)}
     guessing = log(len(training.job.task.alphabet))
     bounds = {
         INDUCTION: 1.0,
@@ -235,5 +251,4 @@ def lesion(training: Training, state: TrainingState) -> None:
 
 
 def measured(reading: Reading) -> dict[str, float]:
-    """Return the induction score and the loss of a model's reading, by their names."""
     return {INDUCTION: reading.induction.max().item(), LESION_LOSS: reading.loss}

@@ -12,7 +12,6 @@ from model.own_reader import OwnReader
 from model.tokens import END_ID, Token
 from model.training.jobs import TrainingJob, TrainingState
 from model.training.tasks import LONGEST_INPUT, TASKS, Task
-from pages.parts.training.words import SIDES, TRY, UPLOAD, USE
 from pages.shared.link.address import section
 from pages.shared.runs import training
 from pages.shared.runs.training import answered
@@ -24,6 +23,24 @@ from pages.shared.state.catalog import ONE_SIDE
 from pages.shared.state.models import Training, refusals, workshop
 from viz import token_strip
 
+# The names of the two sides of each task on the other pages.
+SIDES = {
+    "reverse": ("number", "reversed number"),
+    "copy": ("number", "copied number"),
+    "sort": ("number", "sorted number"),
+    "add": ("sum", "result"),
+    "dates": ("date", "date in figures"),
+    "repeat": (ONE_SIDE, ONE_SIDE),
+}
+TRY = "It is asked again at every update, so you can watch it get better at your own example."
+USE = (
+    "It stays yours, in this session only: no other visitor sees it. Choose it, or a shipped "
+    "model, beside the sentence on the other pages."
+)
+UPLOAD = (
+    "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download "
+    "of a trained model makes it. Nothing else is read, and nothing is kept on the server's disk."
+)
 EXAMPLES = 4  # made for the other pages
 LONGEST_TITLE = 40  # characters of the name of an uploaded file
 
@@ -64,7 +81,7 @@ def try_it(training: Training, state: TrainingState) -> None:
 def wrong_places(made: Sequence[Token], wanted: Sequence[Token]) -> set[int]:
     """Return the indices of wrong tokens; in these tasks the order of the tokens counts."""
     pairs = enumerate(zip_longest(made, (token.id for token in wanted)))
-    return {place for place, (token, right) in pairs if token and token.id != right}
+    return {index for index, (token, right) in pairs if token and token.id != right}
 
 
 def use_it(job: TrainingJob) -> None:
@@ -109,7 +126,6 @@ def confirm(origin: str) -> None:
 
 
 def packed(job: TrainingJob) -> bytes:
-    """Return a checkpoint of a training's model as one file."""
     reader = job.reader()
     return pack_checkpoint(reader.model, reader.tokenizer)
 
@@ -159,5 +175,5 @@ def examples_for(reader: OwnReader) -> tuple[str, ...]:
     """Return example inputs of the tasks whose characters the model knows, or one for any model."""
     examples = dict.fromkeys(example_of(task, task.example) for task in TASKS.values())
     encode = reader.tokenizer.encode
-    found = [text for text in examples if not any(token.is_unknown for token in encode(text))]
-    return tuple(found) or ("1",)
+    known = [text for text in examples if not any(token.is_unknown for token in encode(text))]
+    return tuple(known) or ("1",)

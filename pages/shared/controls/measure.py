@@ -1,18 +1,30 @@
 """Measurements of many runs: on which tokens, a button, a bar, and a picture that fills."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from model.edits import HeadAddress
+from model.trace import Kind
 from pages.shared.runs.door import ModelCall
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.comparison import measured_on
-from pages.shared.show.pictures import show
+from pages.shared.show.pictures import picked, show
+from pages.shared.show.sight import seek
 from pages.shared.state.choice import Choice, counted
-from pages.shared.state.choices import MOST_TOKENS
+from pages.shared.state.choices import (
+    HEAD,
+    KIND,
+    LAYER,
+    MOST_TOKENS,
+    SUMMARIES,
+    chosen,
+    select_head,
+)
 from pages.shared.state.showing import is_wanted
 from pages.shared.widgets.choose import choose
 from viz import CanvasPicture
@@ -92,3 +104,54 @@ def choose_measured(run: ModelRun) -> int | None:
     box = {"widget": st.selectbox, "format_func": options.get, "width": 220}
     on = choose(MEASURED, options if len(tokens) > 1 else [ALL], **box)
     return None if on == ALL else on
+
+
+def flat(numbers: Mapping[Kind, np.ndarray]) -> np.ndarray:
+    """Return numbers (layers, heads) of each kind in the order of `heads_of`: (N,)."""
+    return np.concatenate([values.ravel() for values in numbers.values()])
+
+
+def selected_head() -> HeadAddress:
+    """Return the head chosen last, on any page; the first one in place of a mean or maximum."""
+    layer, head = (0 if index in SUMMARIES else index for index in (chosen(LAYER), chosen(HEAD)))
+    return chosen(KIND), layer, head
+
+
+def selected_among(heads: Sequence[HeadAddress], sizes: np.ndarray) -> HeadAddress:
+    """Return the head chosen last, or the one of the largest size (N,) if it is not among these."""
+    head = chosen(KIND), chosen(LAYER), chosen(HEAD)
+    return head if head in heads else heads[int(sizes.argmax())]
+
+
+def show_heads(picture: CanvasPicture, key: str, detail: str = "", **options: Any) -> bool:
+    """Show a picture of all heads in which a click selects one; see `show`.
+
+    It scrolls to the part of the page with the key `detail`, if there is one.
+    """
+
+    def open_head() -> None:
+        select_and_seek(picked(key), detail)
+
+    return show(picture, key, open_head, **options)
+
+
+def show_points(
+    picture: CanvasPicture,
+    key: str,
+    heads: Sequence[HeadAddress],
+    detail: str = "",
+    **options: Any,
+) -> bool:
+    """Show a point for each of some heads, of which a click selects one; see `show_heads`."""
+
+    def open_point() -> None:
+        if (point := picked(key)) < len(heads):  # the model may be gone
+            select_and_seek(heads[point], detail)
+
+    return show(picture, key, open_point, **options)
+
+
+def select_and_seek(head: HeadAddress, detail: str) -> None:
+    select_head(*head)
+    if detail:
+        seek(detail)

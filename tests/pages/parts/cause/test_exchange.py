@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from model.tokenizer import Tokenizer
-from pages.parts.cause.exchange import NEXT, WORD, texts_beside
+from pages.parts.cause.two_texts import NEXT, WORD, texts_beside
 from tests.odd_texts import ODD_TEXTS
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from model import load
-from pages.parts.decoding.branches import BRANCH, MOST, Branch, Branches
+from pages.parts.decoding.request import BRANCH, MOST, Branch, Branches
 
 SHAPE = load("en-fr").model.config.shape
 

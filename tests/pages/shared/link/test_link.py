@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model import load
 from model.edits import CellEdit, Edits, write_edits
-from pages.parts.decoding.branches import BRANCH
+from pages.parts.decoding.request import BRANCH
 from pages.parts.pages import PAGES
 from pages.shared.link import link
 from pages.shared.state.choices import COMMON, LONGEST_EDITS, LONGEST_SENTENCE, TOO_MANY
