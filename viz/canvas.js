@@ -108,6 +108,14 @@ export function legendOf(words, colors) {
   return element("p", "legend", entries);
 }
 
+/**
+ * The colours of a scale, from its low end to its high one.
+ * @param {string[]} colors
+ */
+export function rampOf(colors) {
+  return element("span", "ramp", "", { style: `background: linear-gradient(to right, ${colors.join(",")})` });
+}
+
 export const SVG = "http://www.w3.org/2000/svg"; // only a name: nothing is loaded from it
 
 /** An icon of lines and faces in a square of 16 pixels, independent of fonts. */

@@ -17,10 +17,15 @@ export function themeColor(root, name) {
  */
 export function scaleOn(root, scale) {
   if (Array.isArray(scale)) return scale;
+  return isOnDark(root) ? scale.dark : scale.light;
+}
+
+/** Whether the paper behind an element is so dark that white is read better on it than black. */
+export function isOnDark(root) {
   const context = document.createElement("canvas").getContext("2d");
   context.fillStyle = themeColor(root, "paper"); // read back as a hex colour
   const paper = new Uint8Array(colorTable([context.fillStyle, context.fillStyle]).buffer);
-  return inkOn(paper[0], paper[1], paper[2]) === "#fff" ? scale.dark : scale.light;
+  return inkOn(paper[0], paper[1], paper[2]) === "#fff";
 }
 
 /** 256 RGBA colours, one 32-bit number each, between the evenly spaced hex colours of a scale. */

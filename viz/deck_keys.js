@@ -11,7 +11,7 @@ export const DECK_KEYS = ["PageDown", "PageUp", "b", "B", "."];
  */
 export function passKeysOn(keys) {
   const methods = { PageDown: "next", PageUp: "prev", b: "togglePause", B: "togglePause", ".": "togglePause" };
-  if (parent === window) return () => {};
+  if (parent === window) return;
   function pressed(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.composedPath()[0].matches?.("textarea, input[type=text], input:not([type])")) return;
@@ -35,5 +35,4 @@ export function passKeysOn(keys) {
     parent.focus();
   }
   addEventListener("keydown", pressed);
-  return () => removeEventListener("keydown", pressed);
 }

@@ -1,5 +1,5 @@
 import { begin, buttonOf, element } from "../../viz/canvas.js";
-import { board, moveInRows } from "../../viz/switches/board.js";
+import { boardOfHeads, moveInRows } from "../../viz/switches/board.js";
 
 /**
  * @typedef {object} Header
@@ -47,11 +47,7 @@ function buttonsOf({ asks, options, boards }, guess) {
   const left = [...buttons];
   const rows = shapes.flatMap(({ layers, heads }) => Array.from({ length: layers }, () => left.splice(0, heads)));
   const unplaced = [...rows];
-  const tables = boards.map(({ label, layers, heads }) => {
-    const columns = Array.from({ length: heads }, (_, head) => element("span", "", String(head + 1)));
-    const named = unplaced.splice(0, layers).map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]);
-    return board(label, element("div", "heading", label), [[element("span"), ...columns], ...named]);
-  });
+  const tables = boards.map(({ label, layers }) => boardOfHeads(label, unplaced.splice(0, layers)));
   const [name, content] = boards.length ? ["boards", tables] : ["options", buttons];
   return element("div", name, content, { role: "group", "aria-label": asks });
 }

@@ -1,4 +1,4 @@
-import { themeColor } from "../../viz/colors.js";
+import { isOnDark } from "../../viz/colors.js";
 
 /** Copy a text; false if the browser does not let the page: no permission, or no https. */
 export async function copied(text) {
@@ -14,19 +14,11 @@ export async function copied(text) {
 export function sceneLink(root) {
   const link = new URL(location.href);
   const options = link.searchParams.getAll("embed_options").filter((name) => !/_theme$/.test(name));
-  const dark = isDark(themeColor(root, "paper"));
+  const dark = isOnDark(root);
   if (dark !== matchMedia("(prefers-color-scheme: dark)").matches) {
     options.push(dark ? "dark_theme" : "light_theme");
   }
   link.searchParams.delete("embed_options");
   options.forEach((name) => link.searchParams.append("embed_options", name));
   return link.href;
-}
-
-function isDark(color) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.fillStyle = color;
-  context.fillRect(0, 0, 1, 1);
-  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
-  return red * 0.299 + green * 0.587 + blue * 0.114 < 128;
 }

@@ -45,7 +45,7 @@ function makePicture(root) {
   let at = null; // the point that is read
   let spots = []; // in pixels, by point
 
-  const reading = element("p", "reading", "", { role: "status" });
+  const reading = element("p", "reading above", "", { role: "status" });
   const legend = element("p", "legend");
   const canvas = element("canvas", "", "", { role: "img", tabindex: "0" });
   root.replaceChildren(reading, canvas, legend);

@@ -39,7 +39,7 @@ export function draw(mount) {
   const column = (tokens, side) =>
     tokens.map((text, index) => {
       const weight = element("span", "weight");
-      const name = element("span", "name", text);
+      const name = element("span", "name cut", text);
       const content = side === "query" ? [weight, name] : [name, weight];
       const choose = () => {
         chosen = chosen?.side === side && chosen.index === index ? null : { side, index };

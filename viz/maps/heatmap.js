@@ -46,7 +46,7 @@ function makePicture(root) {
   let corner = null; // where a drag began, in pixels of the map
 
   const view = makeMap(false, pointAt, () => cell && [cell[0] - part.top, cell[1] - part.left]);
-  const reading = element("p", "reading", "", { role: "status" });
+  const reading = element("p", "reading above", "", { role: "status" });
   const whole = buttonOf("control whole-map", "Show all", () => zoom(all()));
   const frameOfDrag = element("div", "drag");
   const { canvas } = view;

@@ -27,6 +27,17 @@ export function board(label, heading, rows) {
   });
 }
 
+/**
+ * A board under its label, with its heads counted across and its layers down.
+ * @param {string} label
+ * @param {HTMLElement[][]} layers the cells of each layer
+ */
+export function boardOfHeads(label, layers) {
+  const columns = layers[0].map((_, head) => element("span", "", String(head + 1)));
+  const rows = layers.map((cells, layer) => [element("span", "", `L${layer + 1}`), ...cells]);
+  return board(label, element("div", "heading", label), [[element("span"), ...columns], ...rows]);
+}
+
 /** Put boards into a root, each with the scroll position of the board that it replaces. */
 export function replaceBoards(root, ...parts) {
   const places = [...root.querySelectorAll(".table")].map((at) => [at.scrollLeft, at.scrollTop]);

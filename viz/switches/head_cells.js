@@ -1,8 +1,8 @@
 // A cell for every head with a number, for pictures of all heads.
 
-import { buttonOf, element } from "../canvas.js";
+import { buttonOf, element, rampOf } from "../canvas.js";
 import { channels, colorTable, inkOn } from "../colors.js";
-import { board, isDense, moveInRows, replaceBoards } from "./board.js";
+import { boardOfHeads, isDense, moveInRows, replaceBoards } from "./board.js";
 
 /**
  * Draw a cell for every head; a click answers with its kind, layer and head.
@@ -44,7 +44,6 @@ export function drawHeadCells(root, { kinds, selected, colors, share, short, lon
 
   const boards = kinds.map(({ name, label, values }) => {
     const dense = isDense(values[0].length);
-    const columns = values[0].map((_, column) => element("span", "", String(column + 1)));
     const rows = values.map((row, layer) =>
       row.map((value, column) => {
         const words = `${label}, layer ${layer + 1}, head ${column + 1}`;
@@ -52,17 +51,11 @@ export function drawHeadCells(root, { kinds, selected, colors, share, short, lon
       }),
     );
     buttons.push(...rows);
-    return board(label, element("div", "heading", label), [
-      [element("span"), ...columns],
-      ...rows.map((row, layer) => [element("span", "", `L${layer + 1}`), ...row]),
-    ]);
+    return boardOfHeads(label, rows);
   });
 
-  const ramp = element("span", "ramp", "", {
-    "aria-hidden": "true",
-    style: `background: linear-gradient(to right, ${colors.join(", ")})`,
-  });
-  const legend = element("div", "legend", [element("span", "", ends[0]), ramp, element("span", "", ends[1])]);
+  const [low, high] = ends.map((end) => element("span", "", end));
+  const legend = element("div", "legend", [low, rampOf(colors), high]);
   replaceBoards(root, element("div", "boards", boards), legend, reading);
   buttons.flat().find((made) => made.dataset.place === focused)?.focus({ preventScroll: true });
 }

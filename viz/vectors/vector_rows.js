@@ -1,4 +1,4 @@
-import { begin, element, fitCanvas, onWidth } from "../canvas.js";
+import { begin, element, fitCanvas, onWidth, rampOf } from "../canvas.js";
 import { channels, colorTable, inkOn, scaleOn, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { drawTokens } from "../strokes.js";
@@ -67,7 +67,7 @@ export function draw(mount) {
       const exact = Number.isNaN(value) ? row.texts[place] : written(value, false, EXACT);
       reading.textContent = `${row.label}, ${name(place)}: ${exact}`;
     };
-    parts.push(element("span", "label", row.label), canvas, element("span", "note", row.note));
+    parts.push(element("span", "label cut", row.label), canvas, element("span", "note", row.note));
     return canvas;
   });
   const legend = element("div", "legend");
@@ -146,11 +146,8 @@ function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   const scales = [];
   const signed = rows.find((row) => !row.probabilities);
   const add = (from, colors, to, words) => {
-    const ramp = element("span", "ramp", "", {
-      style: `background: linear-gradient(to right, ${colors.join(",")})`,
-    });
     const [low, high] = [from, to].map((end) => element("span", "", end));
-    scales.push(element("span", "scale", [low, ramp, high, element("span", "", words)]));
+    scales.push(element("span", "scale", [low, rampOf(colors), high, element("span", "", words)]));
   };
   if (signed) {
     const ends = own_scales ? ["−", "+"] : [written(-signed.limit), written(signed.limit, true)];

@@ -25,7 +25,7 @@ const SMALLEST = 9;
  */
 export function makeAlignment(root, { read, wrote, source, weights, colors, choose }) {
   const count = read.length;
-  const canvas = element("canvas", "", "", { role: "img" });
+  const canvas = element("canvas", "clickable", "", { role: "img" });
   const reading = element("p", "reading");
   const sheet = scrollable(element("div", "sheet", [canvas]), "Alignment");
   const heading = element("p", "heading", "The alignment so far: a row for each step, over the source");

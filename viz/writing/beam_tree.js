@@ -58,7 +58,7 @@ export function draw(mount) {
       const chosen = selected?.[0] === step && selected[1] === place;
       const state = ["leaf", leaf.kept && "kept", leaf.best && "best", leaf.ended && "ended"];
       const number = element("span", "number", written(leaf.log_probability, false, 2));
-      const content = [element("span", "name", leaf.token), number];
+      const content = [element("span", "name cut", leaf.token), number];
       const button = buttonOf(state.filter(Boolean).join(" "), content, () => answer([step, place]), {
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),

@@ -190,7 +190,7 @@ function barButton(bar, pick) {
     track.push(element("span", "tick", "", { style: `left: calc(${100 * bar.drawn}% - 1px)` }));
   }
   const content = [
-    element("span", "name", [element("span", "before", bar.before), element("span", "", bar.text)]),
+    element("span", "name cut", [element("span", "before", bar.before), element("span", "", bar.text)]),
     element("span", "track", track),
     element("span", "value", percent(bar.probability)),
   ];

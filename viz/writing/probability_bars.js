@@ -32,7 +32,7 @@ export function draw(mount) {
   const rows = tokens.map((token, place) => {
     const said = runs.map((name, run) => `${name} ${found(run, place)}`).join(", ");
     const content = [
-      element("span", "token", token, { ...hidden, title: token }),
+      element("span", "token cut", token, { ...hidden, title: token }),
       element("div", "bars", runs.map((_, run) => bar(run, place)), hidden),
     ];
     if (numbered) content.unshift(element("span", "place", String(place + 1), hidden));

@@ -32,7 +32,7 @@ export function draw(mount) {
       style: `width: ${width}%; left: ${value < 0 ? 50 - width : 50}%; background: ${colors[value < 0 ? 1 : 0]}`,
     });
     const content = [
-      element("span", "name", name, { title: name }),
+      element("span", "name cut", name, { title: name }),
       element("span", "track", [bar]),
       element("span", "number", written(value, true)),
     ];

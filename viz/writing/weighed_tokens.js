@@ -13,7 +13,7 @@ const CROSS = "M4 5l1-1 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3z";
  */
 export function weighedTokens(label, tokens, cell, state = () => "") {
   const parts = tokens.map((token, place) =>
-    element("div", `token ${state(place)}`, [element("span", "name", token, { title: token }), cell(place)]),
+    element("div", `token ${state(place)}`, [element("span", "name cut", token, { title: token }), cell(place)]),
   );
   return scrollable(element("div", "weighed-tokens", parts), label);
 }
