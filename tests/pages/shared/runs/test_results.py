@@ -54,14 +54,6 @@ def test_a_result_put_again_counts_once():
     assert results.size == 10
 
 
-def test_nothing_is_left_after_it_is_cleared():
-    results = Results(10, 2)
-    put(results, "a", 5)
-    results.clear()
-    assert (len(results), results.size) == (0, 0)
-    assert not kept(results, "a")
-
-
 def test_threads_share_it():
     results, errors = Results(50, 3), []
 

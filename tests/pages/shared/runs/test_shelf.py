@@ -24,13 +24,6 @@ def shelf(monkeypatch):
     return Shelf()
 
 
-def test_a_model_that_was_asked_for_is_in_memory_under_its_name(shelf):
-    assert shelf.get("a") is None
-    loaded = shelf.ask("a").result.result(20)
-    assert shelf.get("a") is loaded
-    assert loaded.name == "a"
-
-
 def test_a_model_that_is_loaded_again_has_another_number(shelf):
     numbers = [shelf.ask(name).result.result(20).number for name in "aab"]
     assert len(set(numbers)) == 3
@@ -158,27 +151,6 @@ def stay():
 def wait_until(done):
     while not done():
         Event().wait(0.01)
-
-
-def test_each_has_its_turn_alone_in_the_order_in_which_they_came():
-    line, order, go = Line(), [], Event()
-
-    def take(one):
-        with line.turn(one, stay):
-            go.wait(20)
-            order.append((one, line.before(one)))
-
-    with ThreadPoolExecutor(4) as threads:
-        turns = []
-        for place, one in enumerate("abcd"):
-            turns.append(threads.submit(take, one))
-            wait_until(lambda place=place, one=one: line.before(one) == place and (
-                place or one in line._those))  # fmt: skip
-        assert [line.before(one) for one in "abcd"] == [0, 1, 2, 3]
-        go.set()
-        for turn in turns:
-            turn.result(20)
-    assert order == [(one, 0) for one in "abcd"]
 
 
 def test_one_who_is_gone_lets_the_others_pass():
