@@ -143,15 +143,6 @@ def test_a_slide_measures_unasked(monkeypatch):
     assert on_stage(app) == ["knockout", "looked-at"]
 
 
-def test_a_click_is_offered_on_a_page_and_not_on_a_slide():
-    scene = {"sentence": SENTENCE}
-    assert heatmaps(open_page("cause", **scene))[0][1]["clickable"]
-    app = new_app(talk="1")
-    app.session_state["talk"] = (Slide("cause", scene, pictures=("knockout",)),)
-    app.run()
-    assert not heatmaps(app)[0][1]["clickable"]
-
-
 def test_every_edge_that_is_named_is_apart_as_its_list_says():
     app = open_page("cause", sentence=SENTENCE)
     line = re.compile(r"weight ([\d.]+), share ([\d.]+), ([−+]?[\d.]+) nats")
