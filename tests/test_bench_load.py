@@ -9,9 +9,7 @@ from streamlit.proto.BidiComponent_pb2 import BidiComponent
 
 from bench.crowd import Clock, Served, family, resident
 from bench.load import cases_of, rush_cases, sentence_of, wrong
-from bench.performance import machine, plot, share, table, write_section
-from bench.report import Case
-from bench.rerun import Split
+from bench.performance import machine, plot, write_section
 from bench.visitors import Rerun, Visitor, heatmap
 from model import load
 from pages.browser.library import mounted
@@ -86,14 +84,6 @@ def test_the_processes_of_a_server_are_counted_together():
         process.stdin.close()
 
 
-def test_what_a_part_calls_of_another_counts_there_alone():
-    split = Split()
-    within = split.of("within", lambda: sum(range(10**6)))
-    around = split.of("around", lambda: (within(), sum(range(10**5))))
-    around()
-    assert split.parts["within"] > split.parts["around"] > 0
-
-
 def test_a_visitor_reads_elements_by_key_and_stops_at_an_error():
     from streamlit.proto.Element_pb2 import Element
 
@@ -132,12 +122,6 @@ def test_the_machine_is_described_without_its_name():
     assert platform.node() not in machine()
 
 
-def test_a_table_has_a_row_for_each_case():
-    assert table([Case("a case", 2.0, 1.0, "ms", 2.0, "why")]).splitlines()[-1] == (
-        "| a case | 2 | 1 | ms | 2 | why |"
-    )
-
-
 def test_a_plot_is_svg_with_a_line_for_each_quantity():
     lines = {"forward": [(16, 1.0), (32, 2.0)], "<bytes>": [(16, 1.0), (32, 4.0)]}
     drawing = ElementTree.fromstring(plot({"tokens": lines, "heads": lines}, "times"))
@@ -145,11 +129,6 @@ def test_a_plot_is_svg_with_a_line_for_each_quantity():
     assert len(drawn) == 4
     first, second = drawn[1].get("points").split()
     assert float(first.split(",")[1]) > float(second.split(",")[1])  # more is higher
-
-
-def test_the_share_is_logarithmic():
-    assert share(4, 2, 8) == pytest.approx(0.5)
-    assert share(3, 3, 3) == 0.5
 
 
 def test_growth_measures_each_size_beside_the_smallest(monkeypatch):

@@ -19,10 +19,6 @@ NAMED = sorted(
 DRAWING = [path for path in (ROOT / "viz").glob("*/*.py") if path.with_suffix(".js").exists()]
 
 
-def test_it_is_short_enough_to_be_read():
-    assert len(GUIDE.splitlines()) <= 80
-
-
 @pytest.mark.parametrize("path", NAMED)
 def test_the_files_that_it_names_exist(path):
     assert (ROOT / path).exists()

@@ -130,3 +130,23 @@ def command(pairs, tmp_path, monkeypatch):
         return tmp_path / output
 
     return run
+
+
+@pytest.fixture
+def killed_and_resumed(command, monkeypatch):
+    """A function that trains, dies right after the given optimizer step, and goes on."""
+
+    def run(step, processes=1, **options):
+        class Killing(model.train.tqdm):
+            def update(self, count=1):
+                super().update(count)
+                if self.n == step:
+                    raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(model.train, "tqdm", Killing)
+            with pytest.raises(KeyboardInterrupt):
+                command("killed", **options)
+        return command("killed", "--resume", processes=processes, **options)
+
+    return run

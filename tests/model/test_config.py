@@ -6,10 +6,6 @@ import pytest
 from model.config import TransformerConfig
 
 
-def test_the_head_width_divides_the_model_width():
-    assert TransformerConfig(10, 10, d_model=48, heads=6).head_width == 8
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -35,10 +31,6 @@ def test_numbers_that_do_not_fit_raise_a_sentence(options, sentence):
 
 def test_an_odd_width_is_fine_without_sinusoids():
     assert TransformerConfig(10, 10, d_model=9, heads=3, positions="learned").head_width == 3
-
-
-def test_vocabularies_may_differ_where_embeddings_are_not_tied():
-    assert TransformerConfig(10, 12, tie_embeddings=False).target_vocab_size == 12
 
 
 def test_a_saved_config_reads_back_equal(tmp_path):

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from model.linear import ONEDNN
 from model.memory_layout import best_device, lay_out, pack
 from model.trace import Run, Trace
 
@@ -39,14 +38,6 @@ def test_a_packed_model_keeps_the_same_parts_in_its_files(make_model):
     before = set(model.state_dict())
     assert set(pack(model).state_dict()) == before
     assert any(name.endswith(".packed") for name, _ in model.named_buffers())
-
-
-@pytest.mark.skipif(ONEDNN is None, reason="this torch cannot be asked to pack")
-def test_what_a_fused_layer_stands_for_is_not_packed_beside_it(make_model):
-    layer = pack(lay_out(make_model())).decoder.layers[0]
-    own, cross = layer.self_attention, layer.cross_attention
-    assert all(part.packed is None for part in (own.query, own.key, own.value))
-    assert all(part.packed is not None for part in (own.fused, own.output, cross.query, cross.key))
 
 
 @pytest.mark.parametrize(("has_gpu", "expected"), [(True, "cuda"), (False, "cpu")])

@@ -10,26 +10,6 @@ from model.checkpoint import load_checkpoint
 from model.training.resuming import COLUMNS
 
 
-@pytest.fixture
-def killed_and_resumed(command, monkeypatch):
-    """A function that trains, dies right after the given optimizer step, and goes on."""
-
-    def run(step):
-        class Killing(model.train.tqdm):
-            def update(self, count=1):
-                super().update(count)
-                if self.n == step:
-                    raise KeyboardInterrupt
-
-        with monkeypatch.context() as patch:
-            patch.setattr(model.train, "tqdm", Killing)
-            with pytest.raises(KeyboardInterrupt):
-                command("killed")
-        return command("killed", "--resume")
-
-    return run
-
-
 def log_rows(folder, *without):
     with (folder / "log.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -83,19 +63,9 @@ def test_a_killed_and_resumed_training_ends_bit_identical(step, command, killed_
     assert any(name.startswith("optimizer.exp_avg_sq.") for name in expected)
     for name in expected:
         assert torch.equal(actual[name], expected[name]), name
-    without = ("seconds", "train_loss")
-    assert log_rows(resumed, *without) == log_rows(through, *without)
+    assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
     weights = "weights.safetensors"
     assert (resumed / weights).read_bytes() == (through / weights).read_bytes()
-
-
-@pytest.mark.parametrize("step", [5, 8, 10])
-def test_a_resumed_training_logs_the_losses_of_one_that_ran_through(
-    step, command, killed_and_resumed
-):
-    through = command("through")
-    resumed = killed_and_resumed(step)
-    assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
 
 
 def test_a_training_killed_between_its_log_and_its_checkpoint_logs_no_row_twice(
@@ -116,21 +86,11 @@ def test_a_training_killed_between_its_log_and_its_checkpoint_logs_no_row_twice(
 
 
 @pytest.mark.parametrize("step", [5, 8])
-def test_a_training_in_bfloat16_with_muon_goes_on_bit_identical(step, command, monkeypatch):
+def test_a_training_in_bfloat16_with_muon_goes_on_bit_identical(step, command, killed_and_resumed):
     options = {"precision": "bfloat16", "optimizer": "muon", "score_every": 2}
     through = command("through", **options)
 
-    class Killing(model.train.tqdm):
-        def update(self, count=1):
-            super().update(count)
-            if self.n == step:
-                raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(model.train, "tqdm", Killing)
-        with pytest.raises(KeyboardInterrupt):
-            command("killed", **options)
-    resumed = command("killed", "--resume", **options)
+    resumed = killed_and_resumed(step, **options)
     expected = load_file(through / "training.safetensors")
     actual = load_file(resumed / "training.safetensors")
     assert actual.keys() == expected.keys()

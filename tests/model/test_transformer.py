@@ -1,9 +1,7 @@
 import itertools
-import math
 
 import pytest
 import torch
-from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
@@ -53,12 +51,6 @@ def test_the_stacks_equal_torchs(norm, activation, make_model, torch_twin):
     assert_close(logits[~padded_target], expected_logits[~padded_target], atol=1e-5, rtol=1e-5)
 
 
-def test_only_pre_norm_stacks_end_with_a_norm(make_model):
-    for stack in ("encoder", "decoder"):
-        assert isinstance(getattr(make_model(norm="pre"), stack).norm, nn.LayerNorm)
-        assert isinstance(getattr(make_model(norm="post"), stack).norm, nn.Identity)
-
-
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_a_recorded_run_is_bit_identical_to_a_plain_one(norm, make_model):
     model = make_model(norm=norm)
@@ -66,19 +58,6 @@ def test_a_recorded_run_is_bit_identical_to_a_plain_one(norm, make_model):
     recorded = model(SOURCES, TARGETS, Run(trace=trace))
     assert torch.equal(recorded, model(SOURCES, TARGETS))
     assert trace.logits is recorded
-
-
-def test_a_trace_records_every_site_in_full(make_model):
-    trace = Trace()
-    make_model()(SOURCES, TARGETS, Run(trace=trace))
-    assert sorted(trace.attention) == sorted(SITES)
-    for site, record in trace.attention.items():
-        queries = 7 if site.kind == "encoder" else 6
-        keys = 6 if site.kind == "decoder" else 7
-        assert record.query.shape == record.heads.shape == (2, 4, queries, 4)
-        assert record.key.shape == record.value.shape == (2, 4, keys, 4)
-        for stage in (record.scores, record.masked_scores, record.weights):
-            assert stage.shape == (2, 4, queries, keys)
 
 
 def test_every_row_of_every_site_sums_to_one(make_model):
@@ -219,19 +198,6 @@ def test_untied_embeddings_and_output_are_three_matrices(make_model):
     matrices = [model.encoder.embedding.tokens, model.decoder.embedding.tokens, model.output]
     assert len({matrix.weight.data_ptr() for matrix in matrices}) == 3
     assert [tuple(matrix.weight.shape) for matrix in matrices] == [(20, 16), (23, 16), (23, 16)]
-
-
-def test_embeddings_are_scaled_by_the_root_of_the_model_width(make_model):
-    model = make_model(positions="none")
-    embedded = model.encoder.embedding(SOURCES)
-    assert_close(embedded, model.encoder.embedding.tokens.weight[SOURCES] * math.sqrt(16))
-    assert_close(model.decoder.embedding(TARGETS)[0, 1], model.output.weight[14] * 4)
-
-
-def test_positions_are_added_after_the_scaling(make_model):
-    embedding = make_model(positions="learned").encoder.embedding
-    expected = embedding.tokens.weight[SOURCES] * 4 + embedding.positions.table[:7]
-    assert_close(embedding(SOURCES), expected)
 
 
 def test_without_positions_the_encoder_does_not_mind_the_order(make_model):

@@ -118,19 +118,6 @@ def test_a_limit_beyond_the_model_is_the_models(translator, make_model):
     assert Translator(untrained, translator.tokenizer).trace("cat", translation).logits is not None
 
 
-@pytest.mark.parametrize("pad_to", [None, 20])
-def test_tokens_of_a_trace_line_up_with_every_sites_weights(translator, pairs, pad_to):
-    trace = translator.trace(pairs[0][0], pairs[2][1], pad_to=pad_to)
-    assert sorted(trace.attention) == sorted(SITES)
-    for site, record in trace.attention.items():
-        queries, keys = trace.query_tokens(site), trace.key_tokens(site)
-        assert record.weights.shape == (1, 4, len(queries), len(keys))
-    assert trace.logits.shape[:2] == (1, len(trace.target_tokens))
-    padded = pad_to is not None
-    assert (len(trace.source_tokens) == len(trace.target_tokens) == pad_to) == padded
-    assert trace.source_tokens == translator.read(pairs[0][0], pad_to)
-
-
 def test_the_decoder_reads_the_start_token_and_then_the_target(translator):
     trace = translator.trace("I love my cat.", "Je ne sais pas.")
     assert trace.target_tokens[0].id == START_ID

@@ -1,4 +1,5 @@
 import pytest
+import streamlit as st
 
 from model import load, load_bert
 from tests.model.library.conftest import transformers_folders
@@ -22,3 +23,14 @@ def bert_folder(make_bert_folder):
 def bert(bert_folder):
     """What pages read with that BERT."""
     return load_bert(bert_folder)
+
+
+@pytest.fixture
+def state(monkeypatch):
+    """An empty session."""
+
+    class State(dict):
+        __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
+
+    monkeypatch.setattr(st, "session_state", State())
+    return st.session_state

@@ -1,11 +1,7 @@
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from model import Site, load_model
+from model import Site
 from model.edits import Edits, write_edits
 from model.library.pieces import merge_words
 from pages.shared.state.catalog import EXAMPLES
@@ -14,7 +10,6 @@ from tests.pages.apps import address, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
 
-ROOT = Path(__file__).parents[2]
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 
 
@@ -66,15 +61,6 @@ def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
     assert header["rows"][-1] == ". → <end>"
 
 
-@pytest.mark.parametrize(("head", "reduce"), [("mean", np.mean), ("max", np.max)])
-def test_mean_and_max_are_taken_over_the_heads_of_the_layer(app, shipped, head, reduce):
-    app.segmented_control(key="kind").set_value("encoder").run()
-    app.selectbox(key="layer").set_value(0).run()
-    app.selectbox(key="head").set_value(head).run()
-    weights = shipped.trace(EXAMPLES[0]).attention[Site("encoder", 0)].weights[0].numpy()
-    np.testing.assert_allclose(heatmaps(app)[0][0], reduce(weights, axis=0), atol=1e-5)
-
-
 def test_changes_are_shown_unless_the_model_is_wanted_as_trained(shipped):
     sentence, scene = "I love my cat.", {"kind": "encoder", "layer": "2", "head": "1"}
     edits = Edits(gates={("encoder", 0, head): 0.0 for head in range(8)})
@@ -105,55 +91,6 @@ def test_choosing_lines_replaces_the_heatmap(app):
     app.segmented_control(key="picture").set_value("lines").run()
     assert not heatmaps(app)
     assert lines(app)
-
-
-def test_an_empty_box_asks_for_a_sentence_and_the_last_one_stays(app):
-    before = heatmaps(app)[0][0]
-    app.text_input(key="sentence").set_value("   ").run()
-    assert not app.exception
-    assert "Type an English sentence" in app.info[0].value
-    assert app.text[0].value == EXAMPLES[0]
-    np.testing.assert_array_equal(heatmaps(app)[0][0], before)
-
-
-def test_with_nothing_ever_typed_there_is_no_picture():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params["sentence"] = "▁"
-    app.run()
-    assert not app.exception
-    assert "Type an English sentence" in app.info[0].value
-    assert not heatmaps(app)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<script>alert(1)</script><img src=x onerror=alert(1)>",
-        "**bold** $x^2$ :red[x] [a](javascript:alert(1)) ![](x)",
-        "\u202eright to left \u05d0\u05d1\u05d2 👩‍👩‍👧‍👦 e\u0301\u0301 \x00\x07\ufeff",
-        "=1+1;#000001 #00000A",
-        "<start> <pad> <unk> <end>",
-        "word " * 119,
-        "\u00ad",
-        "\u2060",
-        "\u2581",
-    ],
-)
-def test_nothing_a_person_types_breaks_the_page(app, text):
-    app.text_input(key="sentence").set_value(text).run()
-    assert not app.exception
-    assert not app.error
-
-
-def test_a_link_restores_the_scene():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    for name, value in {"sentence": "Go on.", "kind": "decoder", "layer": "1", "head": "2"}.items():
-        app.query_params[name] = value
-    app.run()
-    assert app.text_input(key="sentence").value == "Go on."
-    assert app.segmented_control(key="kind").value == "decoder"
-    assert app.segmented_control(key="layer").value == 0
-    assert app.selectbox(key="head").value == 1
 
 
 def test_blocked_cells_of_the_decoder_are_crossed_out(app):
@@ -260,54 +197,10 @@ def test_a_hidden_word_is_predicted_in_the_run_that_is_drawn(bert_folder, bert):
     assert app.session_state["masked"] == ""
 
 
-def test_a_model_without_masked_word_head_hides_nothing(make_bert_folder):
-    app = open_bert(make_bert_folder("BertModel"), masked="2")
-    assert drawn(app)[1][2] == "cat"
-    labels = [header.get("label", "") for header, _ in canvas_pictures(app)]
-    assert not any("hide" in label for label in labels)
-
-
-def test_long_text_and_unknown_pieces_are_told(bert_folder):
-    said = [info.value for info in open_bert(bert_folder, sentence="zebra " * 40).info]
-    assert any("longer than the model can take" in text for text in said)
-    assert any(re.search(r"does not know \d+ of the tokens", text) for text in said)
-
-
-def test_a_text_that_a_bert_cannot_read_leaves_the_last_one(bert_folder):
-    app = open_bert(bert_folder)
-    before = drawn(app)[0]
-    app.text_input(key="sentence").set_value("  ").run()
-    assert not app.exception
-    assert "Type a text" in app.info[0].value
-    np.testing.assert_array_equal(drawn(app)[0], before)
-
-
 def test_places_that_a_model_does_not_have_are_brought_back(bert_folder):
     app = open_bert(bert_folder, layer="99", head="50", masked="0,7,300")
     assert drawn(app)[0].shape == (15, 15)
     assert not bars(app)
-
-
-@pytest.mark.parametrize("name", ["T5", "GPT-2", "DistilBERT", "classes"])
-def test_other_models_show_the_weights_of_their_own_runs(name, transformers_folders):
-    model = load_model(transformers_folders[name])
-    text = "I love my cat."
-    app = open_with(transformers_folders[name], sentence=text, layer="1", head="2")
-    trace = model.trace(text)
-    for kind in model.shape.kinds:
-        if len(model.shape.kinds) > 1:
-            app.segmented_control(key="kind").set_value(kind).run()
-        assert not app.exception
-        values, rows, columns = drawn(app)
-        site = Site(kind, 0)
-        expected = trace.attention[site].weights[0, 1].numpy()
-        np.testing.assert_allclose(np.nan_to_num(values), expected, atol=1e-6)
-        assert [row.partition(" → ")[0] for row in rows] == [
-            piece.text for piece in trace.query_tokens(site)
-        ]
-        beside = name == "T5" and kind != "encoder"  # the last token may not have been written
-        assert all((" → " in row) == beside for row in rows[:-1])
-        assert columns == [piece.text for piece in trace.key_tokens(site)]
 
 
 def test_the_class_that_a_model_chooses_is_drawn(transformers_folders):

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
@@ -23,21 +22,19 @@ from pages.parts.compare.sides import ModelSide, SnapshotSide
 from pages.shared.link import link
 from pages.shared.show import comparison
 from pages.shared.state.catalog import EXAMPLES
+from tests.pages import apps
 from tests.pages.pictures import canvas_pictures
 from tests.viz.maps.test_compared_maps import maps_of
 from tests.viz.unpacking import unpack
 from viz import compared_maps, largest_changes
 from viz.tokens import WRITES
 
-ROOT = Path(__file__).parents[2]
 TIRED, WIDE = EXAMPLES[0], links.WIDE.text
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
 
 
 def open_page(**parameters):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update(parameters)
-    app.switch_page("pages/compare.py").run()
+    app = apps.open_page("compare", **parameters)
     assert not app.exception
     return app
 
@@ -236,8 +233,7 @@ def test_two_snapshots_are_those_recorded():
 
 
 def test_two_snapshots_of_a_training_of_ones_own():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.switch_page("pages/training.py").run()
+    app = apps.open_page("training")
     for name, value in {"steps": 20, "layers": 4, "heads": 2, "d_model": 16}.items():
         app.number_input(key=f"toy_reverse_{name}").set_value(value)
     app.run()
@@ -346,9 +342,7 @@ change_model("a", st.session_state.chosen_model)
 
 
 def test_a_sentence_that_cannot_be_read_is_not_taken_over(shipped):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params["sentence"] = "I love my cat."
-    app.run()
+    app = apps.open_page(sentence="I love my cat.")
     app.text_input(key="sentence").set_value(" ").run()
     app.switch_page("pages/compare.py").run()
     click(app, "Two heads")

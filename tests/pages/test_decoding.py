@@ -1,8 +1,5 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model.decoding.strategies import Strategy
 from model.edits import Edits
@@ -10,10 +7,11 @@ from model.insight.scoring import trace_log_probabilities
 from model.tokens import START_ID
 from pages.parts.decoding.request import Branch
 from pages.talks.slides import Slide
+from tests.pages import apps
+from tests.pages.apps import address
 from tests.pages.pictures import canvas_pictures
 from viz.numbers import number_text
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 OTHER = "The old man saw the moon."
 
@@ -24,9 +22,8 @@ def app():
 
 
 def open_page(**parameters):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": SENTENCE, "layer": "3", "head": "2", **parameters})
-    app.switch_page("pages/decoding.py").run()
+    scene = {"sentence": SENTENCE, "layer": "3", "head": "2", **parameters}
+    app = apps.open_page("decoding", **scene)
     assert not app.exception
     return app
 
@@ -152,13 +149,6 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     assert branches_in(app) == [Branch()]
 
 
-def address(app):
-    """The address of the page."""
-    return {
-        name: text if isinstance(text, str) else text[-1] for name, text in app.query_params.items()
-    }
-
-
 def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shipped):
     app = open_page(sentence="I love my cat.")
     (typed,) = shipped.begin("J'aime")[:1]
@@ -193,14 +183,8 @@ def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shippe
         "1:40:of another vocabulary",
         "1:9999999:x",
         "1:0:<pad>",
-        "2:40:x",
-        "0:40:x",
-        "1::x",
-        "1:40",
-        "1:40:" + "x" * 200,
         "1:" + ".".join(["40"] * 300) + ":x",
         "<script>",
-        "１:40:x",
     ],
 )
 def test_a_branch_of_an_address_that_makes_no_sense_is_refused(shipped, branch):
@@ -223,10 +207,9 @@ def test_another_sentence_starts_without_branches(app, shipped):
 
 def test_branches_made_on_a_slide_stay_there(shipped):
     slides = [Slide("decoding", {"sentence": SENTENCE}, pictures=("player",)) for _ in range(2)]
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    app = apps.new_app(talk="1")
     app.session_state["talk"] = tuple(slides)
-    app.query_params["talk"] = "1"
-    app.switch_page("pages/decoding.py").run()
+    apps.go_to(app, "decoding")
     plain = shipped.translate(SENTENCE).text
     assert player(app)[0]["texts"][-1] == plain
     branch_to(app, shipped, (40,), 0)
@@ -254,13 +237,6 @@ def test_a_limit_below_what_is_forced_is_explained_and_the_last_result_stays(app
     before = player(app)[0]
     app.number_input(key="longest").set_value(2).run()
     assert any("forced beginning has 4 tokens" in text.value for text in app.text)
-    assert player(app)[0] == before
-
-
-def test_nothing_to_decode_is_explained_and_the_last_result_stays(app):
-    before = player(app)[0]
-    app.text_input(key="sentence").set_value("").run()
-    assert "Type an English sentence" in app.info[0].value
     assert player(app)[0] == before
 
 

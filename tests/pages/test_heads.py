@@ -1,8 +1,5 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import Site
 from model.edits import CellEdit, Edits, write_edits
@@ -12,17 +9,13 @@ from tests.pages.apps import address, button, open_page, open_with, with_heads_m
 from tests.pages.pictures import canvas_pictures, heatmaps
 from viz.numbers import number_text
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
 
 
 @pytest.fixture
 def app():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    parameters = {"sentence": SENTENCE, "kind": "cross", "layer": "2", "head": "4"}
-    app.query_params.update(parameters)
-    app.switch_page("pages/heads.py").run()
+    app = open_page("heads", sentence=SENTENCE, kind="cross", layer="2", head="4")
     assert not app.exception
     return app
 
@@ -110,9 +103,7 @@ def test_measuring_fills_the_effect_of_every_head(app, shipped):
 
 
 def test_a_summary_chosen_on_the_attention_page_shows_the_first_head():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params["head"] = "mean"
-    app.switch_page("pages/heads.py").run()
+    app = open_page("heads", head="mean")
     assert not app.exception
     assert "head 1" in app.slider(key="fader").label
 

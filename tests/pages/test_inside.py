@@ -1,8 +1,5 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import Site
 from model.edits import CellEdit, Edits, write_edits
@@ -10,21 +7,18 @@ from model.insight.explain import explain
 from model.insight.lens import word_similarity
 from model.translator import choose_objective
 from tests.model.insight.recording import weight_of
+from tests.pages import apps
 from tests.pages.apps import open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, save_menus
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 QUERY, KEY, HEAD, LAYER = 3, 2, 4, 1  # from 0
 
 
 def open_page(kind="cross", **choices):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
     place = {"layer": LAYER + 1, "head": HEAD + 1, "query": QUERY + 1, "key": KEY + 1}
-    app.query_params.update({"sentence": SENTENCE, "kind": kind})
-    app.query_params.update({name: str(value) for name, value in place.items()})
-    app.query_params.update(choices)
-    app.switch_page("pages/inside.py").run()
+    place = {name: str(value) for name, value in place.items()}
+    app = apps.open_page("inside", **{"sentence": SENTENCE, "kind": kind, **place, **choices})
     assert not app.exception
     return app
 
@@ -90,12 +84,6 @@ def test_other_tabs_show_what_the_model_says(shipped):
     assert found.objective.texts[0] in app.text[0].value
 
 
-@pytest.mark.parametrize("tab", ["Switches", "Residual stream"])
-def test_every_tab_opens_for_every_kind(tab):
-    for kind in ("encoder", "decoder", "cross"):
-        assert not open_page(kind, inside_tab=tab).error
-
-
 def test_at_temperature_one_the_weights_are_those_of_the_run():
     app = open_page("decoder", inside_tab="switches")
     shown = rows(app)
@@ -124,9 +112,7 @@ def test_a_link_holds_the_scale_and_the_temperature(shipped):
     app.slider(key="softmax_temperature").set_value(2.5).run()
     link = dict(app.query_params)
     assert link["inside_tab"] == "switches"
-    again = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    again.query_params.update(link)
-    again.switch_page("pages/inside.py").run()
+    again = apps.open_page("inside", **link)
     assert not again.exception
     record = shipped.trace(SENTENCE).attention[Site("decoder", LAYER)]
     scores = record.query[0, HEAD, QUERY] @ record.key[0, HEAD, : QUERY + 1].T / 2.5
@@ -179,9 +165,7 @@ def test_edits_are_taken_apart_unless_the_model_is_wanted_as_trained(shipped):
 
 
 def test_a_place_beyond_the_sentence_is_brought_back_into_it():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": "Go.", "query": "200", "key": "200", "head": "max"})
-    app.switch_page("pages/inside.py").run()
+    app = apps.open_page("inside", sentence="Go.", query="200", key="200", head="max")
     assert not app.exception
     assert app.session_state["query"] < 5
     assert app.session_state["head"] in range(8)

@@ -1,26 +1,20 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import Site, load
 from model.edits import CellEdit, Edits
 from model.insight.scoring import trace_log_probabilities
 from pages.parts.masks.lessons import PICTURES
 from pages.talks.slides import Slide
-from tests.pages.apps import button, edited, new_app, on_stage
+from tests.pages.apps import button, edited, new_app, on_stage, open_page
 from tests.pages.pictures import canvas_pictures, heatmaps
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 
 
 @pytest.fixture
 def app():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": SENTENCE, "layer": "2"})
-    app.switch_page("pages/masks.py").run()
+    app = open_page("masks", sentence=SENTENCE, layer="2")
     assert not app.exception
     return app
 

@@ -1,22 +1,17 @@
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model.training.snapshots import Snapshots
 from model.translator import PRETRAINED
 from pages.shared.show.captions import labels_at_snapshots
+from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def app():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.switch_page("pages/model.py").run()
+    app = open_page("model")
     assert not app.exception
     return app
 

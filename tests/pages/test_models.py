@@ -1,6 +1,7 @@
 """The page Models: what is in memory, and what a visitor loads, is theirs to look at."""
 
 from concurrent.futures import wait
+from itertools import product
 
 import pytest
 
@@ -211,8 +212,13 @@ def test_a_model_that_comes_while_another_page_is_shown_is_listed_there(folder):
     assert short(str(folder)) in box.options
 
 
-@pytest.mark.parametrize("name", ["T5", "GPT-2", "DistilBERT", "classes", "spans", "headless"])
-@pytest.mark.parametrize("page", PAGES)
+# The other pages are opened with every model in test_every_model.py.
+NOT_OF_A_MODEL = ("atlas", "model", "talk", "training")
+
+
+@pytest.mark.parametrize(
+    ("name", "page"), [*product(["headless"], PAGES), *product(["T5", "GPT-2"], NOT_OF_A_MODEL)]
+)
 def test_every_page_takes_every_model(page, name, transformers_folders):
     app = open_with(transformers_folders[name], page, sentence="I love my cat.")
     assert not app.error

@@ -1,36 +1,22 @@
 """Text that no one would call a sentence, on every page that takes one."""
 
 from itertools import product
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.parts.pages import PAGES
 from pages.shared.state.catalog import LONGEST_NAME
 from pages.shared.state.choices import LONGEST_SENTENCE
 from tests.odd_texts import ODD_TEXTS
-from tests.pages.apps import open_with
+from tests.pages.apps import button, go_to, new_app, open_page, open_with
 from tests.pages.test_compare import widget
 
-ROOT = Path(__file__).parents[2]
-FILES = [page.file for page in PAGES.values()]
+FIRST = next(iter(PAGES))
 LONGEST_BOX = 16_000  # characters
 TEXTS = {name: text for name, text in ODD_TEXTS.items() if name not in ("empty", "blank")}
 LONG = "100,000 characters"
 SHORT_TEXTS = {name: text for name, text in ODD_TEXTS.items() if len(text) < LONGEST_SENTENCE}
-
-
-def new_app(**parameters):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update(parameters)
-    return app
-
-
-def open_page(file, **parameters):
-    app = new_app(**parameters)
-    return app.run() if file == "app.py" else app.switch_page(file).run()
 
 
 def expect_no_error(app, name):
@@ -39,19 +25,18 @@ def expect_no_error(app, name):
 
 
 @pytest.mark.parametrize(
-    ("file", "name"),
-    [*product(FILES, SHORT_TEXTS), *product(FILES[:1], sorted(ODD_TEXTS.keys() - SHORT_TEXTS))],
+    ("page", "name"), [*product(PAGES, ["markup"]), *product([FIRST], sorted(ODD_TEXTS))]
 )
-def test_no_address_breaks_a_page(file, name):
-    app = open_page(file, sentence=ODD_TEXTS[name], target=ODD_TEXTS[name], nonsense="1")
+def test_no_address_breaks_a_page(page, name):
+    app = open_page(page, sentence=ODD_TEXTS[name], target=ODD_TEXTS[name], nonsense="1")
     expect_no_error(app, name)
     assert "nonsense" in app.text[0].value
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_nothing_that_is_typed_breaks_a_page(file):
-    app = open_page(file)
-    for name, text in (ODD_TEXTS if file == FILES[0] else SHORT_TEXTS).items():
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_that_is_typed_breaks_a_page(page):
+    app = open_page(page)
+    for name, text in (ODD_TEXTS if page == FIRST else SHORT_TEXTS).items():
         for box in app.text_input:
             if not box.disabled:
                 box.set_value(text[: box.max_chars])
@@ -60,16 +45,16 @@ def test_nothing_that_is_typed_breaks_a_page(file):
 
 
 def test_a_sentence_too_long_for_a_link_is_cut_and_that_is_told():
-    app = open_page("app.py", sentence=ODD_TEXTS[LONG])
+    app = open_page(sentence=ODD_TEXTS[LONG])
     assert app.text_input(key="sentence").value == ODD_TEXTS[LONG][:LONGEST_SENTENCE]
     assert "too long" in app.info[0].value
     assert app.text[0].value == "sentence"
 
 
 def test_every_box_has_a_limit():
-    for file in FILES:
-        for box in open_page(file).text_input:
-            assert 0 < box.max_chars <= LONGEST_BOX, (file, box.label)
+    for page in PAGES:
+        for box in open_page(page).text_input:
+            assert 0 < box.max_chars <= LONGEST_BOX, (page, box.label)
 
 
 @pytest.fixture(scope="module")
@@ -92,17 +77,17 @@ def test_a_bert_takes_it(units, page, bert_folder):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_name_of_a_model_breaks_its_page(name):
-    app = open_page("pages/models.py")
+    app = open_page("models")
     app.text_input(key="wanted").set_value(TEXTS[name][:LONGEST_NAME])
-    next(button for button in app.button if button.label == "Load").click().run()
+    button(app, "Load").click().run()
     assert not app.exception
     assert app.error[0].value == "This model could not be loaded."
 
 
 @pytest.mark.parametrize("strategy", ["beam", "sample"])
 def test_every_strategy_takes_it(strategy):
-    parameters = {"strategy": strategy, "beam_size": "8", "temperature": "2.0", "longest": "255"}
-    app = open_page("pages/decoding.py", **parameters)
+    parameters = {"strategy": strategy, "beam_size": "2", "temperature": "2.0", "longest": "40"}
+    app = open_page("decoding", **parameters)
     for name, text in TEXTS.items():
         app.text_input(key="sentence").set_value(text[:LONGEST_SENTENCE]).run()
         expect_no_error(app, name)
@@ -110,7 +95,7 @@ def test_every_strategy_takes_it(strategy):
 
 @pytest.mark.parametrize("tab", ["Beyond the weight", "Switches", "Residual stream", "Words"])
 def test_every_tab_of_the_page_inside_takes_it(tab):
-    app = open_page("pages/inside.py", kind="encoder", inside_tab=tab)
+    app = open_page("inside", kind="encoder", inside_tab=tab)
     for name, text in TEXTS.items():
         app.text_input(key="sentence").set_value(text[:LONGEST_SENTENCE]).run()
         expect_no_error(app, name)
@@ -120,7 +105,7 @@ def test_every_tab_of_the_page_inside_takes_it(tab):
 def test_both_sides_of_the_page_compare_take_it(name):
     text = TEXTS[name]
     side = urlencode({"sentence": text, "target": text})
-    app = open_page("pages/compare.py", compare_a=side, compare_b=text, compare_a_edits=text)
+    app = open_page("compare", compare_a=side, compare_b=text, compare_a_edits=text)
     for key in ("side_b_sentence", "side_b_target", "side_a_link", "side_b_link"):
         box = widget(app.text_input, key)
         box.set_value(text[: box.max_chars]).run()
@@ -131,7 +116,7 @@ def test_both_sides_of_the_page_compare_take_it(name):
 def test_the_training_page_takes_it(name):
     app = new_app()
     app.session_state["toy_input_reverse"] = TEXTS[name][:60]
-    app.switch_page("pages/training.py").run()
+    go_to(app, "training")
     app.number_input(key="toy_reverse_steps").set_value(10)
     app.button(key="toy_start").click().run()
     app.session_state["workshop"].training.job.stop()

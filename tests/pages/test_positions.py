@@ -1,33 +1,26 @@
 import json
 import unicodedata
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import PositionEdit, Site, load
 from model.insight.permutation import permutation_differences, shuffled
 from model.insight.scoring import trace_log_probabilities
 from model.positions import rotation, sinusoids
 from pages.shared.runs.shelf import shelf
+from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 from viz.numbers import number_text
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "My sister sold seven boats."
 
 
 @pytest.fixture
 def open_tab():
     def run(name, **parameters):
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-        app.query_params.update(
-            {"sentence": SENTENCE, "kind": "encoder", "layer": "1", "head": "4"}
-        )
-        app.query_params.update(parameters)
-        app.query_params["positions_tab"] = name
-        app.switch_page("pages/positions.py").run()
+        scene = {"sentence": SENTENCE, "kind": "encoder", "layer": "1", "head": "4"}
+        app = open_page("positions", **scene | parameters | {"positions_tab": name})
         assert not app.exception
         return app
 
@@ -57,8 +50,7 @@ def metrics(app):
 
 
 def test_the_sinusoids_are_the_first_thing_to_see():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.switch_page("pages/positions.py").run()
+    app = open_page("positions")
     assert not app.exception
     (table, *_), (products, *_), (matrix, *_) = plotly_heatmaps(app)
     expected = sinusoids(128, 256).numpy()
@@ -242,13 +234,6 @@ def test_without_a_sentence_the_page_asks_for_one_and_shows_the_sinusoids(open_t
     app = open_tab(tab, sentence="▁")
     assert "Type an English sentence" in app.info[0].value
     assert bool(plotly_heatmaps(app)) == (tab == "sinusoids")
-
-
-@pytest.mark.parametrize("text", ["<start> <b>**x**</b> #000001", "word " * 119, "\u2060"])
-@pytest.mark.parametrize("tab", ["sentence", "token", "beyond"])
-def test_nothing_a_person_types_breaks_the_page(open_tab, tab, text):
-    app = open_tab(tab, sentence=text)
-    assert not app.error
 
 
 def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):

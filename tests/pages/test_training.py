@@ -1,26 +1,22 @@
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model.training.small_models import default_options
 from pages.parts.training.run import GONE, MOST_RUNS
 from pages.parts.training.use import packed, title_of
-from tests.pages.apps import on_stage, texts_on_stage
+from tests.pages.apps import on_stage, open_page, texts_on_stage
 from tests.pages.pictures import canvas_pictures
 from viz.tokens import and_written
 
-ROOT = Path(__file__).parents[2]
 TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_size": 4}
 
 
 @pytest.fixture
 def app():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.switch_page("pages/training.py").run()
+    app = open_page("training")
     assert not app.exception
     for name, value in TINY.items():
         app.number_input(key=f"toy_reverse_{name}").set_value(value)
@@ -129,8 +125,7 @@ def test_pause_go_on_stop_and_reset(app):
 def test_a_second_visitor_is_told_the_place_in_line(app):
     app.number_input(key="toy_reverse_steps").set_value(10_000)
     click(app, "start")
-    other = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    other.switch_page("pages/training.py").run()
+    other = open_page("training")
     click(other, "start")
     assert "place 1 in line" in other.get("progress")[0].proto.text
     assert enabled(other) == {"pause", "stop", "reset"}
@@ -325,8 +320,7 @@ def test_a_training_is_a_slide_until_it_is_gone(app):
 
 
 def test_what_is_known_without_a_training_is_a_slide_of_its_own():
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.switch_page("pages/training.py").run()
+    app = open_page("training")
     app.button(key="add-to-talk").click().run()
     (slide,) = app.session_state["talk"]
     assert slide.pictures == ("toy_rates",)

@@ -15,7 +15,7 @@ import pytest
 import model.atlas.files
 from model.atlas.__main__ import main
 from model.atlas.counting import CUT
-from model.atlas.files import COUNT, load_count, save_count
+from model.atlas.files import COUNT, load_count
 from model.atlas.results import DEFINITIONS
 from model.atlas.statistics import ALL
 from model.checkpoint import save_checkpoint
@@ -204,10 +204,3 @@ def test_a_full_disk_keeps_what_was_counted(text, tmp_path, atlas, monkeypatch):
     assert "No space left on device. What was kept before is whole" in said
     assert load_count(tmp_path).windows == [0, 1, 2]
     assert [path.name for path in tmp_path.iterdir()] == [COUNT]
-
-
-def test_a_count_is_read_as_it_was_saved(text, tmp_path, atlas):
-    assert atlas("--text", text, "--output", tmp_path, "--effects", 0) is None
-    count = load_count(tmp_path)
-    save_count(tmp_path / "again", count)
-    assert_equal_counts(load_count(tmp_path / "again"), count)

@@ -1,11 +1,9 @@
 import copy
 import pickle
-import threading
 from dataclasses import fields, replace
 
 import pytest
 import torch
-from torch.testing import assert_close
 
 from model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
 from model.trace import AttentionEdit, Run, Site
@@ -115,33 +113,6 @@ def test_an_edited_translation_is_what_a_full_pass_over_each_prefix_writes(
             logits = translator.model(source_ids, prefix, Run(sites))[0, -1]
             logits[[0, 1, 2]] = -torch.inf
             assert logits.argmax() == expected
-
-
-def test_visitors_with_different_edits_at_one_time_get_their_own_results(translator, pairs):
-    config = translator.model.config
-    edits = [
-        Edits(gates={("cross", layer, head): 0.0})
-        if layer < 2
-        else Edits(cells=(CellEdit("cross", 1, head, opened=False),))
-        for layer in range(3)
-        for head in range(4)
-    ]
-    sites = [edit.at_sites(config.shape, config.max_positions) for edit in edits]
-    alone = [translator.trace(*pairs[0], edits=site).logits for site in sites]
-    together = [None] * len(sites)
-
-    def visit(number):
-        for _ in range(5):
-            together[number] = translator.trace(*pairs[0], edits=sites[number]).logits
-
-    threads = [threading.Thread(target=visit, args=[number]) for number in range(len(sites))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for lone, shared in zip(alone, together, strict=True):
-        assert_close(shared, lone, atol=1e-5, rtol=0)
-    assert not torch.equal(alone[0], alone[1])
 
 
 def test_edits_are_described_in_words_that_count_from_one():

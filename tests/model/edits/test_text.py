@@ -60,15 +60,6 @@ def test_a_rectangle_is_one_part():
     assert write_edits(Edits(cells=block)) == "close.decoder.all.all.3-8.1-5"
 
 
-def test_the_example_of_the_docstring():
-    edits = read_edits("look-ahead.off~gate.cross.2.4.0~close.decoder.all.all.5.3-4", CONFIG.shape)
-    assert edits == Edits(
-        off=("look-ahead",),
-        gates={("cross", 1, 3): 0.0},
-        cells=(CellEdit("decoder", 4, 2, False), CellEdit("decoder", 4, 3, False)),
-    )
-
-
 @pytest.mark.parametrize(
     "text",
     [

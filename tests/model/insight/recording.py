@@ -2,14 +2,24 @@
 
 from typing import NamedTuple
 
+import pytest
 import torch
 
 from model.insight.anatomy import Weight
 from model.tokens import END_ID, START_ID, Token
-from model.trace import Run, Site, Trace
+from model.trace import AttentionEdit, Run, Site, Trace
 from model.translator import Translator
 
+HEADS = 4
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
+EDITS = {
+    Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0])),
+    Site("encoder", 1): AttentionEdit(block=torch.eye(9, dtype=torch.bool)),
+    Site("decoder", 0): AttentionEdit(open=torch.ones(9, 9, dtype=torch.bool), scale=0.3),
+    Site("cross", 1): AttentionEdit(gate=torch.tensor([0.25, 1.0, 1.0, 1.0])),
+}
+IN_FORCE = pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits"])
+AT_SITES = pytest.mark.parametrize("site", SITES, ids=str)
 
 
 def tokens(*ids):

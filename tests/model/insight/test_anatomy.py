@@ -64,16 +64,6 @@ def test_every_part_sums_to_the_whole(kind, layer, query, key, run):
         close(summed, residual.outputs[0, query])
 
 
-def test_the_parts_are_those_of_the_trace(run):
-    model, trace, edits = run
-    site = Site("cross", 1)
-    part = take_apart(weight_of(model, trace, site, 2, 3, edits, key=4))
-    record = trace.attention[site]
-    assert torch.equal(part.weights, record.weights[0, 2, 3])
-    assert torch.equal(part.head, record.heads[0, 2, 3])
-    assert part.gate == 0.5
-
-
 def test_a_place_that_is_not_there_is_refused(run):
     model, trace, _ = run
     with pytest.raises(IndexError):

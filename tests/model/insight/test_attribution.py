@@ -103,14 +103,6 @@ def test_a_head_is_the_slope_of_its_scale_with_the_norm_held_fixed(kind, make_mo
         assert_close(slope.double(), part, atol=1e-5, rtol=1e-4)
 
 
-def test_swapping_the_words_turns_every_sign(shipped):
-    reader, trace = shipped
-    one, back = (attribute(reader, trace, ROW, *pair) for pair in ((5, 9), (9, 5)))
-    assert one.embedding == pytest.approx(-back.embedding)
-    assert_close(one.feed_forwards, -back.feed_forwards)
-    assert one.biases == pytest.approx(-back.biases)
-
-
 def test_a_post_norm_model_is_refused(make_model):
     model = make_model(norm="post")
     reader, trace = reader_of(model), record(model)

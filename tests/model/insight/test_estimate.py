@@ -13,17 +13,9 @@ from model.insight.scoring import log_probability
 from model.memory_layout import lay_out
 from model.trace import AttentionEdit, Run, Site
 from model.translator import choose_objective
-from tests.model.insight.recording import SITES, reader_of, record
+from tests.model.insight.recording import AT_SITES, EDITS, HEADS, IN_FORCE, SITES, reader_of, record
 
-HEADS, STEP = 4, 1e-5
-EDITS = {
-    Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0])),
-    Site("encoder", 1): AttentionEdit(block=torch.eye(9, dtype=torch.bool)),
-    Site("decoder", 0): AttentionEdit(open=torch.ones(9, 9, dtype=torch.bool), scale=0.3),
-    Site("cross", 1): AttentionEdit(gate=torch.tensor([0.25, 1.0, 1.0, 1.0])),
-}
-IN_FORCE = pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits"])
-AT_SITES = pytest.mark.parametrize("site", SITES, ids=str)
+STEP = 1e-5
 
 
 @pytest.fixture(scope="module")
@@ -116,17 +108,6 @@ def test_of_a_faint_head_and_a_faint_cell_the_estimate_is_the_truth(model, edits
     found = torch.stack([estimated[query, key] for query, key in cells])
     assert true.abs().max() > 1e-7
     assert_close(found.double(), true, rtol=1e-3, atol=1e-10)
-
-
-def test_estimates_differ_from_the_truth_of_a_whole_head(model):
-    reader, trace = reader_of(model), record(model)
-    found, true = estimated_removals(reader, trace), dict(head_removals(reader, trace))
-    assert max((found[site] - true[site]).abs().max() for site in SITES) > 1e-3
-
-
-def test_a_head_that_is_off_is_worth_nothing(model):
-    found = estimated_removals(reader_of(model), record(model, EDITS), EDITS)
-    assert found[Site("encoder", 0)][2] == 0
 
 
 def test_one_token_alone_can_be_what_is_measured(model):

@@ -20,6 +20,10 @@ from model.tokens import END_ID, PAD_ID
 from model.trace import AttentionEdit, Block, Run, Site, Trace
 from model.translator import choose_objective
 from tests.model.insight.recording import (
+    AT_SITES,
+    EDITS,
+    HEADS,
+    IN_FORCE,
     SITES,
     SOURCE,
     TARGET,
@@ -28,16 +32,6 @@ from tests.model.insight.recording import (
     tokens,
     weight_of,
 )
-
-HEADS = 4
-EDITS = {
-    Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0])),
-    Site("encoder", 1): AttentionEdit(block=torch.eye(9, dtype=torch.bool)),
-    Site("decoder", 0): AttentionEdit(open=torch.ones(9, 9, dtype=torch.bool), scale=0.3),
-    Site("cross", 1): AttentionEdit(gate=torch.tensor([0.25, 1.0, 1.0, 1.0])),
-}
-IN_FORCE = pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits"])
-AT_SITES = pytest.mark.parametrize("site", SITES, ids=str)
 
 
 def explained(model, trace, site, head, query, edits=None):

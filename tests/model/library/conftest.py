@@ -7,6 +7,7 @@ import transformers
 from tokenizers import decoders, models, pre_tokenizers, processors, trainers
 
 from model.library.attachment import attach
+from model.library.transformers_loading import load_transformers_reader
 from tests.model.library.families import make_inputs, make_model
 
 END, PAD = 1, 0
@@ -134,5 +135,18 @@ def attached():
             model = make_model(name)
             made[name] = model, attach(model, make_inputs(name), name)
         return made[name]
+
+    return get
+
+
+@pytest.fixture(scope="module")
+def load(transformers_folders):
+    """A function from the name of a tiny model to its reader."""
+    loaded = {}
+
+    def get(name):
+        if name not in loaded:
+            loaded[name] = load_transformers_reader(transformers_folders[name])
+        return loaded[name]
 
     return get

@@ -9,8 +9,7 @@ from model.library.files import read_config, read_tokenizer
 from model.library.hub import LoadingError
 from model.library.loading import load_bert
 from model.library.measuring import Parity
-from model.library.pieces import merge_words, whole_words
-from model.trace import AttentionEdit, Site
+from model.library.pieces import whole_words
 
 FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 
@@ -99,17 +98,6 @@ def test_too_much_padding(reader):
         reader.read("a", pad_to=33)
 
 
-def test_a_trace_has_every_head_with_its_tokens(reader):
-    trace = reader.trace(FIRST, second=SECOND)
-    assert trace.weights("encoder").shape == (3, 4, 18, 18)
-    assert trace.query_tokens(Site("encoder", 0)) == trace.key_tokens(Site("encoder", 2))
-    assert trace.query_tokens(Site("encoder", 0)) == reader.read(FIRST, SECOND)
-    words = [piece.word for piece in trace.source_tokens]
-    merged = merge_words(trace.weights("encoder").numpy(), words)
-    assert merged.shape == (3, 4, 15, 15)
-    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
-
-
 def test_nobody_looks_at_padding_and_it_changes_nothing(reader):
     plain, padded = reader.trace(FIRST), reader.trace(FIRST, pad_to=20)
     assert (padded.weights("encoder")[..., 11:] == 0).all()
@@ -136,15 +124,6 @@ def test_a_mask_that_was_typed_is_predicted_too(reader):
     assert sum(p.probability for p in reader.predict("the [MASK] sat", top=99)[2]) == (
         pytest.approx(1, abs=1e-5)
     )
-
-
-def test_without_a_mask_there_is_nothing_to_predict(reader):
-    assert reader.predict(FIRST) == {}
-
-
-def test_edits_change_what_is_predicted(reader):
-    edits = {Site("encoder", 0): AttentionEdit(gate=torch.zeros(4))}
-    assert reader.predict(FIRST, masked=[2], edits=edits) != reader.predict(FIRST, masked=[2])
 
 
 def test_without_the_masked_word_head_the_reason_is_said(headless):

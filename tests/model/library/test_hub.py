@@ -136,15 +136,6 @@ def test_what_does_not_fit_into_memory_is_not_downloaded_to_its_end(hub, folder,
     assert told
 
 
-def test_the_config_is_read_before_the_weights_are_fetched(hub, folder):
-    entries = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(entries | {"model_type": "electra"}))
-    hub.models["tiny-electra"] = folder
-    with pytest.raises(LoadingError, match="tiny-electra is of the type electra, and only weights"):
-        load_bert("tiny-electra")
-    assert not any("safetensors" in path for path in hub.asked)
-
-
 @LOADERS
 def test_an_unknown_name(load, hub):
     with pytest.raises(LoadingError, match="There is no model nobody-made-it on the Hugging Face"):

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from model.library.pieces import whole_words
-from model.library.transformers_loading import LONGEST, load_transformers_reader
+from model.library.transformers_loading import LONGEST
 from model.library.transformers_reader import TransformersReader
 from model.reader import ABILITIES, Shape
 from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
@@ -19,18 +19,6 @@ WRITERS = ("GPT-2", "Llama")
 DECODERS = (*WRITERS, "classes by a decoder")
 ENCODERS = tuple(name for name in FOLDERS if name not in TWO_SIDED + DECODERS)
 MASKED = ("DistilBERT", "ALBERT", "RoBERTa")
-
-
-@pytest.fixture(scope="module")
-def load(transformers_folders):
-    loaded = {}
-
-    def get(name):
-        if name not in loaded:
-            loaded[name] = load_transformers_reader(transformers_folders[name])
-        return loaded[name]
-
-    return get
 
 
 @pytest.fixture(scope="module")

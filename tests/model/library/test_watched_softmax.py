@@ -13,7 +13,6 @@ from model.insight.knockout import Others
 from model.library.attachment import Attachment, Parity, attach_softmax
 from model.library.hub import LoadingError
 from model.library.watched_softmax import join_blocks, split_blocks
-from model.reader import ABILITIES
 from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -427,12 +426,6 @@ def test_models_whose_maps_would_be_incomplete_are_refused(name):
 def test_what_cannot_be_changed_is_said(edit, message, of_family):
     with pytest.raises(ValueError, match=message):
         of_family("GPT-J").run({Site("decoder", 0): edit})
-
-
-def test_what_is_missing_is_said_in_sentences(of_family):
-    missing = of_family("MPNet").attachment.missing
-    assert set(missing) == {"open cells", "take apart", "add up heads"} < set(ABILITIES)
-    assert all(sentence.endswith(".") for sentence in missing.values())
 
 
 def test_a_call_that_attends_otherwise_is_not_shown_half(of_family):

@@ -6,18 +6,13 @@ import torch
 from torch.testing import assert_close
 
 from model.trace import AttentionEdit
-from model.training.repeats import Repeats, small_model
-from model.training.small_models import SmallModel, TrainingOptions, default_options
+from model.training.repeats import small_model
+from model.training.small_models import default_options
 from model.training.tasks import TASKS
 
 TINY = replace(
     default_options("repeat"), heads=2, d_model=16, d_ff=16, steps=12, batch_size=8, warmup=4
 )
-
-
-def test_only_a_task_for_a_decoder_alone_gets_one():
-    assert type(small_model(TINY)) is Repeats
-    assert type(small_model(TrainingOptions(layers=1, heads=2, d_model=16, d_ff=16))) is SmallModel
 
 
 def test_the_decoder_is_alone():

@@ -36,12 +36,6 @@ def test_the_loss_is_least_where_the_asked_for_probability_is_given(classes, smo
     assert loss_of_probability(grid, classes, smoothing).min() >= loss - 1e-12
 
 
-def test_certainty_costs_nothing_without_smoothing_and_everything_with_it():
-    sure = torch.tensor(1.0)
-    assert loss_of_probability(sure, 14, 0.0) == 0
-    assert loss_of_probability(sure, 14, 0.1) == torch.inf
-
-
 def test_one_class_is_no_choice():
     with pytest.raises(ValueError, match="two tokens"):
         loss_of_probability(torch.tensor(0.5), 1, 0.1)

@@ -32,13 +32,6 @@ def test_the_last_step_is_the_trace_of_the_last_model(history, translator):
         assert not torch.allclose(history.weights[1][kind][0], history.weights[1][kind][1])
 
 
-def test_tokens_fit_the_weights_of_every_kind(history):
-    for sentence in range(2):
-        for kind in KINDS:
-            queries, keys = history.tokens(sentence, kind)
-            assert history.weights[sentence][kind].shape == (2, 2, 4, len(queries), len(keys))
-
-
 def test_a_saved_history_is_read_back_within_the_rounding_of_float16(history, tmp_path):
     history.save(tmp_path / "history.safetensors")
     read = Snapshots.from_file(tmp_path / "history.safetensors")

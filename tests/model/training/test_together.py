@@ -6,7 +6,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import model.train
 from model.training.data import EncodedPair, collate
 from model.training.loop import batch_loss
 from model.training.together import share
@@ -42,21 +41,10 @@ def test_several_processes_train_as_one_with_the_same_whole_batches(processes, c
     assert_same_training(command("shared", processes=processes, **EXACT), whole)
 
 
-def test_several_processes_go_on_where_one_was_killed(command, monkeypatch):
-    class Killing(model.train.tqdm):
-        def update(self, count=1):
-            super().update(count)
-            if self.n == 6:
-                raise KeyboardInterrupt
-
+def test_several_processes_go_on_where_one_was_killed(command, killed_and_resumed):
     options = {**EXACT, "score_every": 2}
-    with monkeypatch.context() as patch:
-        patch.setattr(model.train, "tqdm", Killing)
-        with pytest.raises(KeyboardInterrupt):
-            command("killed", **options)
-    assert_same_training(
-        command("killed", "--resume", processes=2, **options), command("whole", **options)
-    )
+    resumed = killed_and_resumed(6, processes=2, **options)
+    assert_same_training(resumed, command("whole", **options))
 
 
 def test_dropout_of_several_processes_is_the_same_when_they_go_on(command):

@@ -4,18 +4,13 @@ from pages.browser.parts import (
     KEYS,
     KEYS_OF_SLIDES,
     Row,
-    browser_text,
-    contents,
     copy_link,
     guess,
     kept_text,
     keyboard,
-    reveal,
     save_menu,
     slide,
     slide_list,
-    stills,
-    thumbnail,
 )
 from tests.viz.unpacking import unpack
 
@@ -27,27 +22,10 @@ MENU = {
 }
 
 
-def test_a_slide_keeps_its_words_as_typed():
-    found, _ = unpack(slide("<b>é", "a\nb", number=2, count=3))
-    assert (found["title"], found["words"]) == ("<b>é", "a\nb")
-    assert (found["number"], found["count"]) == (2, 3)
-
-
 @pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])
 def test_a_slide_that_is_not_there_is_refused(number, count):
     with pytest.raises(ValueError, match=f"no slide {number} of {count}"):
         slide("", "", number=number, count=count)
-
-
-@pytest.mark.parametrize("text", [None, "", "{}"])
-def test_a_kept_text_says_whether_it_asks_forgets_or_keeps(text):
-    assert unpack(kept_text("talk", text))[0] == {"name": "talk", "text": text}
-
-
-@pytest.mark.parametrize("text", [None, "", "{}"])
-def test_a_text_of_the_browser_is_of_a_session_that_may_not_know_it(text):
-    header = {"name": "talk", "text": text, "session": "a", "heard": False}
-    assert unpack(browser_text(*list(header.values())[:2], session="a", heard=False))[0] == header
 
 
 def test_a_slide_plays_steps_and_answers_by_the_keys_that_the_help_sheet_lists():
@@ -79,15 +57,6 @@ def test_every_key_has_words_and_something_to_click():
     assert {key["name"] for key in keys if key["key"] == " "} == {"Space"}
 
 
-def test_a_list_of_contents_says_where_everything_is():
-    header, _ = unpack(contents({"<b>": ".st-key-one"}))
-    assert header == {"entries": [{"name": "<b>", "of": ".st-key-one"}]}
-
-
-def test_what_is_to_be_seen_is_asked_for_by_number():
-    assert unpack(reveal(".st-key-one", 2))[0] == {"of": ".st-key-one", "number": 2}
-
-
 def test_a_menu_offers_its_formats_and_holds_no_file_that_nobody_asked_for():
     header, body = unpack(save_menu(*MENU.values(), made_here=["png"]))
     assert header == {**MENU, "made_here": ["png"], "of": None, "copies": [], "key": ""}
@@ -98,10 +67,6 @@ def test_a_menu_brings_the_file_that_was_asked_for_with_a_number_of_its_own():
     header, body = unpack(save_menu(*MENU.values(), file=("csv", b"\x00a,b\n", 7)))
     assert header["file"] == {"format": "csv", "number": 7}
     assert body == b"\x00a,b\n"
-
-
-def test_the_menu_of_a_chart_says_where_that_is():
-    assert unpack(save_menu(*MENU.values(), of=".st-key-waves"))[0]["of"] == ".st-key-waves"
 
 
 SVG = "http://www.w3.org/2000/svg"  # a name, from which nothing is loaded
@@ -119,17 +84,3 @@ def test_a_list_says_of_every_slide_what_it_is_and_of_none_that_it_is_edited():
     assert (header["edited"], header["opened"]) == (0, -1)
     empty = unpack(slide_list([], edited=None, opened=None, kept="kept", known=[]))[0]
     assert (empty["slides"], empty["edited"]) == ([], -1)
-
-
-def test_a_small_picture_is_asked_for_by_where_the_pictures_are():
-    asked = thumbnail("kept", "key", [".st-key-grid"], slides=["key", "other"], number=7)
-    header = {"name": "kept", "of": "key", "pictures": [".st-key-grid"]}
-    assert unpack(asked)[0] == header | {"slides": ["key", "other"], "number": 7}
-
-
-def test_stills_are_asked_for_by_where_they_are():
-    asked = stills({"curves": ".st-key-on-curves"}, 7)
-    header = {"pictures": {"curves": ".st-key-on-curves"}, "number": 7}
-    assert unpack(asked)[0] == header | {"type": "webp", "room": None}
-    asked = stills({}, 7, type="png", room=(1200, 500, 0.5))
-    assert unpack(asked)[0]["room"] == {"width": 1200, "height": 500, "size": 0.5}

@@ -253,12 +253,6 @@ def test_a_slide_that_is_added_meanwhile_asks_and_its_file_holds_no_guess():
     assert read_talk(write_talk([slide]).encode()) == ((slide,), ())
 
 
-def test_a_talk_from_before_there_were_questions_asks_none():
-    slides, notes = read_talk(write_talk([SLIDES[1]]).encode())
-    assert notes == ()
-    assert on_stage(with_slides(*slides)) == ["heatmap"]
-
-
 def test_the_small_picture_of_a_slide_is_of_its_question_and_never_of_the_answer(monkeypatch):
     taken = []
     thumbnail = stage.thumbnail

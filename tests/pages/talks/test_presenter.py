@@ -13,7 +13,6 @@ from pages.shared.state.choices import HEAD, SENTENCE, put
 from pages.shared.state.models import Workshop
 from pages.talks import presenter
 from pages.talks.slides import Slide
-from pages.talks.talk import shipped
 from tests.pages.apps import (
     address,
     below,
@@ -30,7 +29,6 @@ from tests.pages.apps import (
 )
 from tests.pages.pictures import canvas_pictures
 
-TALK = shipped()
 OWN_TALK = (
     Slide("masks", {"sentence": "We sing.", "edits": "look-ahead.off"}, pictures=("matrix",)),
     Slide("attention", {"layer": "3", "head": "5"}, "Title", "Words", pictures=("grid", "source")),
@@ -69,44 +67,13 @@ def words_of(app):
     return header
 
 
-@pytest.mark.parametrize("number", range(1, len(TALK) + 1))
-def test_every_slide_opens_by_its_link_with_its_pictures_alone(number):
-    app = open_page(talk=str(number))
-    slide = TALK[number - 1]
-    assert not app.exception
-    assert not app.error
-    assert on_stage(app) == list(slide.pictures)
-    scenes = [one.page for one in TALK[:number] if one.page]  # a slide of words keeps the last
-    assert app.session_state["page"] is PAGES[scenes[-1] if scenes else "attention"]
-    assert address(app) == {"talk": str(number)}
-    assert words_of(app)["title"] == slide.title
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_slide_is_drawn_in_place_whatever_page_is_open(page):
-    app = open_page(page)
-    app.button(key="present").click().run()
-    assert not app.exception
-    assert on_stage(app) == list(TALK[0].pictures)
-    assert address(app) == {"talk": "1"}
-    assert not app.sidebar
-    assert not app.title
-
-
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["attention", "masks", "talk"])
 def test_the_link_of_a_slide_opens_it_on_any_page(page):
     app = with_talk(page=page, talk="2")
     assert not app.exception
     assert on_stage(app) == ["grid", "source"]
     assert app.selectbox(key="head").value == 4
     assert words_of(app) == words_of(app) | {"title": "Title", "words": "Words", "number": 2}
-
-
-def test_all_else_of_the_page_is_off_stage():
-    app = with_talk(talk="2")
-    assert {"heatmap", "target-tokens", "grid-selection"} <= set(drawn(app))
-    top = [key_of(block) for block in app.main.children.values()]
-    assert [key for key in top if key in ("stage", "offstage")] == ["stage", "offstage"]
 
 
 def test_a_slide_has_the_size_that_it_says():

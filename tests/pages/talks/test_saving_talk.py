@@ -97,7 +97,7 @@ def test_a_decoding_has_the_branches_of_likely_tokens(ready):
 
 
 def test_a_saved_talk_leaves_everything_as_it_was():
-    app = open_page("talk")
+    app = talk_page(WORDS, GRID)
     app.session_state["sentence"] = "We sing."
     assert save(app).file
     assert app.session_state["sentence"] == "We sing."
@@ -215,15 +215,6 @@ def test_powerpoint_waits_for_images_of_all_pictures_and_keeps_none_of_them():
     assert (saving.done, saving.stills) == ([], None)
     labels = [one.label for one in app.get("download_button")]
     assert labels[-1].startswith("Download the PowerPoint file")
-
-
-def test_powerpoint_tells_of_a_model_that_is_gone_and_has_the_rest():
-    gone = replace(GRID, parameters={"model": "own-1"})
-    saving = save_for_powerpoint(talk_page(gone, GRID), {"grid": PNG})
-    first, second = Presentation(io.BytesIO(saving.file)).slides
-    assert saving.left_out == [1]
-    assert "no longer available" in first.shapes[1].text
-    assert any(shape.shape_type == 13 for shape in second.shapes)
 
 
 def test_a_slide_that_asks_first_shows_its_picture_in_powerpoint():

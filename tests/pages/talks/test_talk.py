@@ -115,7 +115,7 @@ def test_a_browser_that_keeps_nothing_is_told_of(told):
     assert [toast.value for toast in app.toast] == [talk.NOT_KEPT]
 
 
-@pytest.mark.parametrize("page", ["attention", "masks", "talk", "model"])
+@pytest.mark.parametrize("page", ["attention", "talk"])
 @pytest.mark.parametrize("parameters", [{}, {"talk": "1"}])
 def test_every_page_and_every_slide_has_the_talk_kept(page, parameters):
     app = open_page(page, **parameters)

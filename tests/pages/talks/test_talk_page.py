@@ -8,7 +8,6 @@ import pytest
 
 from pages.parts.atlas.figures import TAB as ATLAS_TAB
 from pages.parts.pages import PAGES
-from pages.shared.link import address, link
 from pages.shared.state.catalog import LIBRARY
 from pages.talks import talk
 from pages.talks.page import boxes
@@ -69,12 +68,6 @@ def test_every_slide_has_a_title_words_and_notes_and_nothing_is_left_out(name, c
     assert not any(slide.page for slide in (first, last))
 
 
-def test_the_choices_of_every_slide_are_those_of_its_page():
-    for slide in filter(lambda slide: slide.page, TALK):
-        shape = address.shape_for(slide.parameters)
-        assert link.read(slide.parameters, PAGES[slide.page].linked, shape)[1] == ()
-
-
 @pytest.fixture(scope="module")
 def models(make_bert_folder, transformers_folders):
     """Addresses of the shipped model, of one with a hidden word, and of one that goes on."""
@@ -126,13 +119,6 @@ def test_a_slide_says_why_its_picture_cannot_be_shown(page, parameters):
     app.run()
     assert not app.exception
     assert any("<b>gone is not in memory" in text for text in texts_on_stage(app))
-
-
-def test_a_scene_of_all_heads_is_not_titled_by_one():
-    app = open_page("heads", sentence="We sing.", layer="1", head="3")
-    button(app, "Add to talk").click().run()
-    (slide,) = app.session_state["talk"]
-    assert slide.title == "Heads: “We sing.”"
 
 
 def test_a_scene_is_added_given_words_moved_and_removed():

@@ -24,7 +24,3 @@ def test_the_numbers_saved_are_the_sentences_in_each_bin():
     assert numbers["sentences by <b>entropy"].axes == {"from": ["0", "2", "4"]}
     np.testing.assert_array_equal(numbers["sentences by broad"].values, [4, 0])
     assert len(numbers) == 2
-
-
-def test_there_may_be_no_histogram_at_all():
-    assert unpack(distributions(SPREADS[1:2]))[0]["rows"][0]["name"] == "positional"

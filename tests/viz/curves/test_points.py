@@ -21,12 +21,6 @@ def test_every_effect_travels_with_its_estimate_and_its_name():
     assert picture.numbers["true"].axes == {"effect": NAMES}
 
 
-def test_without_groups_all_points_are_of_one():
-    header, _ = unpack(effect_points(TRUE, ESTIMATED, NAMES, selected=2, clickable=True))
-    assert (header["groups"], header["kinds"]) == ([0, 0, 0], [""])
-    assert (header["selected"], header["clickable"]) == (2, True)
-
-
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="3 true effects, 2 estimated ones and 3 names"):
         effect_points(TRUE, ESTIMATED[:2], NAMES)

@@ -20,17 +20,6 @@ def test_every_line_has_its_numbers_by_place():
     assert chart.to_dict()["encoding"]["color"]["scale"]["domain"] == ["sin", "cos"]
 
 
-def test_places_axes_and_limits_are_those_asked_for():
-    chart = position_lines(
-        {"a": np.array([1.0, 2.0])}, [4, 9], x="offset", y="dot product", limits=(-3, 3)
-    )
-    assert [row["place"] for row in rows(chart)] == [4, 9]
-    encoding = chart.to_dict()["encoding"]
-    assert encoding["x"]["title"] == "offset"
-    assert encoding["y"]["title"] == "dot product"
-    assert encoding["y"]["scale"]["domain"] == [-3, 3]
-
-
 def test_names_are_whole_and_so_are_marks_between_whole_places():
     lines = {"sinusoidal, the shipped model": np.zeros(3), "learned": np.ones(3)}
     encoding = position_lines(lines).to_dict()["encoding"]

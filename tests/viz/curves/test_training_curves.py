@@ -23,14 +23,6 @@ def test_every_number_travels_with_its_step():
     }
 
 
-def test_the_limits_of_a_panel_are_those_asked_for():
-    header, _ = unpack(training_curves({"run": FIRST}, limits={"exact": (0, 1)}))
-    assert header["panels"] == [
-        {"title": "loss", "limits": None},
-        {"title": "exact", "limits": [0, 1]},
-    ]
-
-
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="loss of run has 1 numbers but there are 2 steps"):
         training_curves({"run": {"loss": ([1, 2], [3.0])}})

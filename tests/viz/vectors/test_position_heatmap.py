@@ -22,14 +22,6 @@ def test_the_colours_are_centred_on_zero_and_shared_where_a_limit_is_given():
     assert (shared.zmin, shared.zmax) == (-5, 5)
 
 
-def test_axes_and_numbers_are_named_as_asked():
-    figure = position_heatmap(TABLE, rows="to", columns="from", name="factor")
-    assert figure.layout.yaxis.title.text == "to"
-    assert figure.layout.xaxis.title.text == "from"
-    assert figure.data[0].colorbar.title.text == "factor"
-    assert figure.data[0].hovertemplate.startswith("to %{y}<br>from %{x}<br>factor")
-
-
 def test_strips_stand_in_their_order_on_one_scale():
     figure = vector_strips({"a": np.array([1.0, -3.0]), "<b>": np.array([0.0, 2.0])})
     np.testing.assert_array_equal(figure.data[0].z, [[1, -3], [0, 2]])

@@ -125,10 +125,6 @@ def test_two_statistics_name_every_head_that_has_both(atlas, color):
     assert f"**{correlation}**" in said(app)
 
 
-def test_a_statistic_against_itself_rises_with_it():
-    assert "**+1.00**" in said(opened("two", atlas_across="entropy", atlas_up="entropy"))
-
-
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_plane_is_that_of_the_distances_and_tells_the_nearest(atlas, kind):
     app = opened("likeness", kind=kind, layer="2", head="3")

@@ -11,7 +11,7 @@ from model import load_model
 from model.edits import CellEdit, Edits, write_edits
 from model.insight.knockout import edges_of, knock_out
 from pages.parts.cause import knockout
-from pages.parts.cause.knockout import ALL, in_words, windows
+from pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
 from pages.shared.state.catalog import LIBRARY
 from pages.talks.slides import Slide
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
@@ -77,8 +77,13 @@ def test_a_link_says_in_which_layers_edges_are_closed(shipped, window, layers):
 
 
 @pytest.mark.parametrize("window", ["4", "0", "2-4", "3-2", "1-", "two", "1-2-3"])
-def test_layers_that_there_are_not_are_told_and_left_out(window):
-    app = open_page("cause", sentence=SENTENCE, knockout_layers=window)
+def test_layers_that_there_are_not_are_refused(window, shipped):
+    with pytest.raises(ValueError, match=r"is neither all, nor|is not within the layers 1 to 3"):
+        LAYERS.read(window, shipped.shape)
+
+
+def test_layers_that_there_are_not_are_told_and_left_out():
+    app = open_page("cause", sentence=SENTENCE, knockout_layers="4")
     assert any("damaged" in info.value for info in app.info)
     assert "knockout_layers" not in address(app)
     assert drawn(app).count("knockout") == 1
@@ -136,15 +141,6 @@ def test_a_slide_measures_unasked(monkeypatch):
     app.run()
     assert not app.exception
     assert on_stage(app) == ["knockout", "looked-at"]
-
-
-def test_a_click_is_offered_on_a_page_and_not_on_a_slide():
-    scene = {"sentence": SENTENCE}
-    assert heatmaps(open_page("cause", **scene))[0][1]["clickable"]
-    app = new_app(talk="1")
-    app.session_state["talk"] = (Slide("cause", scene, pictures=("knockout",)),)
-    app.run()
-    assert not heatmaps(app)[0][1]["clickable"]
 
 
 def test_every_edge_that_is_named_is_apart_as_its_list_says():

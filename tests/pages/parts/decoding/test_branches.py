@@ -38,7 +38,21 @@ def test_a_link_holds_what_was_forced_where_and_its_text():
 
 
 @pytest.mark.parametrize(
-    "written", ["", "1", "1:", "1:2", ":2:x", "1:-2:x", "1:2.:x", "3:1.2:x", "1:2:" + "x" * 121]
+    "written",
+    [
+        "",
+        "1",
+        "1:",
+        "1:2",
+        "0:4:x",
+        "2:4:x",
+        "１:4:x",
+        ":2:x",
+        "1:-2:x",
+        "1:2.:x",
+        "3:1.2:x",
+        "1:2:" + "x" * 121,
+    ],
 )
 def test_what_is_no_branch_is_refused(written):
     with pytest.raises(ValueError, match="is not a branch"):

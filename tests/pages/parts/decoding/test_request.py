@@ -2,7 +2,6 @@ import pytest
 
 from model import load
 from model.decoding.strategies import STRATEGIES, Strategy
-from pages.parts.decoding.page import PAGE
 from pages.parts.decoding.request import CHOICES, OPTIONS, STRATEGY, strategy_words
 from pages.shared.link import link
 
@@ -12,17 +11,6 @@ CONFIG = load("en-fr").model.config
 def test_every_strategy_of_the_model_is_offered():
     assert tuple(STRATEGY.options) == tuple(STRATEGIES)
     assert {*OPTIONS} == {option for method in STRATEGIES.values() for option in method.options}
-
-
-def test_an_option_is_one_of_the_models_with_its_default():
-    for option in OPTIONS.values():
-        assert option.default == getattr(Strategy(), option.key)
-        lowest, highest = option.bounds
-        assert lowest <= option.default <= highest
-
-
-def test_every_choice_is_in_the_pages_link():
-    assert set(CHOICES) <= set(PAGE.linked)
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,18 @@
 """The tests of roles on the Heads page, against those of the model itself."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model.edits import Edits
 from model.insight.roles import ROLES, role_scores
+from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures
 
-ROOT = Path(__file__).parents[4]
 OFF = Edits(gates={("decoder", 0, 1): 0.0, ("cross", 2, 4): 0.0})
 
 
 def opened(**parameters):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    app.query_params.update({"sentence": "I love my cat.", **parameters})
-    app.switch_page("pages/heads.py").run()
+    app = open_page("heads", sentence="I love my cat.", **parameters)
     assert not app.exception
     return app
 

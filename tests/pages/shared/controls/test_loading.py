@@ -5,7 +5,6 @@ from threading import Event
 from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from model.library.hub import LoadingError
 from model.trace import Shape
@@ -26,17 +25,6 @@ class Model(SimpleNamespace):
     """Something in place of a model, which has an encoder."""
 
     shape = Shape({"encoder": (2, 2)}, 40)
-
-
-@pytest.fixture
-def state(monkeypatch):
-    """An empty session."""
-
-    class State(dict):
-        __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
-
-    monkeypatch.setattr(st, "session_state", State())
-    return st.session_state
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.shared.controls import sentence
-from pages.shared.state.catalog import EXAMPLES, LIBRARY
+from pages.shared.state.catalog import EXAMPLES
 from pages.shared.state.choices import MASKED
 from pages.shared.state.models import Workshop
 from tests.pages.apps import address, drawn, go_to, open_page, open_with
@@ -72,17 +72,6 @@ def test_a_page_that_needs_what_a_model_lacks_says_so(
     assert why in said(app)
     assert not pictures(app)
     assert app.text_input(key="sentence").value == EXAMPLES[0]
-
-
-def test_a_model_that_is_not_in_memory_is_offered_on_every_page():
-    key = f"{LIBRARY}/no/such/folder"
-    for page in ("attention", "heads", "masks", "inside", "decoding"):
-        app = open_page(page, model=key)
-        assert not app.exception
-        assert "…/such/folder is not in memory. Load it to go on." in said(app)
-        assert app.button(key="load-it").label == "Load it"
-        assert app.selectbox(key="model").value == key
-        assert not pictures(app)
 
 
 def test_the_last_texts_that_could_be_read_stay(bert_folder):

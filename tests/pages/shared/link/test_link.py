@@ -62,12 +62,6 @@ def test_every_choice_of_a_page_is_in_its_link_and_restored_from_it(page):
         assert link.read(written, page.linked, SHAPE) == (values, ())
 
 
-def test_the_words_of_an_option_are_not_what_a_link_holds(page):
-    for choice in page.linked:
-        for key in choice.options:
-            assert choice.write(key) == str(key)
-
-
 def test_a_link_says_its_version():
     values = defaults(COMMON) | {"layer": 2}
     assert link.write(COMMON, values) == {"v": "2", "layer": "3"}

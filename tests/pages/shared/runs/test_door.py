@@ -1,7 +1,6 @@
 """The one door to models: results by value, for one session, and few calls at once."""
 
 import gc
-import inspect
 import time
 import weakref
 from concurrent.futures import Future
@@ -88,11 +87,6 @@ def test_of_an_error_nothing_is_kept():
             failing("x")
     assert calls == ["x", "x"]
     assert failing.kept("x") is None
-
-
-def test_it_keeps_its_name_and_its_words():
-    assert answer.__name__ == "answer"
-    assert inspect.getdoc(answer) == "Say something."
 
 
 def test_only_so_many_of_a_kind_are_kept(monkeypatch):

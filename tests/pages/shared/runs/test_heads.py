@@ -107,16 +107,6 @@ def test_without_anything_to_measure_on_there_are_no_effects(loaded, transformer
         removal_effects(asked, None, quiet)
 
 
-def test_another_models_effects_and_other_edits_are_never_shown():
-    removal_effects(SHORT, None, quiet)
-    assert removal_effects.kept(SHORT, None) is not None
-    assert removal_effects.kept(replace(SHORT, model="en-fr"), None) is None
-    assert (
-        removal_effects.kept(replace(SHORT, edits=Edits(gates={("cross", 0, 0): 0.0})), None)
-        is None
-    )
-
-
 def test_effects_on_each_token_alone_sum_to_those_on_all():
     whole = removal_effects(SHORT, None, quiet)
     alone = [removal_effects(SHORT, place, quiet) for place in range(len(SHORT.objective.ids))]

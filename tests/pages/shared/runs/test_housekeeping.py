@@ -1,4 +1,3 @@
-import ctypes
 import gc
 import time
 import weakref
@@ -59,22 +58,6 @@ def test_memory_is_collected_where_the_system_cannot_be_asked(monkeypatch):
     housekeeping.tidy()
     assert seen() is None
     assert asked == [None]
-
-
-def test_the_system_is_asked_for_what_is_free(monkeypatch):
-    calls = []
-
-    class Library:
-        def malloc_trim(self, *numbers):
-            calls.append(("malloc_trim", *numbers))
-
-        def mallopt(self, *numbers):
-            calls.append(("mallopt", *numbers))
-
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
-    housekeeping.tidy()
-    housekeeping.share_arenas()
-    assert calls == [("malloc_trim", 0), ("mallopt", -8, housekeeping.ARENAS)]
 
 
 def test_what_was_frozen_while_a_visitor_was_there_goes_when_a_session_has_ended(monkeypatch):

@@ -12,7 +12,7 @@ from model.insight.explain import explain
 from model.translator import choose_objective
 from pages.shared.runs import inside
 from pages.shared.runs import run as module
-from pages.shared.runs.inside import explained, lens_table, taken_apart, words_alone
+from pages.shared.runs.inside import explained, taken_apart, words_alone
 from pages.shared.runs.readers import translator
 from pages.shared.runs.run import ModelRun, hiding
 from tests.pages.sessions import end
@@ -52,11 +52,6 @@ def test_five_views_of_a_query_are_computed_once_for_all_its_keys(monkeypatch):
     assert explained(replace(WEIGHT, head=1)).removals is not None
     monkeypatch.setattr(inside, "MOST_CLOSED", keys - 1)
     assert explained(replace(WEIGHT, head=3)).removals is None
-
-
-def test_another_models_views_are_never_shown():
-    other = replace(WEIGHT, run=replace(RUN, model="en-fr"))
-    assert (explained(WEIGHT).weights != explained(other).weights).any()
 
 
 def test_in_a_bert_effects_are_on_the_masked_words(bert_run):
@@ -108,12 +103,6 @@ def test_a_weight_of_a_big_model_is_that_of_a_small_one(
         torch.testing.assert_close(getattr(seen, field), getattr(views, field))
     # The other layers are mixed by weights that were recorded in bytes.
     torch.testing.assert_close(seen.rollout, views.rollout, atol=0.02, rtol=0)
-
-
-def test_what_the_decoder_would_write_after_each_layer():
-    table = lens_table(RUN)
-    assert len(table.labels) == len(table.ids)
-    assert table.ids.shape[1] == len(RUN.trace.target_tokens)
 
 
 def test_words_are_compared_in_the_model_that_is_named():

@@ -1,9 +1,6 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from model.edits import Edits
 from model.insight import knockout
 from pages.shared.runs.patching import knocked_out, size_of
 from pages.shared.runs.run import ModelRun
@@ -28,14 +25,6 @@ def test_cells_fill_as_they_come(monkeypatch):
     assert shares[-1] == 1
     assert found.changes.shape == found.weights.shape == (len(found.written), len(found.words))
     assert np.isfinite(found.changes).all()
-
-
-def test_other_layers_other_edits_and_other_models_are_never_shown():
-    knocked_out(RUN, None, quiet)
-    assert knocked_out.kept(RUN, None) is not None
-    assert knocked_out.kept(RUN, (0, 0)) is None
-    assert knocked_out.kept(replace(RUN, model="en-fr"), None) is None
-    assert knocked_out.kept(replace(RUN, edits=Edits(gates={("cross", 0, 0): 0.0})), None) is None
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Marian"])

@@ -1,11 +1,9 @@
 """What positions do to a translation, as the page Positions has it computed."""
 
-from dataclasses import replace
 from math import isnan
 
 import numpy as np
 import pytest
-import torch
 
 from model.trace import PositionEdit
 from pages.shared.runs.positions import (
@@ -16,7 +14,7 @@ from pages.shared.runs.positions import (
     shift_scores,
     shuffle,
 )
-from pages.shared.runs.run import ModelRun, written
+from pages.shared.runs.run import ModelRun
 from pages.shared.runs.shelf import shelf
 
 pytestmark = pytest.mark.usefixtures("one_session")
@@ -31,20 +29,6 @@ def test_positions_left_alone_change_nothing():
     run = moved(TRAINED, TRAINED)
     assert run == run.as_trained
     assert moved(TRAINED, PositionEdit(shift=3)) != run
-
-
-def test_moved_positions_are_those_that_the_model_reads_and_writes_with():
-    edits = {"encoder": OFF, "decoder": PositionEdit(shift=3)}
-    run = moved(*edits.values())
-    model = run.reader
-    assert written(run).text == model.translate(SENTENCE, edits=edits).text
-    expected = model.trace(SENTENCE, written(run.as_trained), edits=edits)
-    torch.testing.assert_close(run.trace.logits, expected.logits)
-
-
-def test_the_decoder_reads_what_the_same_model_wrote_as_trained():
-    run = moved(OFF, TRAINED)
-    assert run.trace.target_tokens == replace(run, moved=(TRAINED, TRAINED)).trace.target_tokens
 
 
 @pytest.mark.parametrize("name", ["en-fr", LEARNED])

@@ -1,15 +1,10 @@
 """The model behind a key, whichever it is."""
 
 import pytest
-import streamlit as st
 
-from model.library.hub import Card
 from model.library.measuring import Parity
-from model.reader import ABILITIES
-from model.translator import Translator
 from pages.shared.runs.readers import (
     Size,
-    card_of,
     entry_of,
     explained,
     loading,
@@ -24,17 +19,6 @@ from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry
 from pages.shared.state.models import Workshop
 
 OWN = CatalogEntry("own-1", "Mine", ("a",), "input", "output")
-
-
-@pytest.fixture
-def state(monkeypatch):
-    """An empty session."""
-
-    class State(dict):
-        __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
-
-    monkeypatch.setattr(st, "session_state", State())
-    return st.session_state
 
 
 def test_without_a_key_it_is_the_chosen_model_one_for_all(state, loaded, bert_folder):
@@ -63,15 +47,6 @@ def test_a_model_that_is_not_in_memory_is_an_error_that_names_it(state):
 def test_loadings_are_numbered_and_those_of_shipped_models_are_not(state, loaded, bert_folder):
     assert loading(loaded(bert_folder)) == shelf().get(str(bert_folder)).number > 0
     assert loading("en-fr") == loading("en-fr-learned") == 0
-
-
-def test_every_reader_says_what_it_cannot_do_in_known_words(state, loaded, transformers_folders):
-    keys = ["en-fr", *(loaded(transformers_folders[name]) for name in ("T5", "GPT-2", "spans"))]
-    for key in keys:
-        missing = reader(key).missing
-        assert set(missing) <= set(ABILITIES)
-        assert all(words.endswith(".") for words in missing.values())
-    assert isinstance(reader("en-fr"), Translator)
 
 
 @pytest.mark.parametrize(
@@ -111,11 +86,6 @@ def test_the_size_counts_shared_weights_once(shipped, both_loaded):
     assert size_of(both_loaded[1]).parameters == tied.num_parameters()
 
 
-def test_a_model_that_is_not_in_memory_has_no_size(one_session):
-    with pytest.raises(ValueError, match="not in memory"):
-        size_of(f"{LIBRARY}gone")
-
-
 def test_parity_is_measured_at_loading_or_on_a_text(both_loaded, bert):
     ours, theirs = both_loaded
     assert parity_at_loading(ours) is None
@@ -124,7 +94,3 @@ def test_parity_is_measured_at_loading_or_on_a_text(both_loaded, bert):
     run = ModelRun("the cat was playing.", second="a dog", model=ours)
     measured = bert.parity("the cat was playing.", "a dog")
     assert measured_parity(run) == Parity(measured.outputs, measured.weights)
-
-
-def test_a_model_without_a_card_has_nothing_to_say(both_loaded):
-    assert card_of(DEFAULT) == card_of(both_loaded[0]) == Card()

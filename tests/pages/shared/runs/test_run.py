@@ -11,7 +11,7 @@ from model.edits import CellEdit, Edits
 from model.tokens import END_ID
 from model.trace import PositionEdit
 from pages.shared.runs import run as module
-from pages.shared.runs.run import ModelRun, decoded, hiding, masks_of, written
+from pages.shared.runs.run import ModelRun, decoded, hiding, written
 from pages.shared.runs.shelf import shelf
 from tests.pages.sessions import end
 
@@ -108,12 +108,6 @@ def test_positions_and_heads_are_changed_together(shipped):
     assert run.as_trained == ModelRun(SENTENCE, TARGET)
 
 
-def test_an_effect_is_on_the_token_written_after_the_query():
-    run = ModelRun(SENTENCE, TARGET, model="en-fr")
-    objective = run.reader.objective(run.tokens, Site("cross", 0), 1)
-    assert objective.texts == (run.trace.target_tokens[2].text,)
-
-
 def test_effects_are_on_what_the_model_says_as_trained(loaded, transformers_folders):
     folder = transformers_folders["classes"]
     edits = Edits(gates={("encoder", layer, head): 0.0 for layer in (0, 1) for head in range(4)})
@@ -121,12 +115,6 @@ def test_effects_are_on_what_the_model_says_as_trained(loaded, transformers_fold
     reader = load_model(folder)
     assert run.objective == reader.objective(reader.trace(SENTENCE))
     assert run.objective.rows == (0,)
-
-
-def test_the_masks_are_those_of_the_run(shipped):
-    run = ModelRun(SENTENCE, TARGET, pad_to=12, model="en-fr")
-    for found, expected in zip(masks_of(run), shipped.masks(run.trace), strict=True):
-        assert (found == expected).all()
 
 
 def test_a_decoding_is_the_translators_own(shipped):
@@ -289,15 +277,6 @@ def test_a_model_that_is_loaded_again_makes_other_runs(loaded, make_bert_folder)
     expected = load_bert(other).trace("the cat").outputs["encoder"]
     torch.testing.assert_close(second.trace.outputs["encoder"], expected)
     assert (trace.outputs["encoder"] != expected).any()
-
-
-def test_a_run_of_a_model_that_is_gone_says_so(loaded, make_bert_folder):
-    folder = make_bert_folder(seed=23)
-    run = ModelRun("the cat", model=loaded(folder))
-    del shelf().loaded[str(folder)]
-    with pytest.raises(ValueError, match="is not in memory"):
-        _ = run.trace
-    assert ModelRun(SENTENCE).loading == 0, "of the app's own models there is one each"
 
 
 def test_what_a_model_stumbles_over_is_an_error_in_words(loaded, folders, monkeypatch):

@@ -23,13 +23,6 @@ def shelf(monkeypatch):
     return Shelf()
 
 
-def test_a_model_that_was_asked_for_is_in_memory_under_its_name(shelf):
-    assert shelf.get("a") is None
-    loaded = shelf.ask("a").result.result(20)
-    assert shelf.get("a") is loaded
-    assert loaded.name == "a"
-
-
 def test_a_model_that_is_loaded_again_has_another_number(shelf):
     numbers = [shelf.ask(name).result.result(20).number for name in "aab"]
     assert len(set(numbers)) == 3

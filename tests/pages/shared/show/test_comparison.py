@@ -208,16 +208,6 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
     assert len(tokens) == len(set(best["A"]) | set(best["B"]))
 
 
-def test_one_run_has_one_bar_for_each_answer(run_in, shown, said):
-    run = run_in("classes")
-    assert compare_choices(run, run, of=NO_MODEL)
-    found, tokens = bars(shown["answer-0"])
-    likely = run.trace.logits[0, 0].softmax(-1)
-    assert list(found) == [comparison.TRAINED]
-    assert sorted(tokens) == ["glad", "sad", "so so"]
-    np.testing.assert_allclose(found[comparison.TRAINED], sorted(likely, reverse=True), atol=1e-6)
-
-
 def test_answers_of_different_texts_stand_apart(run_in, shown, said):
     first, second = run_in("spans"), run_in("spans", "We leave today.")
     assert Answers(first, Question("", 0)).can_stand_beside(Answers(first, Question("", 1)))
@@ -227,14 +217,6 @@ def test_answers_of_different_texts_stand_apart(run_in, shown, said):
     texts = [run.reader.answer(run.trace).text for run in (first, second)]
     told = [words for (words,) in said if words.startswith("The answer")]
     assert told == [f"The answer A: “{texts[0]}”", f"The answer B: “{texts[1]}”"]
-
-
-def test_the_answer_of_one_run_is_told_once_as_what_it_is(run_in, shown, said):
-    run = run_in("spans")
-    compare_choices(run, run, of=NO_MODEL)
-    text = run.reader.answer(run.trace).text
-    told = [words for (words,) in said if words.startswith("The answer")]
-    assert told == [f"The answer {comparison.TRAINED}: “{text}”"]
 
 
 def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
@@ -293,12 +275,6 @@ def test_both_texts_are_drawn_and_what_differs_is_marked(name, run_in, shown):
     assert any(chip["changed"] for chip in shown["changed"][0]["chips"])
     compare_writing(before, before, of=NO_MODEL)
     assert not any(chip["changed"] for chip in shown["changed"][0]["chips"])
-
-
-def test_a_model_that_does_not_write_has_no_texts(run_in, shown):
-    run = run_in("BERT", CAT)
-    compare_writing(run, run, of=NO_MODEL)
-    assert not shown
 
 
 def test_a_prompt_that_leaves_no_room_says_so(run_in, shown, said):

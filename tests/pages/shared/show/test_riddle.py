@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pages.shared.show import riddle as riddles
-from pages.shared.show.riddle import NO_GUESS, Riddle, told_apart, which_head
+from pages.shared.show.riddle import NO_GUESS, Riddle, which_head
 from viz.numbers import number_text
 
 RIDDLE = Riddle(
@@ -43,11 +43,6 @@ def looked_at(monkeypatch):
 )
 def test_a_guess_is_told_beside_the_answer_and_any_of_equal_answers_is_right(place, said):
     assert RIDDLE.verdict(place) == said
-
-
-def test_an_answer_without_a_guess_begins_with_a_capital():
-    riddle = which_head("?", "most is lost without", {"cross": np.array([[1.0]])}, number_text)
-    assert riddle.verdict(NO_GUESS).startswith("Most is lost without Cross-attention, layer 1")
 
 
 def test_the_token_that_a_row_looks_at_most_is_the_answer(looked_at):
@@ -88,7 +83,3 @@ def test_heads_stand_on_boards_by_kind_and_the_least_number_may_be_the_answer():
 def test_something_is_right_even_where_nothing_is_known():
     assert riddles.places_of_most(np.array([np.nan, 1.0, 1.0])) == [1, 2]
     assert riddles.places_of_most(np.full(2, np.nan)) == [0, 1]
-
-
-def test_only_tokens_that_occur_twice_have_their_places():
-    assert told_apart(["a", "b", "a"]) == ["“a” (token 1)", "“b”", "“a” (token 3)"]

@@ -1,26 +1,23 @@
 import io
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from model.edits import CellEdit, Edits
 from pages.shared.show.captions import edit_words, site_words
 from pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
+from tests.pages.apps import new_app
 from tests.pages.pictures import save_menus
 from viz.numbers import MOST_ROWS, Numbers
-
-ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
 def app():
-    return AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    return new_app()
 
 
 def menus(app):
@@ -129,13 +126,6 @@ def test_captions_name_the_changes_only_of_pictures_that_have_them(app):
     assert "Changed: nothing, as trained." in trained
 
 
-def test_the_model_page_names_its_model(app):
-    app.switch_page("pages/model.py").run()
-    header = menus(app)["Training curves"]
-    assert header["name"] == "headlight_en-fr_training-curves"
-    assert "Model: en-fr." in header["caption"]
-
-
 def asked(app, key, wanted):
     """The file that a page delivers when it is asked for."""
     app.session_state.file_asked_for = app.session_state.page, key, wanted
@@ -179,7 +169,7 @@ def test_a_saved_scene_brings_its_choices_back(app):
     _, body = asked(app, "heatmap", "json")
     scene = json.loads(body)
     (slide,) = scene["slides"]
-    again = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    again = new_app()
     again.query_params.update(slide["parameters"])
     again.run()
     assert slide["page"] == "attention"

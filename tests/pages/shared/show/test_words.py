@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.tokens import Token
-from pages.shared.show.words import MASK_WORDS, formula, notes, reading_of
+from pages.shared.show.words import formula, notes, reading_of
 
 SIDES = {"source": "English", "target": "French"}
 ROWS = np.eye(2)
@@ -12,10 +12,6 @@ END = Token(3, "<end>", 2, 2)
 
 
 HI = [Token(9, "Hi", 0, 2), END]
-
-
-def test_an_ordinary_sentence_needs_no_note():
-    assert notes(HI) == []
 
 
 def test_characters_that_are_spelled_in_bytes_are_counted():
@@ -77,15 +73,3 @@ def test_decoder_rows_are_said_to_name_what_is_read_and_written(kind):
     assert "just read → the one it then writes." in reading_of(kind, 0, ROWS, **SIDES, row="writes")
     assert "it is made to write next" in reading_of(kind, 0, ROWS, **SIDES, row="made to write")
     assert "→" not in reading_of("encoder", 0, ROWS, **SIDES, row="writes")
-
-
-def test_a_decoder_alone_begins_with_the_text():
-    words = reading_of("decoder", 0, ROWS, source="text", target="text", row="read")
-    assert words.endswith("used to choose the next one.")
-    assert "→" not in words
-    assert "each token looks at itself and at earlier tokens" in words
-
-
-def test_how_cells_are_changed_is_said_for_a_mouse_a_finger_and_keys():
-    for way in ("Click", "tap cells", "drag a mouse", "arrow keys"):
-        assert way in MASK_WORDS["edit"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.shared.state.catalog import DEFAULT, LIBRARY, SHIPPED, library_entry, short
+from pages.shared.state.catalog import DEFAULT, SHIPPED, library_entry, short
 
 
 @pytest.mark.parametrize(
@@ -11,15 +11,6 @@ from pages.shared.state.catalog import DEFAULT, LIBRARY, SHIPPED, library_entry,
 )
 def test_of_a_long_path_the_end_is_shown(name, shown):
     assert short(name) == library_entry(name).title == shown
-
-
-def test_a_model_of_the_library_is_loaded_by_its_name():
-    entry = library_entry("google-t5/t5-small", writes=True)
-    assert entry.key == f"{LIBRARY}google-t5/t5-small"
-    assert entry.name == "google-t5/t5-small"
-    assert entry.is_library
-    assert not entry.is_own
-    assert (entry.source, entry.target) == ("source", "target")
 
 
 def test_what_a_model_is_given_to_read_has_its_article():

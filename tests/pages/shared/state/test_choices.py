@@ -7,9 +7,7 @@ from model.trace import Shape
 from pages.shared.state.choices import (
     EDITS,
     HEAD,
-    HEAD_NUMBER,
     LAYER,
-    LAYER_NUMBER,
     MASKED,
     SUMMARIES,
     TOO_MANY,
@@ -27,27 +25,6 @@ def test_a_head_is_a_number_from_1_in_links_or_a_summary(head):
     assert HEAD.write(7) == "8"
 
 
-@pytest.mark.parametrize(
-    ("choice", "written"),
-    [
-        (HEAD, "9"),
-        (HEAD, "0"),
-        (HEAD, "median"),
-        (HEAD_NUMBER, "9"),
-        (HEAD_NUMBER, "mean"),
-        (LAYER, "6"),
-        (LAYER, "0"),
-        (LAYER, "two"),
-        (LAYER_NUMBER, "mean"),
-        (EDITS, "gate.cross.1.9.0"),
-        (EDITS, "look-ahead.maybe"),
-    ],
-)
-def test_what_the_model_does_not_have_is_refused(choice, written):
-    with pytest.raises(ValueError):  # noqa: PT011  each has its own words
-        choice.read(written, SHAPE)
-
-
 def test_a_layer_is_one_of_the_deeper_side_and_a_head_of_the_one_with_more():
     assert LAYER.read("2", SMALL) == 1
     with pytest.raises(ValueError, match="from 1 to 2"):
@@ -55,11 +32,6 @@ def test_a_layer_is_one_of_the_deeper_side_and_a_head_of_the_one_with_more():
     assert HEAD.read("4", SMALL) == 3
     with pytest.raises(ValueError, match="from 1 to 4"):
         HEAD.read("5", SMALL)
-
-
-@pytest.mark.parametrize("layer", SUMMARIES)
-def test_a_layer_may_be_a_summary_of_all(layer):
-    assert LAYER.read(LAYER.write(layer), SMALL) == layer
 
 
 def test_hidden_words_are_places_from_0():

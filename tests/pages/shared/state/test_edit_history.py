@@ -10,14 +10,7 @@ from pages.shared.state.edit_history import can_undo, change, edits, undo
 FIRST, SECOND = (Edits(masks={("window", "encoder"): (width,)}) for width in (1, 2))
 
 
-@pytest.fixture(autouse=True)
-def state(monkeypatch):
-    """An empty session."""
-
-    class State(dict):
-        __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
-
-    monkeypatch.setattr(st, "session_state", State())
+pytestmark = pytest.mark.usefixtures("state")
 
 
 def test_nothing_is_changed_at_first_and_nothing_can_be_undone():

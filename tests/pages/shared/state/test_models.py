@@ -1,19 +1,15 @@
 """The model a visitor chose, on every page: a shipped one, or their own."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.edits import Edits
 from pages.shared.state.catalog import CatalogEntry
 from pages.shared.state.models import Workshop
-from tests.pages.apps import with_heads_measured
+from tests.pages.apps import new_app, with_heads_measured
 from tests.pages.pictures import canvas_pictures
 
-ROOT = Path(__file__).parents[4]
 PAGES = ("app.py", *(f"pages/{name}.py" for name in ("masks", "heads", "inside", "decoding")))
 OWN = CatalogEntry("own-1", "Mine", ("I love my cat.", "We leave today."), "input", "output")
 
@@ -23,11 +19,10 @@ def open_app(translator):
     """A factory of pages in a session that has an own model, and may have chosen it."""
 
     def make(page="app.py", own=True, **parameters):
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+        app = new_app(**parameters)
         app.session_state["workshop"] = Workshop(
             models={OWN.key: (OWN, translator)}
         )  # 2 layers, 4 heads
-        app.query_params.update(parameters)
         app.switch_page(page).run()
         return choose(app, OWN.key) if own else app
 
@@ -85,12 +80,6 @@ def test_edits_stay_with_the_model_they_were_made_for(open_app):
     assert app.run().metric[0].delta
     assert not choose(app, OWN.key).metric[0].delta
     assert choose(app, "en-fr").metric[0].delta
-
-
-def test_an_unknown_model_in_the_address_is_the_default(open_app):
-    app = open_app(own=False, model="own-2")
-    assert not app.exception
-    assert app.selectbox(key="model").value == "en-fr"
 
 
 def test_measured_heads_of_one_model_are_not_shown_of_another(open_app):
