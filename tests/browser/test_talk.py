@@ -13,6 +13,7 @@ from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import RUNNING, box_at_rest
 from tests.browser.talks import FITTED, expect_fitted, with_talk
+from tests.matrix import first_of
 
 TALK = shipped()
 SHARP = """canvas => {
@@ -51,7 +52,9 @@ def see_own(page, number):
 
 
 @pytest.mark.parametrize("number", range(1, len(TALK) + 1))
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize(
+    "size", [(1280, 720), pytest.param((1920, 1080), marks=pytest.mark.matrix)]
+)
 def test_every_slide_of_the_ready_talk_fits_the_screen_and_is_readable(page, server, number, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_slide(page, server, number)
@@ -111,7 +114,7 @@ def test_arrows_back_and_forth_end_where_they_lead(page, server):
         see(page, 3)
 
 
-@pytest.mark.parametrize("pause", [0, 80])
+@pytest.mark.parametrize("pause", first_of([0, 80]))
 def test_escape_after_quick_presses_leaves_the_talk(page, server, pause):
     open_slide(page, server, 4)
     for _ in range(6):

@@ -11,6 +11,7 @@ from pages.shared.runs.allowed import NONE
 from pages.shared.runs.shelf import shelf
 from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
 from pages.shared.state.workshop import Workshop
+from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with
 from tests.pages.pictures import heatmaps
 from viz.numbers import power_text
@@ -213,7 +214,7 @@ def test_a_model_that_comes_while_another_page_is_shown_is_listed_there(folder):
 
 
 @pytest.mark.parametrize("name", ["T5", "GPT-2", "DistilBERT", "classes", "spans", "headless"])
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_every_page_takes_every_model(page, name, transformers_folders):
     app = open_with(transformers_folders[name], page, sentence="I love my cat.")
     assert not app.error

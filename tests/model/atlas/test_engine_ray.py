@@ -138,6 +138,7 @@ def wait_for(state, process):
         time.sleep(0.01)
 
 
+@pytest.mark.matrix
 def test_a_killed_worker_loses_nothing_and_counts_nothing_twice(
     cluster, folder, text, reader, tmp_path
 ):

@@ -36,12 +36,14 @@ def assert_same_training(found, expected):
             assert ours[name] == pytest.approx(theirs[name], abs=2e-4)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("processes", [2, 3])
 def test_several_processes_train_as_one_with_the_same_whole_batches(processes, command):
     whole = command("whole", **EXACT)
     assert_same_training(command("shared", processes=processes, **EXACT), whole)
 
 
+@pytest.mark.matrix
 def test_several_processes_go_on_where_one_was_killed(command, monkeypatch):
     class Killing(model.train.tqdm):
         def update(self, count=1):
@@ -59,6 +61,7 @@ def test_several_processes_go_on_where_one_was_killed(command, monkeypatch):
     )
 
 
+@pytest.mark.matrix
 def test_dropout_of_several_processes_is_the_same_when_they_go_on(command):
     options = {"dropout": 0.3, "cooldown": 1, "processes": 2}
     through = load_file(command("through", steps=9, **options) / "training.safetensors")

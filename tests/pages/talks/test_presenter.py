@@ -14,6 +14,7 @@ from pages.shared.state.workshop import Workshop
 from pages.talks import presenter
 from pages.talks.slides import Slide
 from pages.talks.talk import shipped
+from tests.matrix import first_of
 from tests.pages.apps import (
     address,
     below,
@@ -69,7 +70,7 @@ def words_of(app):
     return header
 
 
-@pytest.mark.parametrize("number", range(1, len(TALK) + 1))
+@pytest.mark.parametrize("number", first_of(range(1, len(TALK) + 1)))
 def test_every_slide_opens_by_its_link_with_its_pictures_alone(number):
     app = open_page(talk=str(number))
     slide = TALK[number - 1]
@@ -82,7 +83,7 @@ def test_every_slide_opens_by_its_link_with_its_pictures_alone(number):
     assert words_of(app)["title"] == slide.title
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_a_slide_is_drawn_in_place_whatever_page_is_open(page):
     app = open_page(page)
     app.button(key="present").click().run()
@@ -93,7 +94,7 @@ def test_a_slide_is_drawn_in_place_whatever_page_is_open(page):
     assert not app.title
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_the_link_of_a_slide_opens_it_on_any_page(page):
     app = with_talk(page=page, talk="2")
     assert not app.exception
@@ -260,7 +261,7 @@ def test_leaving_a_talk_opened_by_its_link_goes_to_the_page_of_the_slide(asked, 
     assert address(app) == expected
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_leaving_goes_back_to_where_the_talk_was_begun(asked, page):
     edits = "gate.cross.3.8.0"
     app = open_page(page, sentence="We sing.", layer="1", edits=edits)

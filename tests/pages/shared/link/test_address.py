@@ -8,6 +8,7 @@ from model.edits import CellEdit, Edits
 from pages.parts.pages import PAGES
 from pages.shared.link import address as module
 from pages.shared.state.choices import TOO_MANY
+from tests.matrix import first_of
 from tests.pages.apps import address, button, edited, go_to, open_page
 
 LATER = -10.0  # seconds since an address was written, so that a changed one is the visitor's
@@ -67,7 +68,7 @@ def test_an_address_the_browser_had_not_received_yet_changes_nothing():
     assert app.selectbox(key="head").value == 5
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_a_click_on_another_page_keeps_the_choices(page):
     app = open_page(head="5", sentence="We sing.")
     app.query_params.clear()
@@ -153,7 +154,7 @@ def test_a_damaged_link_is_told_once_and_shows_the_defaults(page, parameters):
     assert not any("damaged" in info.value for info in app.info)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_a_choice_that_there_is_no_more_is_told_on_every_page(page):
     app = open_page(page, v="2", kind="both", gone="1", head="3")
     assert not app.exception
