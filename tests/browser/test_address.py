@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.boxes import box, choose_in
+from tests.browser.rest import settled, wait_for_address
 
 
 def open_attention(page, server, query=""):
@@ -16,7 +17,7 @@ def open_attention(page, server, query=""):
 def choose(page, name):
     choose_in(page, "Head", name)
     expect(page).to_have_url(re.compile(f"head={name}"))
-    page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
+    wait_for_address(page)
 
 
 def test_back_and_forward_go_through_what_was_chosen(page, server):
@@ -35,14 +36,14 @@ def test_one_press_of_back_leads_to_the_page_before(page, server):
     expect(page).to_have_url(re.compile(r"/masks\?.*head=4"))
     page.get_by_role("link", name="Heads").click()
     expect(page).to_have_url(re.compile(r"/heads\?.*head=4"))
-    page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
+    wait_for_address(page)
     page.go_back()
     expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile(r"/masks\?.*head=4"))
-    page.wait_for_timeout(1_200)
+    wait_for_address(page)
     page.go_back()
     expect(box(page, "Head")).to_have_value("4")
-    page.wait_for_timeout(1_200)
+    wait_for_address(page)
     page.go_forward()
     expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
 
@@ -54,14 +55,14 @@ def test_quick_steps_back_and_forward_end_where_they_should(page, server):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page).to_have_url(re.compile(rf"/{name.lower()}\?"))
         page.mouse.move(900, 400)  # a link's tooltip would cover the next one
-    page.wait_for_timeout(1_200)
+    wait_for_address(page)
     entries = page.evaluate("history.length")
     for step, ending in (("back", "Attention"), ("forward", names[-1])):
         for _ in names:
             page.evaluate(f"history.{step}()")
             page.wait_for_timeout(120)
         expect(page.get_by_role("heading", name=ending, exact=True)).to_be_visible()
-        page.wait_for_timeout(1_500)  # in which no page that was passed by comes back
+        settled(page)  # no page that was passed by comes back
         expect(page.get_by_role("heading", name=ending, exact=True)).to_be_visible()
     assert page.evaluate("history.length") == entries
 

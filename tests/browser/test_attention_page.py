@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from model import Site
 from tests.browser.heatmaps import expect_weight
+from tests.browser.rest import settled
 
 NEW_SENTENCE = "My brother bought three old bicycles yesterday."
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> <b>bold</b> **stars** $x$ #000001"
@@ -167,7 +168,7 @@ def test_a_deep_link_as_the_first_request_shows_its_page(page, start_server, pat
         page.get_by_role("heading", name=heading, exact=True).wait_for()
         if "kind" in path:
             page.get_by_role("button", name=re.compile("^layer 3, mean:.*")).wait_for()
-        page.wait_for_timeout(1_000)
+        settled(page)
         assert page.get_by_role("dialog").count() == 0
         assert page.get_by_text("Page not found").count() == 0
 

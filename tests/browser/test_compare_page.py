@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from model import Site
 from model.edits import Edits
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, wait_for_address
 from viz.tokens import WRITES
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -108,7 +108,7 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
     preset(compare, "Two snapshots")
     expect(captions.nth(0)).to_have_text(re.compile("during its training, step 1,000"))
     expect(captions.nth(1)).to_have_text(re.compile("during its training, step 10,000"))
-    compare.wait_for_timeout(1_500)  # an address this new is taken for one still underway
+    wait_for_address(compare)
     compare.go_back()
     expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
     compare.reload()

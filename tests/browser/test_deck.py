@@ -11,6 +11,7 @@ from pages.talks.slides import Slide
 from pages.talks.talk import shipped
 from tests.browser.talks import with_talk
 
+pytestmark = pytest.mark.matrix
 READY = shipped()
 HOSTILE = "<img src=x onerror=alert(1)></script><b>"
 MORE = (

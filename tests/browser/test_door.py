@@ -140,6 +140,7 @@ def test_no_other_page_shows_it_in_a_frame(server, page):
         assert any("frame-ancestors" in error for error in page.errors)
 
 
+@pytest.mark.matrix
 def test_every_page_keeps_to_the_policy(page, server):
     page.add_init_script(
         "window.broken = [];"

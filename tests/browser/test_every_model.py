@@ -10,6 +10,7 @@ from model.edits import CellEdit, Edits
 from model.insight.scoring import log_probabilities
 from tests.browser.heatmaps import expect_weight, hover_cell, point_of
 from tests.browser.test_masks_page import center
+from tests.matrix import first_of
 from tests.model.library.conftest import transformers_folders
 from viz.numbers import number_text
 
@@ -21,7 +22,7 @@ SITES = {"GPT-2": Site("decoder", 0), "Marian": Site("cross", 0)}
 HEAD = 1  # from 0
 
 
-@pytest.fixture(scope="module", params=SITES)
+@pytest.fixture(scope="module", params=first_of(SITES))
 def tiny(request, transformers_folders):
     """The name of a model, its folder, and the model itself."""
     folder = transformers_folders[request.param]

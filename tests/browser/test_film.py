@@ -61,6 +61,7 @@ def test_a_decoding_is_recorded_step_by_step_and_stays_where_it_was(page, decodi
     assert not wrong(page)
 
 
+@pytest.mark.matrix
 def test_a_gif_has_a_frame_for_each_step(page, decoding, translator):
     open_menu(page, "player")
     made = Image.open(io.BytesIO(film(page, "GIF")))
@@ -97,6 +98,7 @@ def test_what_does_not_move_has_no_film(page, server):
     expect(films.filter(visible=True)).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_a_training_is_filmed_and_still_plays(page, server):
     page.goto(f"{server}/model")
     film_of_heads = page.locator(".attention-film")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from model import Site
 from tests.browser.heatmaps import hover_cell
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, wait_for_address
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 
@@ -48,7 +48,7 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.3f}", exact=False).first).to_be_attached()
-    page.wait_for_timeout(1_200)  # within a second, an address may be one still underway
+    wait_for_address(page)
     page.go_back()
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
 

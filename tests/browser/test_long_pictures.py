@@ -10,6 +10,7 @@ from viz import attention_lines, head_grid
 
 TOKENS = [f"token{place}" for place in range(512)]
 PLACES = np.random.default_rng(0).integers(0, 512, (12, 12, 2))
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_lines_of_a_long_text_are_drawn_wherever_one_scrolls(page):
             "token => { token.closest('.attention-lines').scrollTop += "
             "token.getBoundingClientRect().top; }"
         )
-        page.wait_for_timeout(100)  # a frame or two
+        page.evaluate(TWO_FRAMES)
         rows = strokes(page)
         assert len(rows) > 20
         for token, begins, ends in rows:

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
@@ -32,7 +33,7 @@ def expect_whole(page):
     assert page.get_by_role("heading", level=1).is_visible()
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", first_of(PATHS))
 def test_a_page_takes_any_text(page, server, path):
     opened = []
     page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))

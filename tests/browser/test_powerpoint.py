@@ -13,6 +13,7 @@ from pages.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
 from pages.talks.slides import Slide
 from tests.browser.talks import with_talk
 
+pytestmark = pytest.mark.matrix
 HOSTILE = "<img src=x onerror=alert(1)>\x01</a:t>"
 CLEAN = "<img src=x onerror=alert(1)></a:t>"
 SENTENCE = {"sentence": "We sing."}

@@ -94,6 +94,7 @@ def test_visitors_are_spread_and_stay_where_they_came_to(served, visitors):
     assert health(served) == b"ok"
 
 
+@pytest.mark.matrix
 def test_a_worker_that_is_killed_costs_its_visitors_a_moment_and_others_nothing(served, visitors):
     hit, other = visitors(served.address), visitors(served.address)
     enter(hit, "They sing.")

@@ -11,8 +11,9 @@ from pages.talks.slides import Slide
 from pages.talks.talk import shipped
 from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
-from tests.browser.rest import RUNNING, box_at_rest
+from tests.browser.rest import RUNNING, box_at_rest, settled, wait_for_address
 from tests.browser.talks import FITTED, expect_fitted, with_talk
+from tests.matrix import first_of
 
 TALK = shipped()
 SHARP = """canvas => {
@@ -51,7 +52,9 @@ def see_own(page, number):
 
 
 @pytest.mark.parametrize("number", range(1, len(TALK) + 1))
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize(
+    "size", [(1280, 720), pytest.param((1920, 1080), marks=pytest.mark.matrix)]
+)
 def test_every_slide_of_the_ready_talk_fits_the_screen_and_is_readable(page, server, number, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_slide(page, server, number)
@@ -76,13 +79,13 @@ def test_keys_go_through_the_slides_and_back_stays_in_the_talk(page, server):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")  # on the same page
     see(page, 4)
-    page.wait_for_timeout(2000)  # in which nothing of the page comes back
+    settled(page)
     expect(page.get_by_label("English sentence")).to_be_hidden()
     page.keyboard.press("PageUp")
     see(page, 3)  # a slide that was only passed by may leave no entry
     page.keyboard.press("PageUp")
     see(page, 2)
-    page.wait_for_timeout(1100)  # as long as an address may still be on its way
+    wait_for_address(page)
     page.go_back()
     see(page, 3)
     page.go_forward()
@@ -111,7 +114,7 @@ def test_arrows_back_and_forth_end_where_they_lead(page, server):
         see(page, 3)
 
 
-@pytest.mark.parametrize("pause", [0, 80])
+@pytest.mark.parametrize("pause", first_of([0, 80]))
 def test_escape_after_quick_presses_leaves_the_talk(page, server, pause):
     open_slide(page, server, 4)
     for _ in range(6):
@@ -120,7 +123,7 @@ def test_escape_after_quick_presses_leaves_the_talk(page, server, pause):
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(page.locator(".slide")).to_have_count(0)
-    page.wait_for_timeout(2_000)  # in which the talk does not come back
+    settled(page)
     expect(page.locator(".slide")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("talk="))
 
@@ -145,6 +148,7 @@ def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
     box = page.get_by_label("English sentence")
     expect(box).to_have_value(TALK[8].parameters["sentence"])
     expect(page).to_have_url(re.compile("head=4"))
+    settled(page)  # until then the box of the slide stands next to the new one
     box.press("End")
     box.press("ArrowLeft")
     box.type("b.")
@@ -166,7 +170,7 @@ def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
     tab = page.get_by_role("radio", name="Switches")
     expect(tab).to_be_checked()
     expect(page).to_have_url(begun)
-    page.wait_for_timeout(1_500)  # in which the slide's own tab does not come back
+    settled(page)
     expect(tab).to_be_checked()
     expect(page).to_have_url(begun)
 
@@ -318,6 +322,6 @@ def test_the_next_slide_of_the_same_page_stays_alone_on_the_screen(page, server)
     open_slide(page, server, 6)
     page.keyboard.press("ArrowRight")
     see(page, 7)
-    page.wait_for_timeout(2_500)  # longer than a page stays as it is between two slides
+    settled(page)
     expect(page.get_by_label("English sentence")).to_be_hidden()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()

@@ -10,7 +10,7 @@ import pages.parts.pages  # noqa: F401, what slides are of
 from pages.talks.slides import MOST_SLIDES, Slide
 from pages.talks.stage import THUMBNAILS, thumbnail_key
 from pages.talks.talk import KEPT, shipped
-from tests.browser.rest import RUNNING
+from tests.browser.rest import RUNNING, wait_for_address
 from tests.browser.talks import with_talk
 
 TALK = shipped()
@@ -252,6 +252,6 @@ def test_the_step_and_the_branch_of_a_decoding_come_back_by_its_address(page, se
     expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 3 of"))
     page.get_by_role("button", name="Step back").click()
     expect(page).to_have_url(re.compile(r"step=2"))
-    page.wait_for_timeout(1_100)  # as long as an address may still be on its way
+    wait_for_address(page)
     page.go_back()
     expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 3 of"))

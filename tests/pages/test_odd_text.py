@@ -8,6 +8,7 @@ import pytest
 from pages.parts.pages import PAGES
 from pages.shared.state.catalog import LONGEST_NAME
 from pages.shared.state.choices import LONGEST_SENTENCE
+from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import button, go_to, new_app, open_page, open_with
 from tests.pages.test_compare import widget
@@ -62,6 +63,7 @@ def bert_folder(make_bert_folder):
     return make_bert_folder(max_position_embeddings=64)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("page", ["attention", "masks", "heads", "inside", "positions"])
 @pytest.mark.parametrize("units", ["pieces", "words"])
 def test_a_bert_takes_it(units, page, bert_folder):
@@ -75,7 +77,7 @@ def test_a_bert_takes_it(units, page, bert_folder):
         expect_no_error(app, name)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", first_of(TEXTS))
 def test_no_name_of_a_model_breaks_its_page(name):
     app = open_page("models")
     app.text_input(key="wanted").set_value(TEXTS[name][:LONGEST_NAME])
@@ -84,6 +86,7 @@ def test_no_name_of_a_model_breaks_its_page(name):
     assert app.error[0].value == "This model could not be loaded."
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("strategy", ["beam", "sample"])
 def test_every_strategy_takes_it(strategy):
     parameters = {"strategy": strategy, "beam_size": "2", "temperature": "2.0", "longest": "40"}
@@ -93,6 +96,7 @@ def test_every_strategy_takes_it(strategy):
         expect_no_error(app, name)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("tab", ["Beyond the weight", "Switches", "Residual stream", "Words"])
 def test_every_tab_of_the_page_inside_takes_it(tab):
     app = open_page("inside", kind="encoder", inside_tab=tab)
@@ -101,7 +105,7 @@ def test_every_tab_of_the_page_inside_takes_it(tab):
         expect_no_error(app, name)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", first_of(TEXTS))
 def test_both_sides_of_the_page_compare_take_it(name):
     text = TEXTS[name]
     side = urlencode({"sentence": text, "target": text})
@@ -112,7 +116,7 @@ def test_both_sides_of_the_page_compare_take_it(name):
         expect_no_error(app, name)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", first_of(TEXTS))
 def test_the_training_page_takes_it(name):
     app = new_app()
     app.session_state["toy_input_reverse"] = TEXTS[name][:60]

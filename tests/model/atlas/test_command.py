@@ -62,6 +62,7 @@ def assert_equal_counts(a, b):
             np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
+@pytest.mark.matrix
 def test_a_count_that_is_killed_goes_on_as_if_it_had_not_been(folder, text, tmp_path, atlas):
     options = ["--text", text, "--window", 16, "--save-every", 0, "--effects", 0]
     assert atlas(*options, "--output", tmp_path / "whole") is None

@@ -137,7 +137,7 @@ def wait_for(state, process):
         time.sleep(0.01)
 
 
-@pytest.mark.flaky(reruns=2)  # Ray gives a node 30 seconds to start, however busy the machine is
+@pytest.mark.matrix
 def test_a_killed_worker_loses_nothing_and_counts_nothing_twice(
     cluster, folder, text, reader, tmp_path
 ):

@@ -14,6 +14,7 @@ from pages.talks.page import boxes
 from pages.talks.slides import MOST_SLIDES, Slide, write_talk
 from pages.talks.talk import TALKS, shipped
 from pages.talks.talk_file import read_talk
+from tests.matrix import first_of
 from tests.pages.apps import address as address_of
 from tests.pages.apps import (
     button,
@@ -82,7 +83,9 @@ OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES.values() if page.pictures], ids=lambda page: page.key
+    "page",
+    first_of(page for page in PAGES.values() if page.pictures),
+    ids=lambda page: page.key,
 )
 def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
     scenes = [{}, *({one.key: key} for one in page.choices for key in one.options)]
