@@ -6,6 +6,7 @@ A file is only replaced when the new one is complete.
 import gzip
 import io
 import json
+import os
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,6 @@ import torch
 
 from model.atlas.counting import Count
 from model.atlas.figures import Figure
-from model.checkpoint import replacing
 from model.reader import Reader
 from model.trace import Kind
 
@@ -37,8 +37,16 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray], words: object) -> 
 
 def write(path: Path, data: bytes) -> None:
     """Replace a file once the new one is complete; raises OSError and keeps the old one."""
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(data)
+    begun = path.with_name(path.name + ".new")
+    try:
+        with begun.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    except OSError:
+        begun.unlink(missing_ok=True)
+        raise
 
 
 def load_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict]:
