@@ -7,6 +7,7 @@ import ast
 import gzip
 import io
 import json
+import os
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,6 @@ import torch
 from model.atlas import counting, statistics
 from model.atlas.counting import Count
 from model.atlas.figures import Figure
-from model.checkpoint import replacing
 from model.insight import rows
 from model.reader import Reader
 from model.trace import Kind
@@ -42,8 +42,16 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray], words: object) -> 
 
 def write(path: Path, data: bytes) -> None:
     """Replace a file once the new one is complete; raises OSError and keeps the old one."""
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(data)
+    begun = path.with_name(path.name + ".new")
+    try:
+        with begun.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    except OSError:
+        begun.unlink(missing_ok=True)
+        raise
 
 
 def load_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict]:
