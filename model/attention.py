@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from model.linear import Linear
 from model.masks import softmax_of_visible
-from model.trace import AttentionEdit, AttentionRecord, Run, Site
+from model.trace import AttentionEdit, AttentionRecord, Run, Site, Steps
 
 UNCHANGED = AttentionEdit()
+PLAIN = Steps()
 
 
 def attend(
@@ -33,7 +34,7 @@ def attend(
     Source: "Attention Is All You Need", section 3.2.1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
-    scores = edit.steps.products(query, key) * scale  # (B, H, Q, K)
+    scores = (edit.steps or PLAIN).products(query, key) * scale  # (B, H, Q, K)
     visible = edited_mask(mask, edit, first_query, *scores.shape[-2:])
     if visible is None:
         masked_scores = scores
@@ -52,11 +53,12 @@ def edited_heads(
     """Return weights, values and each head's output (B, H, Q, D) after an edit."""
     if edit.weights is not None:
         weights = fit_weights(edit.weights, first_query, weights, first_key)
-    weights, value = edit.steps.inputs(weights, value)
-    heads = edit.steps.heads(weights, value)
+    steps = edit.steps or PLAIN
+    weights, value = steps.inputs(weights, value)
+    heads = steps.heads(weights, value)
     if edit.gate is not None:
         heads = heads * edit.gate.to(heads)[..., None, None]
-    return weights, value, edit.steps.result(heads)
+    return weights, value, steps.result(heads)
 
 
 def edited_mask(

@@ -105,7 +105,7 @@ class AttentionEdit:
     open: Tensor | None = None  # same shapes: open these cells, against the mask
     scale: float | None = None  # replaces 1 / sqrt(D)
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
-    steps: Steps = Steps()
+    steps: Steps | None = None
 
 
 @dataclass(frozen=True)

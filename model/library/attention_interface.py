@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import UNCHANGED, edited_heads, edited_mask
+from model.attention import PLAIN, UNCHANGED, edited_heads, edited_mask
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -206,7 +206,7 @@ def attend(
         key, value = (part.repeat_interleave(group, dim=1) for part in (key, value))
     if edit.scale is not None:
         scale = edit.scale / scaled_before
-    scores = edit.steps.products(query, key).mul_(scale)  # (B, H, Q, K)
+    scores = (edit.steps or PLAIN).products(query, key).mul_(scale)  # (B, H, Q, K)
     if bias is not None:
         scores = scores + bias
     if softcap is not None:

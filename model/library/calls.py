@@ -81,11 +81,11 @@ def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
 
 def batch_size(edit: AttentionEdit) -> int:
     """Return the batch size of an edit."""
-    sizes = [1, edit.steps.batch]
+    sizes = [1 if edit.steps is None else edit.steps.batch]
     if edit.gate is not None and edit.gate.dim() == 2:
         sizes.append(len(edit.gate))
     cells = (edit.block, edit.open, edit.weights)
-    return max(*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4))
+    return max([*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4)])
 
 
 def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:

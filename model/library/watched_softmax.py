@@ -26,7 +26,7 @@ from torch.overrides import TorchFunctionMode
 from model.attention import UNCHANGED, fit_cells, fit_weights
 from model.library.attention_interface import Watch, from_position_0
 from model.reader import Ability
-from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site, Steps
+from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
 
 # Masks add or fill in -65500 or less, in float32 -1e6 or less; no score is that low.
 CLOSED = -3e4
@@ -169,7 +169,7 @@ def check(edit: AttentionEdit | PositionEdit) -> None:
         )
     if edit.open is not None:
         raise ValueError(f"{MISSING['open cells']} Close cells instead.")
-    if type(edit.steps) is not Steps:
+    if edit.steps is not None:
         raise ValueError(f"{MISSING['take apart']} Leave them as they are.")
     if edit.scale is not None:
         raise ValueError(
