@@ -31,7 +31,9 @@ class Embedding(nn.Module):
         scaled = tokens * self.scale
         edit = run.edits.get(self.side, UNMOVED)
         positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
-        states = self.dropout(scaled + positions)
+        states = scaled + positions
+        if self.training:
+            states = self.dropout(states)
         if run.trace is not None:
             run.trace.embedding[self.side] = EmbeddingRecord(tokens, scaled, positions, states)
         return states
