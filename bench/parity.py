@@ -111,11 +111,11 @@ def differences(folder: Path) -> dict:
     from model import load_model
 
     torch.set_num_threads(1)
-    reader, found = load_model(folder), {}
+    reader, largest = load_model(folder), {}
     for theirs in torch.load(folder / "theirs.pt", weights_only=False).values():
         for name, ours, expected in both(reader, theirs):
-            found[name] = max(found.get(name, 0.0), apart(ours, expected))
-    return {"differences": found, "missing": dict(reader.missing)}
+            largest[name] = max(largest.get(name, 0.0), apart(ours, expected))
+    return {"differences": largest, "missing": dict(reader.missing)}
 
 
 def both(reader: Reader, theirs: dict) -> Iterator[tuple[str, Tensor, Tensor]]:
@@ -167,8 +167,8 @@ def row(family: str, result: dict, numbers: Mapping[tuple[str, str], int]) -> st
     """Return a family's result as a row of a table; `numbers` are those of the footnotes."""
     if "why" in result:
         return f"| {family} | {result['by']} | {result['why']} |"
-    found = [result["differences"].get(name) for name in MEASURES]
-    cells = ["" if largest is None else f"{largest:.2g}" for largest in found]
+    differences = [result["differences"].get(name) for name in MEASURES]
+    cells = ["" if largest is None else f"{largest:.2g}" for largest in differences]
     lacks = ", ".join(str(numbers[why]) for why in sorted(result["missing"].items()))
     return f"| {' | '.join([family, *cells, lacks])} |"
 
