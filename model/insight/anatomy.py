@@ -19,11 +19,9 @@ class TracedRun(Protocol):
     def reader(self) -> Reader:
         """The model that can be run again."""
 
-    @property
     def trace(self) -> Trace:
         """Everything that was recorded."""
 
-    @property
     def changes(self) -> RunEdits:
         """The edits of the run."""
 
@@ -43,7 +41,7 @@ class Weight:
 
     @property
     def key_tokens(self) -> list[str]:
-        return [token.text for token in self.run.trace.key_tokens(self.site)]
+        return [token.text for token in self.run.trace().key_tokens(self.site)]
 
     @property
     def record(self) -> AttentionRecord:
@@ -51,7 +49,7 @@ class Weight:
 
     @property
     def edit(self) -> AttentionEdit:
-        return self.run.changes.get(self.site, UNCHANGED)
+        return self.run.changes().get(self.site, UNCHANGED)
 
     @property
     def row(self) -> Tensor:
@@ -137,7 +135,7 @@ def take_apart(weight: Weight) -> Anatomy:
 
     Raises IndexError for a head, query or key that does not exist.
     """
-    reader, trace, record = weight.run.reader, weight.run.trace, weight.record
+    reader, trace, record = weight.run.reader, weight.run.trace(), weight.record
     site, head, query, key = weight.site, weight.head, weight.query, weight.key
     inputs, memory = read_at(trace, site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)

@@ -57,7 +57,7 @@ def explain(weight: Weight, objective: Objective | None, *, close: bool = True) 
         gradient_times_attention=(
             None if objective is None else gradient_times_attention(weight, objective)
         ),
-        rollout=rollout(weight.run.trace, weight.site)[weight.query],
+        rollout=rollout(weight.run.trace(), weight.site)[weight.query],
         removals=removals(weight, objective) if objective and close else None,
         objective=objective,
     )
@@ -86,7 +86,7 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | N
     the head's gradient and the key's value, from the same run with gradients. Each weight moves on
     its own here: the others do not compensate. None if the model does not show its values.
     """
-    reader, trace, changes = weight.run.reader, weight.run.trace, weight.run.changes
+    reader, trace, changes = weight.run.reader, weight.run.trace(), weight.run.changes()
     if weight.record.value is None:
         return None
     with torch.inference_mode(False), torch.enable_grad():
@@ -141,7 +141,7 @@ def removals(weight: Weight, objective: Objective) -> Tensor:
     effects = torch.zeros_like(weight.row)
     run, cells = weight.run, [(weight.query, key) for key in visible.tolist()]
     parts = cell_removals(
-        run.reader, run.trace, weight.site, weight.head, cells, objective, run.changes
+        run.reader, run.trace(), weight.site, weight.head, cells, objective, run.changes()
     )
     effects[visible] = torch.cat([effects[:0], *parts])
     return effects

@@ -43,7 +43,7 @@ def open_on_a_telling_head() -> None:
     st.session_state.opened = True
     is_chosen = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
     for sentence in () if is_chosen else sorted(models.chosen().examples, key=telling_rank):
-        if best := opening(ModelRun(sentence).trace):
+        if best := opening(ModelRun(sentence).trace()):
             open_on(*best[:3])
             lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{best.query + 1}"}
             for choice, value in (lit | {QUERY: best.query, KEY: best.key}).items():

@@ -147,7 +147,7 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
 def tokens_and_choices(run: ModelRun, of: About) -> None:
     """Draw what is read, and next to it what the model predicts, if it predicts anything."""
     room = st.container()
-    if run.reader.questions(run.trace):
+    if run.reader.questions(run.trace()):
         room, answers = st.columns([3, 2], gap="medium")
         with answers:
             label = TRAINED if run.edits == Edits() else CHANGED

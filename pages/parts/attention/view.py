@@ -66,7 +66,7 @@ class View:
     @cached_property
     def layers(self) -> list[np.ndarray]:
         """The weights of the heads of each layer, (H, rows, columns)."""
-        return [self.drawn(layer) for layer in weights_of(self.run.trace, self.kind)]
+        return [self.drawn(layer) for layer in weights_of(self.run.trace(), self.kind)]
 
     def drawn(self, weights: np.ndarray) -> np.ndarray:
         """Return weights (..., Q, K) in the form drawn; bytes stay bytes unless they are summed."""
@@ -77,7 +77,7 @@ class View:
     def large(self, layer: HeadChoice, head: HeadChoice) -> np.ndarray:
         """Return the enlarged map (Q, K) of a head, or of a mean or maximum of heads or layers."""
         if layer in SUMMARIES:
-            layers = weights_of(self.run.trace, self.kind)
+            layers = weights_of(self.run.trace(), self.kind)
             heads = [one_head(self.selection.of(as_floats(heads)), head) for heads in layers]
             return one_head(np.stack(heads), layer)
         weights = self.run.record(Site(self.kind, layer)).weights[0]
@@ -111,7 +111,7 @@ class View:
         """Return the largest weights behind a mean or maximum, and their heads; otherwise None."""
         if not {layer, head} & {*SUMMARIES}:
             return None
-        weights = weights_of(self.run.trace, self.kind)
+        weights = weights_of(self.run.trace(), self.kind)
         heads = heads_meant(head, len(weights[0]))
         maps = [(layer, head) for layer in heads_meant(layer, len(weights)) for head in heads]
         largest, which = None, None
@@ -130,7 +130,7 @@ class View:
 
     def strongest(self, layer: HeadChoice, head: HeadChoice, row: int, column: int) -> CellAddress:
         """Return the largest weight behind a drawn cell, in all layers and heads that are shown."""
-        weights = weights_of(self.run.trace, self.kind)
+        weights = weights_of(self.run.trace(), self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.places(row, column)
         block = np.stack([weights[index][np.ix_(heads, queries, keys)] for index in layers])
@@ -143,7 +143,8 @@ def choose_view(run: ModelRun, kind: Kind) -> View:
     """Draw the choice of the tokens that are drawn, and return the view of them."""
     site = Site(kind, 0)
     queries, keys = (
-        as_pieces(tokens) for tokens in (run.trace.query_tokens(site), run.trace.key_tokens(site))
+        as_pieces(tokens)
+        for tokens in (run.trace().query_tokens(site), run.trace().key_tokens(site))
     )
     with st.popover("Tokens drawn"):
         between = choose(BETWEEN) if any(piece.segment for piece in queries) else "all"

@@ -158,7 +158,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     reveal_if_sought(DETAIL)
     st.subheader(words)
     site = Site(kind, layer)
-    cells = len(run.tokens.query_tokens(site)) * len(run.tokens.key_tokens(site))
+    cells = len(run.tokens().query_tokens(site)) * len(run.tokens().key_tokens(site))
     cost = cost_of_removals(run) | {"runs": min(cells, MOST_CELLS)}
     if not CLOSINGS.is_asked(run, on, head, MOST_CELLS, **cost):
         return
@@ -213,7 +213,7 @@ def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> No
 
 def draw(run: ModelRun) -> None:
     """Draw the estimates of all heads against the true effects, and those of a head's cells."""
-    if run.objective is None:
+    if run.objective() is None:
         with place(NOTE):
             st.info(NOTHING_TO_MEASURE)
         return

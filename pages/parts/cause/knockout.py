@@ -184,7 +184,7 @@ def close_cell(run: ModelRun, result: Knockout, layers: Window | str, row: int, 
         f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(result)[row]}” "
         f"to “{result.words[word]}”."
     )
-    if query >= len(run.tokens.query_tokens(Site(kind, 0))):
+    if query >= len(run.tokens().query_tokens(Site(kind, 0))):
         words += " " + BEYOND
     close_edge(kind, window, query, result.keys[word], words)
 

@@ -29,7 +29,7 @@ def everything(run: ModelRun) -> None:
 
 def cause() -> None:
     if run := ask(target=TARGET):
-        trace = run.trace
+        trace = run.trace()
         read = trace.source_tokens or trace.target_tokens
         for note in notes(read, run.is_cut, drawn=False):
             st.info(note)

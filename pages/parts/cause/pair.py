@@ -46,8 +46,8 @@ def steps_of(run: ModelRun) -> list[Step]:
 
     For a decoder-only model the likeliest next token comes first, then those of its text.
     """
-    reader, trace = run.reader, run.tokens
-    objective, steps, first = run.objective, [], 1
+    reader, trace = run.reader, run.tokens()
+    objective, steps, first = run.objective(), [], 1
     if "cross" not in reader.shape.kinds:
         first = 2  # the first token of its text is read, not written
         (question,) = reader.questions(trace)
@@ -73,12 +73,12 @@ def choose_pair(run: ModelRun) -> Pair:
             width=240,
         )
         step = steps[index]
-        logits = run.trace.logits[0, step.row]
+        logits = run.trace().logits[0, step.row]
         likeliest = logits.topk(min(LIKELIEST, len(logits))).indices.tolist()
         best = [token for token in likeliest if token != step.token]
         other, name = choose_word(
             run.reader,
-            run.trace,
+            run.trace(),
             AGAINST,
             step.row,
             best,

@@ -114,7 +114,7 @@ def keys_of_head(
 ) -> None:
     """Draw what a head took from each key; a click takes that weight apart."""
     site, head = Site(*address[:2]), address[2]
-    tokens = [token.text for token in run.tokens.key_tokens(site)]
+    tokens = [token.text for token in run.tokens().key_tokens(site)]
     seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)
     keys = as_array(attribution.keys[site][head])[:seen]
     weights = as_array(attribution.weights[site][head])[:seen]

@@ -157,7 +157,7 @@ def output(both: Pair, of: About) -> None:
         texts = [written(run) for run in runs] if write else []
         ended = [text.finished or not text.source_tokens for text in texts] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
-            read = run.trace.source_tokens or run.trace.target_tokens
+            read = run.trace().source_tokens or run.trace().target_tokens
             for note in notes(read, run.is_cut, finished, drawn=False):
                 st.info(f"{name}: {note}")
         if texts:

@@ -152,7 +152,7 @@ class ModelSide(Side):
         """The weights and tokens that are shown; a single layer is exact in a large model too."""
         run, sites = self.run, [Site(self.kind, layer) for layer in self.layers]
         weights = (
-            [run.trace.site_weights(site) for site in sites]
+            [run.trace().site_weights(site) for site in sites]
             if self.layer in SUMMARIES
             else [run.record(site).weights[0] for site in sites]
         )
@@ -160,7 +160,7 @@ class ModelSide(Side):
             f"{models.named(self.model).title}, {'with changes' if self.edits else 'as trained'}",
             list(map(as_array, weights)),
             labels_of(run, self.kind),
-            [token.text for token in run.trace.target_tokens],
+            [token.text for token in run.trace().target_tokens],
         )
 
     def readable(self) -> Self:

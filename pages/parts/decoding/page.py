@@ -80,9 +80,9 @@ def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
     own = written(run.as_trained).text
     label = "Reference: type one, or leave the model's own"
     forced = replace(run, target=choose(TARGET, label=label, placeholder=own))
-    trace, model = forced.trace if forced.target else reading_its_own(run), run.reader
+    trace, model = forced.trace() if forced.target else reading_its_own(run), run.reader
     objective = model.objective(trace)
-    prompt = 0 if trace.source_tokens else len(run.tokens.target_tokens)
+    prompt = 0 if trace.source_tokens else len(run.tokens().target_tokens)
     places = [position for position, row in enumerate(objective.rows) if row >= prompt - 1]
     rows = [objective.rows[position] for position in places]
     wanted = [objective.ids[position] for position in places]

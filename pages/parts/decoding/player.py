@@ -171,7 +171,7 @@ def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key
     decoding = request.decode()
     last = decoding.last_of(path)
     ids = decoding.ids_of(path)[: len(path) - last.ended]
-    read = replace(request.run, target=last.text).tokens.target_tokens
+    read = replace(request.run, target=last.text).tokens().target_tokens
     if [token.id for token in read][len(read) - len(ids) :] != ids:
         refuse(OTHER_TOKENS)
         return

@@ -88,12 +88,12 @@ def head_in_detail(run: ModelRun, of: About) -> None:
 
 def which_matter(run: ModelRun, of: About) -> None:
     """Draw the effect of removing each single head, measured when asked for."""
-    if run.objective is None:
+    if run.objective() is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         on = choose_measured(run)
         is_asked = EFFECTS.is_asked(run, on, **cost_of_removals(run))
-    objective = run.objective if on is None else run.objective.alone(on)
+    objective = run.objective() if on is None else run.objective().alone(on)
     words = HEAD_WORDS["effects"].format(measure=objective.description)
     caption(f"**Which heads matter?** {words}")
     if not is_asked:

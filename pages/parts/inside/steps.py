@@ -66,7 +66,7 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
 def which_tokens(weight: Weight) -> str:
     """Return in words which tokens the numbers belong to."""
-    queries = weight.run.trace.query_tokens(weight.site)
+    queries = weight.run.trace().query_tokens(weight.site)
     ends = (
         (queries[weight.query].text, weight.query),
         (weight.key_tokens[weight.key], weight.key),
@@ -93,7 +93,7 @@ def row(label: str, tensor: Tensor) -> Row:
 
 def what_is_read(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the tokens to what the head reads of them."""
-    embedding = weight.run.trace.embedding[block_of(weight.site).side]
+    embedding = weight.run.trace().embedding[block_of(weight.site).side]
     title, words = STEPS["input"]
     formula = r"x = \sqrt{d_\text{model}}\,e + p"
     if embedding.segments is not None:

@@ -23,9 +23,9 @@ WORDS = text("words", "king, queen, moon", 200, label="Words, with commas betwee
 def stream(run: ModelRun, of: About) -> None:
     """Draw what each layer would write, and how long the vectors are."""
     if can(run, "show the stream"):
-        if run.trace.target_tokens:
+        if run.trace().target_tokens:
             decoder_lens(run)
-        stream_lengths(run.trace, of)
+        stream_lengths(run.trace(), of)
 
 
 def stream_lengths(trace: Trace, of: About) -> None:
@@ -49,7 +49,7 @@ def decoder_lens(run: ModelRun) -> None:
 
     caption(TAB_WORDS["lens"])
     table, tokenizer = lens_table(run), run.reader.tokenizer
-    read, _ = tokens_of(run.trace, "decoder")
+    read, _ = tokens_of(run.trace(), "decoder")
 
     def words(layer: int, position: int) -> str:
         token = tokenizer.append("", table.ids[layer, position, 0].item())[1].text

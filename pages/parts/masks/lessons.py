@@ -58,7 +58,7 @@ def below(
     if after.scores is not None:
         sections["blocking"] = lambda: ways_of_blocking(after, focus)
     if models.chosen().key in SHIPPED:
-        sections["ahead"] = lambda: why_not_look_ahead(trained.sentence, trained.target_text)
+        sections["ahead"] = lambda: why_not_look_ahead(trained.sentence, trained.target_text())
     tabs(TAB, sections, {"trained": PICTURES})
 
 
@@ -73,7 +73,7 @@ def as_trained(run: ModelRun, focus: Focus) -> None:
 
 def trained_masks(run: ModelRun, of: About) -> None:
     """Draw the masks of the model as trained, on the visitor's tokens, in the shapes it uses."""
-    target, source = tokens_of(run.trace, "cross")
+    target, source = tokens_of(run.trace(), "cross")
     rows, _ = labels_of(run, "decoder")
     padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
     pictures = {
@@ -91,7 +91,7 @@ def trained_masks(run: ModelRun, of: About) -> None:
 
 def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
     """Draw the masks that the layers of each kind have; for a large model, that of one site."""
-    recorded = run.trace.attention or [site]
+    recorded = run.trace().attention or [site]
     groups: dict[tuple, list[Site]] = {}
     for each in recorded:
         visible = ~blocked_cells(run.record(each))

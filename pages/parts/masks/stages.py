@@ -60,7 +60,7 @@ def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
 
 def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> Tensor:
     """Return the keys that each query (Q, K) of a head sees without the edits of its cells."""
-    changes = replace(run, edits=replace(run.edits, cells=())).changes
+    changes = replace(run, edits=replace(run.edits, cells=())).changes()
     edit = changes.get(focus.site, AttentionEdit())
     return edited_mask(torch.from_numpy(trained), edit, 0, *trained.shape)
 

@@ -34,7 +34,7 @@ TOKENS = {
 @section
 def token_section(run: ModelRun) -> None:
     """Draw the choice of a token, and the vectors whose sum is its input."""
-    trace = run.trace
+    trace = run.trace()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         side = choose(SIDE, format_func=side_words(models.chosen()).get)
         tokens = trace.source_tokens if side == "encoder" else trace.target_tokens
@@ -102,17 +102,17 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 @section
 def sentence_section(before: ModelRun) -> None:
     """Draw the effect of changed positions on the translation and the attention."""
-    edits = choose_edits(before.trace)
+    edits = choose_edits(before.trace())
     after = replace(before, moved=tuple(edits.values()))
     caption(SENTENCE_WORDS["modes"])
     try:
-        _, moved = after.trace, written(after)
+        _, moved = after.trace(), written(after)
     except ValueError as error:
         st.warning(str(error))
         return
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
-    of = about(before.sentence, target=before.target_text, changes="; ".join(changes))
+    of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
     output, attention, words = parts(PARTS)
     with output:
         compare_texts(written(before), moved, of=of)

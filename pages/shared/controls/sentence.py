@@ -59,7 +59,7 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
 
 def with_target(run: ModelRun, choice: Choice) -> ModelRun:
     """Draw the box for the text that a decoder reads, and return the run with it."""
-    own = "" if "write" in run.reader.missing else run.target_text
+    own = "" if "write" in run.reader.missing else run.target_text()
     return replace(
         run, target=choose(choice, label="Known target", placeholder=own, help=TARGET_HELP)
     )
@@ -137,7 +137,7 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
     """Return the run of texts if the model can read them, otherwise of the last readable ones."""
     run = ModelRun(texts[0], second=texts[1])
     try:
-        _ = run.trace
+        _ = run.trace()
     except ValueError as error:
         st.info(EMPTY.format(asked=models.chosen().asks_for))
         if texts[0].strip():
@@ -155,7 +155,7 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
 
 def tokens_read(run: ModelRun, of: About) -> None:
     """Draw the tokens that a model reads; a click hides a word if the model can fill it in."""
-    trace, model = run.trace, run.reader
+    trace, model = run.trace(), run.reader
     sides = {"source": trace.source_tokens, "target-tokens": trace.target_tokens}
     for key, tokens in sides.items():
         if not tokens:

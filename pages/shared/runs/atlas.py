@@ -159,10 +159,10 @@ def sentence_figures(run: ModelRun) -> Figures:
 
     Raises ValueError if there are none, or the text is too long for so many heads.
     """
-    if numbers_of(run.reader, 1, (Line(0, ""), run.tokens)) > MOST_NUMBERS:
+    if numbers_of(run.reader, 1, (Line(0, ""), run.tokens())) > MOST_NUMBERS:
         raise ValueError(TOO_LONG)
     try:
-        return figures_of(run.reader, run.tokens)
+        return figures_of(run.reader, run.tokens())
     except Exception as error:
         raise explained(error) from error
 

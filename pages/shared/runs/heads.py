@@ -45,7 +45,10 @@ def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
 def cost_of_removals(run: ModelRun) -> dict[str, int]:
     """Return the number of runs to remove every head, and the tokens of each."""
     runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
-    return {"runs": runs, "tokens": len(run.tokens.source_tokens) + len(run.tokens.target_tokens)}
+    return {
+        "runs": runs,
+        "tokens": len(run.tokens().source_tokens) + len(run.tokens().target_tokens),
+    }
 
 
 @model_call()
@@ -57,7 +60,7 @@ def removal_effects(run: ModelRun, place: int | None, _report: Report) -> Effect
     """
     shape = run.reader.shape
     effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
-    removals = head_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
+    removals = head_removals(run.reader, run.tokens(), run.changes(), measured_by(run, place))
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
         _report(effects, done / len(shape.sites))
@@ -137,7 +140,7 @@ class Closings:
 
 def measured_by(run: ModelRun, place: int | None) -> Objective | None:
     """Return what effects are measured on; with a `place` it is only that token."""
-    objective = run.objective
+    objective = run.objective()
     return objective if place is None or objective is None else objective.alone(place)
 
 
@@ -148,7 +151,9 @@ def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndar
     Raise ValueError for a model or a text that has no gradient.
     """
     try:
-        estimates = estimated_removals(run.reader, run.tokens, run.changes, measured_by(run, place))
+        estimates = estimated_removals(
+            run.reader, run.tokens(), run.changes(), measured_by(run, place)
+        )
     except Exception as error:
         raise explained(error) from error
     return {
@@ -161,7 +166,7 @@ def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndar
 def gaps_of(run: ModelRun, place: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
     """Return where the true effects of some heads differ from their estimates."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
-    return gaps(run.reader, run.tokens, sites, run.changes, measured_by(run, place))
+    return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, place))
 
 
 @model_call("Closing cell after cell …")
@@ -172,16 +177,16 @@ def closed_cells(run: ModelRun, place: int | None, head: HeadAddress, most: int)
     """
     kind, layer, number = head
     site, objective = Site(kind, layer), measured_by(run, place)
-    at_site = (run.reader, run.tokens, site)
-    estimates = estimated_closings(*at_site, run.changes, objective)[number].cpu()  # (Q, K)
+    at_site = (run.reader, run.tokens(), site)
+    estimates = estimated_closings(*at_site, run.changes(), objective)[number].cpu()  # (Q, K)
     cells = (~estimates.isnan()).nonzero()  # (N, 2)
     values = estimates[cells[:, 0], cells[:, 1]]
     order = values.abs().argsort(descending=True, stable=True)
     steps = torch.linspace(0, len(order) - 1, min(most, len(order))).round().long()
     order = order[steps]
     chosen = [(query, key) for query, key in cells[order].tolist()]
-    true = [*cell_removals(*at_site, number, chosen, objective, run.changes)]
-    weights = as_array(run.trace.site_weights(site)[number])
+    true = [*cell_removals(*at_site, number, chosen, objective, run.changes())]
+    weights = as_array(run.trace().site_weights(site)[number])
     rows = np.array(chosen, dtype=int).reshape(-1, 2)
     return Closings(
         chosen,
@@ -196,4 +201,4 @@ def closed_cells(run: ModelRun, place: int | None, head: HeadAddress, most: int)
 @model_call("Adding up …")
 def attributed(run: ModelRun, row: int, token: int, other: int) -> Attribution:
     """Return what each part adds to the logit of `token` minus that of `other`, after a row."""
-    return attribute(run.reader, run.tokens, row, token, other, run.changes)
+    return attribute(run.reader, run.tokens(), row, token, other, run.changes())

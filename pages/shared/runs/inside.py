@@ -30,7 +30,7 @@ def explained(weight: Weight) -> Explanation:
 @model_call("Closing one cell after the other …")
 def _explained(weight: Weight) -> Explanation:
     run = weight.run
-    objective = run.reader.objective(run.tokens, weight.site, weight.query)
+    objective = run.reader.objective(run.tokens(), weight.site, weight.query)
     return explain(weight, objective, close=len(weight.row) <= MOST_CLOSED)
 
 
@@ -39,7 +39,7 @@ def head_projections(
     run: ModelRun, site: Site
 ) -> tuple[variants.Projections, variants.Projections, float]:
     """Return the projections head by head and fused, and their largest difference."""
-    return variants.separate_heads(run.reader.model, site, *read_at(run.trace, site))
+    return variants.separate_heads(run.reader.model, site, *read_at(run.trace(), site))
 
 
 @model_call()
@@ -47,19 +47,19 @@ def stream_by_norm_order(
     run: ModelRun,
 ) -> dict[variants.NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
     """Return the lengths of the residual stream with either order of norms."""
-    return variants.norm_orders(run.reader.model, run.trace, run.changes)
+    return variants.norm_orders(run.reader.model, run.trace(), run.changes())
 
 
 @model_call()
 def inner_states(run: ModelRun, site: Site) -> Tensor:
     """Return the input of a feed-forward network's activation: (T, d_ff)."""
-    return variants.pre_activations(run.reader.model, run.trace, block_of(site).side, site.layer)
+    return variants.pre_activations(run.reader.model, run.trace(), block_of(site).side, site.layer)
 
 
 @model_call()
 def lens_table(run: ModelRun) -> LensTable:
     """Return what the decoder would write if it stopped after each layer."""
-    return lens(run.reader.model, run.trace, top=1)
+    return lens(run.reader.model, run.trace(), top=1)
 
 
 @model_call()

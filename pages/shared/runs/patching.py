@@ -64,7 +64,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     Raise ValueError if they cannot be compared token by token, or nothing is written.
     """
     own = None if run.target else written(run.as_trained)
-    clean = run.trace if run.target else reading_its_own(run)
+    clean = run.trace() if run.target else reading_its_own(run)
     if run.reader.is_cut(changed):
         raise ValueError(CUT)
     options = {"pad_to": run.pad_to, "edits": edits_of(run), "sites": []}
@@ -180,7 +180,7 @@ def size_of(run: ModelRun) -> tuple[int, int]:
 
     Raise ValueError if nothing can be written.
     """
-    source, target = run.tokens.source_tokens, run.tokens.target_tokens
+    source, target = run.tokens().source_tokens, run.tokens().target_tokens
     if source:
         return len(source), len(source) + len(target)
     return len(target), len(target) + len(written(run.as_trained).target_tokens)
@@ -194,7 +194,7 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
     called after every few words. Raise ValueError if nothing was written.
     """
     own = None if run.target else written(run.as_trained)
-    trace = run.trace if run.target else reading_its_own(run)
+    trace = run.trace() if run.target else reading_its_own(run)
     window = None if layers is None else range(layers[0], layers[1] + 1)
     edges = edges_of(trace, run.reader, window, own)
     edits = run.changes_of(len(edges.written.rows))

@@ -59,22 +59,19 @@ class ModelRun:
     def as_trained(self) -> ModelRun:
         return replace(self, edits=Edits(), moved=(AS_TRAINED, AS_TRAINED))
 
-    @property
     def trace(self) -> Trace:
         """The recorded run, in a large model only its weights; it must not be modified."""
         return _traced(self, None)
 
-    @property
     def tokens(self) -> Trace:
         """The trace as trained, which has the tokens of every run over the same text."""
-        return self.as_trained.trace
+        return self.as_trained.trace()
 
-    @property
     def changes(self) -> RunEdits:
         """The edits in the model's form, for the tokens of this run."""
         if self == self.as_trained:  # whose trace the others need
             return {}
-        target = [token for token in self.tokens.target_tokens if not token.is_padding]
+        target = [token for token in self.tokens().target_tokens if not token.is_padding]
         return self.changes_of(0, len(target))
 
     def changes_of(self, more: int, target_length: int | None = None) -> RunEdits:
@@ -84,7 +81,7 @@ class ModelRun:
         """
         if self == self.as_trained:
             return {}
-        read = max(len(self.tokens.source_tokens), len(self.tokens.target_tokens))
+        read = max(len(self.tokens().source_tokens), len(self.tokens().target_tokens))
         sides = zip(("encoder", "decoder"), self.moved, strict=True)
         moved = {side: edit for side, edit in sides if edit != AS_TRAINED}
         edits = self.edits.at_sites(self.reader.shape, read + more, target_length)
@@ -92,7 +89,6 @@ class ModelRun:
             edits = {site: replace(edit, open=None) for site, edit in edits.items()}
         return moved | edits
 
-    @property
     def target_text(self) -> str:
         """The text read by a decoder next to an encoder; empty if there is none."""
         if self.target or "cross" not in self.reader.shape.kinds:
@@ -107,15 +103,14 @@ class ModelRun:
     def texts(self) -> str:
         return " / ".join(filter(None, (self.sentence, self.second)))
 
-    @property
     def objective(self) -> Objective | None:
         """What effects are measured on, given by the model's training; None if there is nothing."""
-        return self.reader.objective(self.tokens)
+        return self.reader.objective(self.tokens())
 
     def record(self, site: Site) -> AttentionRecord:
         """Return everything recorded at a site; it must not be modified."""
-        if site in self.trace.attention:
-            return self.trace.attention[site]
+        if site in self.trace().attention:
+            return self.trace().attention[site]
         return _traced(self, site).attention[site]
 
 
@@ -123,7 +118,7 @@ def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
     """Return a run with the tokens at these indices hidden from the model, if it can hide them."""
     if not places or "mask words" in run.reader.missing:
         return run
-    tokens = enumerate(run.tokens.source_tokens)
+    tokens = enumerate(run.tokens().source_tokens)
     written = (place for place, token in tokens if not token.is_special)
     return replace(run, masked=tuple(place for place in written if place in places))
 
@@ -142,7 +137,7 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
             second=run.second or None,
             masked=run.masked,
             pad_to=run.pad_to,
-            edits=run.changes,
+            edits=run.changes(),
             sites=sites_in_full(run, read, site),
         )
         check_numbers(trace)
@@ -166,7 +161,7 @@ def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list
 @model_call()
 def masks_of(run: ModelRun) -> tuple[Tensor, Tensor, Tensor]:
     """Return the padding mask, the look-ahead mask and both of a run, for a translator."""
-    return run.reader.masks(run.trace)
+    return run.reader.masks(run.trace())
 
 
 @model_call("Writing …")

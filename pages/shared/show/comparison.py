@@ -70,7 +70,7 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     model without such a measure shows the change of its last states; before any change, one that
     fills in words says what to do first.
     """
-    objective, changed = before.objective, before != after
+    objective, changed = before.objective(), before != after
     if objective is None:
         if changed:
             st.metric(
@@ -82,7 +82,7 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
     words, unit, measure = objective.description, "nats", Tensor.sum
     if loss and says_tokens(before):
         words, unit, measure = f"the mean of {words}", "nats a token", Tensor.mean
-    measures = (log_probabilities(run.trace.logits, objective)[0] for run in (before, after))
+    measures = (log_probabilities(run.trace().logits, objective)[0] for run in (before, after))
     trained, now = (measure(each).item() for each in measures)
     if loss:
         words, trained, now = f"minus {words}", -trained, -now
@@ -104,7 +104,7 @@ def says_tokens(run: ModelRun) -> bool:
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
     """Return how far the last hidden states moved, relative to their length, on average."""
-    usual, states = (list(run.trace.outputs.values())[-1] for run in (before, after))
+    usual, states = (list(run.trace().outputs.values())[-1] for run in (before, after))
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()
 
 
@@ -132,7 +132,7 @@ def compare_outputs(
     measured, other = (measured_on(run) for run in (before, after))
     answered = {question.row for question, _ in asked_alike(before, after)}
     alike = bool(measured) and measured == other
-    if alike and not answered.issuperset(before.objective.rows):
+    if alike and not answered.issuperset(before.objective().rows):
         compare_probabilities(before, after, measured, labels, of=of)
     return compare_choices(before, after, labels, of=of) or alike
 
@@ -152,18 +152,18 @@ def compare_choices(
 
 def measured_on(run: ModelRun) -> list[str]:
     """Return the texts of the tokens that effects on a run are measured on."""
-    objective = run.objective
+    objective = run.objective()
     if objective is None:
         return []
     if objective.texts:
         return list(objective.texts)
     chosen = zip(objective.rows, objective.ids, strict=True)
-    return [run.reader.label(run.trace, Question("", row), index) for row, index in chosen]
+    return [run.reader.label(run.trace(), Question("", row), index) for row, index in chosen]
 
 
 def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
     """Return the questions of both runs in pairs, as far as they are of the same kind."""
-    first, second = (run.reader.questions(run.trace) for run in (before, after))
+    first, second = (run.reader.questions(run.trace()) for run in (before, after))
     pairs = zip(first, second, strict=False)
     return [
         (first_question, other)
@@ -197,7 +197,8 @@ def compare_probabilities(
     if before == after:
         del runs[labels[1]]
     measures = {
-        label: log_probabilities(run.trace.logits, run.objective)[0] for label, run in runs.items()
+        label: log_probabilities(run.trace().logits, run.objective())[0]
+        for label, run in runs.items()
     }
     bars = {label: as_array(each.exp()) for label, each in measures.items()}
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
@@ -243,7 +244,7 @@ class Answers(NamedTuple):
     @property
     def probabilities(self) -> Tensor:
         """The probability of every answer: (V,)."""
-        return self.run.trace.logits[0, self.question.row].softmax(dim=-1)
+        return self.run.trace().logits[0, self.question.row].softmax(dim=-1)
 
     @property
     def best(self) -> list[int]:
@@ -252,13 +253,13 @@ class Answers(NamedTuple):
 
     def texts(self, answers: Sequence[int]) -> list[str]:
         label = self.run.reader.label
-        return [label(self.run.trace, self.question, answer) for answer in answers]
+        return [label(self.run.trace(), self.question, answer) for answer in answers]
 
     def of_hidden_word(self) -> str:
         """Return how likely the hidden word at this position is; empty if nothing is hidden."""
         if not self.run.masked:
             return ""
-        masks = [token for token in self.run.trace.source_tokens if token.role == "mask"]
+        masks = [token for token in self.run.trace().source_tokens if token.role == "mask"]
         answer = masks[self.question.row].hides
         if answer is None:  # the mask was typed
             return ""

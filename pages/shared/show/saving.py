@@ -120,7 +120,7 @@ def about_run(run: ModelRun, *, place: str = "") -> About:
         changes.append(f"both sides padded to {run.pad_to} tokens")
     return about(
         run.texts,
-        target=run.target_text,
+        target=run.target_text(),
         edits=run.edits,
         changes="; ".join(changes),
         place=place,

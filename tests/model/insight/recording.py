@@ -1,7 +1,5 @@
 """One sentence and its target, traced by a small model."""
 
-from typing import NamedTuple
-
 import pytest
 import torch
 
@@ -41,15 +39,20 @@ def record(model, edits=None, source=SOURCE, target=TARGET):
     return trace
 
 
-class Recorded(NamedTuple):
+class Recorded:
     """A run as the app's own are: with its reader, its trace and its changes."""
 
-    reader: object
-    trace: Trace
-    changes: dict
+    def __init__(self, reader, trace, changes):
+        self.reader, self._trace, self._changes = reader, trace, changes
+
+    def trace(self):
+        return self._trace
+
+    def changes(self):
+        return self._changes
 
     def record(self, site):
-        return self.trace.attention[site]
+        return self._trace.attention[site]
 
 
 def reader_of(model):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import pytest
 import torch
@@ -14,7 +13,8 @@ from model.insight.explain import contributions, explain, gradient_times_attenti
 from model.insight.scoring import log_probability
 from model.insight.variants import rescaled
 from model.library.transformers_loading import load_transformers_reader
-from model.trace import AttentionEdit, Run, Site, Trace
+from model.trace import AttentionEdit, Run, Site
+from tests.model.insight.recording import Recorded
 from tests.model.library.families import traced
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."
@@ -28,17 +28,6 @@ SITES = {
 }
 EVERY = pytest.mark.parametrize("name", SITES)
 HEAD, QUERY, KEY = 1, 2, 1
-
-
-class Read(NamedTuple):
-    """A run as pages have it."""
-
-    reader: object
-    trace: Trace
-    changes: dict
-
-    def record(self, site):
-        return self.trace.attention[site]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +44,7 @@ def weight_in(transformers_folders):
             target = TARGET if name in ("BART", "T5") else None
             masked = [2] if name == "RoBERTa" else []
             trace = reader.trace(TEXT, target, masked=masked, edits=edits)
-            made[name] = Weight(Read(reader, trace, edits), site, HEAD, QUERY, KEY)
+            made[name] = Weight(Recorded(reader, trace, edits), site, HEAD, QUERY, KEY)
         return made[name]
 
     return get
@@ -93,7 +82,7 @@ def test_a_sink_takes_its_part_of_the_softmax(weight_in):
 def test_bias_softcap_and_sink_are_not_scaled(name, site, attached):
     reader = SimpleNamespace(missing={"own layers": ""}, heads_to_stream=lambda _: None)
     _, trace = traced(name, attached)
-    part = take_apart(Weight(Read(reader, trace, {}), site, 2, 5, 3))
+    part = take_apart(Weight(Recorded(reader, trace, {}), site, 2, 5, 3))
     _, edited = traced(name, attached, {site: AttentionEdit(scale=0.3)})
     assert_close(rescaled(part, part.scale), part.weights)
     assert_close(rescaled(part, 0.3), edited.attention[site].weights[0, 2, 5])
@@ -103,7 +92,7 @@ def test_bias_softcap_and_sink_are_not_scaled(name, site, attached):
 @EVERY
 def test_the_gradients_of_a_head_sum_to_that_of_its_gate(name, weight_in):
     weight = weight_in(name)
-    reader, trace, edits = weight.run
+    reader, trace, edits = weight.run.reader, weight.run.trace(), weight.run.changes()
     objective = reader.objective(trace)
     gates = edits[weight.site].gate.clone().requires_grad_()
     run = Run({weight.site: AttentionEdit(gate=gates)})
@@ -118,7 +107,7 @@ def test_the_gradients_of_a_head_sum_to_that_of_its_gate(name, weight_in):
 @EVERY
 def test_a_removal_is_a_run_with_that_cell_closed(name, weight_in):
     weight = weight_in(name)
-    reader, trace, edits = weight.run
+    reader, trace, edits = weight.run.reader, weight.run.trace(), weight.run.changes()
     objective = reader.objective(trace, weight.site, QUERY)
     found = explain(weight, objective)
     block = torch.zeros(weight.record.weights.shape[1:], dtype=torch.bool)
@@ -136,7 +125,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(name, weight_in):
 @EVERY
 def test_each_head_is_removed_by_its_gate(name, weight_in):
     weight = weight_in(name)
-    reader, trace, edits = weight.run
+    reader, trace, edits = weight.run.reader, weight.run.trace(), weight.run.changes()
     objective, found = reader.objective(trace), dict(head_removals(reader, trace, edits))
     assert set(found) == set(reader.shape.sites)
     for site in reader.shape.sites:

@@ -11,7 +11,7 @@ OUTSIDE = [path for path in FILES if RUNS not in path.parents]
 
 # Methods of readers that run them.
 METHODS = {
-    "translate", "trace", "trace_ids", "masks", "generate", "predict", "predictions",
+    "translate", "trace_ids", "masks", "generate", "predict", "predictions",
     "probabilities", "parity", "decoder_stream",
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
@@ -24,7 +24,7 @@ FUNCTIONS = {
     "estimated_closings", "cell_removals", "gaps", "patch_heads", "patch_tokens",
 }  # fmt: skip
 READERS = {"reader", "model", "translator"}  # what a reader is called
-LIKE_OTHERS = {"write", "rerun"}  # what it does, and what others have by this name
+LIKE_OTHERS = {"write", "rerun", "trace"}  # what it does, and what others have by this name
 NETWORKS = {"model", "network", "encoder", "decoder"}  # what a network is called
 STEPS = {"encode", "decode", "forward", "head", "embed"}  # and what runs a part of it
 OF_A_NAME = ((STEPS, NETWORKS), (LIKE_OTHERS, READERS))

@@ -29,9 +29,9 @@ def bert_run(loaded, bert_folder):
 
 def test_a_weight_is_that_of_its_run():
     part = taken_apart(WEIGHT)
-    assert part.weights[3] == RUN.trace.attention[WEIGHT.site].weights[0, 2, 1, 3]
+    assert part.weights[3] == RUN.trace().attention[WEIGHT.site].weights[0, 2, 1, 3]
     assert taken_apart(replace(WEIGHT)) is part
-    assert WEIGHT.key_tokens == [token.text for token in RUN.trace.source_tokens]
+    assert WEIGHT.key_tokens == [token.text for token in RUN.trace().source_tokens]
 
 
 def test_edits_are_those_of_the_run():
@@ -45,7 +45,7 @@ def test_edits_are_those_of_the_run():
 def test_five_views_of_a_query_are_computed_once_for_all_its_keys(monkeypatch):
     found = explained(WEIGHT)
     assert explained(replace(WEIGHT, key=0)) is found
-    direct = explain(WEIGHT, choose_objective(RUN.trace, WEIGHT.site, WEIGHT.query))
+    direct = explain(WEIGHT, choose_objective(RUN.trace(), WEIGHT.site, WEIGHT.query))
     torch.testing.assert_close(found.removals, direct.removals)
     keys = len(WEIGHT.row)
     monkeypatch.setattr(inside, "MOST_CLOSED", keys)
@@ -61,7 +61,7 @@ def test_in_a_bert_effects_are_on_the_masked_words(bert_run):
     assert found.removals.shape == found.weights.shape
     plain = explained(replace(weight, run=bert_run))
     assert plain.objective is None
-    trace = weight.run.trace
+    trace = weight.run.trace()
     assert taken_apart(weight).weights[2] == trace.attention[weight.site].weights[0, 0, 1, 2]
 
 
@@ -72,7 +72,7 @@ def test_every_view_can_be_had_of_both_models_in_own_layers(own, bert_run):
     _, _, difference = inside.head_projections(run, site)
     assert difference < 1e-4
     assert set(inside.stream_by_norm_order(run)) == {"pre", "post"}
-    assert len(inside.inner_states(run, site)) == len(run.trace.source_tokens)
+    assert len(inside.inner_states(run, site)) == len(run.trace().source_tokens)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_weight_of_a_big_model_is_that_of_a_small_one(
     part, views = taken_apart(weight), explained(weight)
     end("one")  # so that nothing is kept
     monkeypatch.setattr(module, "IN_FULL", 0)
-    assert not run.trace.attention
+    assert not run.trace().attention
     again, seen = taken_apart(weight), explained(weight)
     for field in ("products", "scores", "weights", "weighted_values", "head", "contributions"):
         torch.testing.assert_close(getattr(again, field), getattr(part, field))

@@ -41,7 +41,7 @@ def test_both_texts_are_followed_by_what_was_written_after_the_first(answers):
 def test_a_vocabulary_may_be_smaller_than_what_is_kept(monkeypatch):
     monkeypatch.setattr(patching, "LIKELIEST", 100_000)
     texts = two_texts(RUN, CHANGED)
-    assert len(texts.likeliest[0][0]) == RUN.trace.logits.size(-1)
+    assert len(texts.likeliest[0][0]) == RUN.trace().logits.size(-1)
 
 
 def test_if_none_is_apart_it_is_the_one_that_is_furthest_from_as_likely(answers):

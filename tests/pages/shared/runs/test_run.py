@@ -44,7 +44,7 @@ def test_what_is_written_does_not_depend_on_the_target_that_is_read():
 
 
 def test_with_edits_the_decoder_reads_the_translation_as_trained(shipped):
-    plain, edited = (ModelRun(SENTENCE, edits=each).trace for each in (Edits(), EDITS))
+    plain, edited = (ModelRun(SENTENCE, edits=each).trace() for each in (Edits(), EDITS))
     assert edited.target_tokens == plain.target_tokens
     changed = EDITS.at_sites(shipped.shape, 20, len(plain.target_tokens))
     expected = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=changed)
@@ -56,28 +56,28 @@ def test_with_edits_the_decoder_reads_the_translation_as_trained(shipped):
 
 def test_the_text_the_decoder_reads_is_the_one_given_or_the_models_own_as_trained(shipped):
     own = shipped.translate(SENTENCE).text
-    assert ModelRun(SENTENCE, edits=EDITS, moved=(OFF, OFF)).target_text == own
-    assert ModelRun(SENTENCE, TARGET, EDITS).target_text == TARGET
+    assert ModelRun(SENTENCE, edits=EDITS, moved=(OFF, OFF)).target_text() == own
+    assert ModelRun(SENTENCE, TARGET, EDITS).target_text() == TARGET
 
 
 def test_equal_runs_are_one_run():
     run = ModelRun(SENTENCE, TARGET, EDITS, pad_to=12, model="en-fr")
     again = ModelRun(SENTENCE, TARGET, Edits(**vars(EDITS)), pad_to=12, model="en-fr")
-    assert run.trace is again.trace is ModelRun(SENTENCE, TARGET, EDITS, 12).trace
-    assert len(run.trace.source_tokens) == 12
-    assert ModelRun(SENTENCE, TARGET, EDITS, 12, moved=(OFF, AS_TRAINED)).trace is not run.trace
+    assert run.trace() is again.trace() is ModelRun(SENTENCE, TARGET, EDITS, 12).trace()
+    assert len(run.trace().source_tokens) == 12
+    assert ModelRun(SENTENCE, TARGET, EDITS, 12, moved=(OFF, AS_TRAINED)).trace() is not run.trace()
 
 
 def test_the_changes_of_a_run_are_those_of_its_own_tokens():
     run = ModelRun(SENTENCE, TARGET, EDITS, pad_to=12, model="en-fr")
-    length = sum(token.text != "<pad>" for token in run.trace.target_tokens)
+    length = sum(token.text != "<pad>" for token in run.trace().target_tokens)
     expected = EDITS.at_sites(run.reader.shape, 12, length)
     assert length < 12
-    assert run.changes.keys() == expected.keys()
+    assert run.changes().keys() == expected.keys()
     for site, edit in expected.items():
         for name, value in vars(edit).items():
-            torch.testing.assert_close(getattr(run.changes[site], name), value)
-    assert ModelRun(SENTENCE, model="en-fr").changes == {}
+            torch.testing.assert_close(getattr(run.changes()[site], name), value)
+    assert ModelRun(SENTENCE, model="en-fr").changes() == {}
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_the_changes_of_a_run_are_those_of_its_own_tokens():
 )
 def test_moved_positions_are_those_of_their_sides(moved, sides, shipped):
     plain, run = ModelRun(SENTENCE), ModelRun(SENTENCE, moved=moved)
-    assert run.changes == sides
+    assert run.changes() == sides
     assert written(run).text == shipped.translate(SENTENCE, edits=sides).text
-    assert run.trace.target_tokens == plain.trace.target_tokens
+    assert run.trace().target_tokens == plain.trace().target_tokens
     expected = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=sides)
-    torch.testing.assert_close(run.trace.logits, expected.logits)
-    assert (run.trace.logits - plain.trace.logits).abs().max() > 0.01
+    torch.testing.assert_close(run.trace().logits, expected.logits)
+    assert (run.trace().logits - plain.trace().logits).abs().max() > 0.01
 
 
 def test_positions_and_heads_are_changed_together(shipped):
@@ -103,7 +103,7 @@ def test_positions_and_heads_are_changed_together(shipped):
     run = ModelRun(SENTENCE, TARGET, gates, moved=(OFF, AS_TRAINED))
     edits = {"encoder": OFF} | gates.at_sites(shipped.shape, 20)
     torch.testing.assert_close(
-        run.trace.logits, shipped.trace(SENTENCE, TARGET, edits=edits).logits
+        run.trace().logits, shipped.trace(SENTENCE, TARGET, edits=edits).logits
     )
     assert run.as_trained == ModelRun(SENTENCE, TARGET)
 
@@ -113,8 +113,8 @@ def test_effects_are_on_what_the_model_says_as_trained(loaded, transformers_fold
     edits = Edits(gates={("encoder", layer, head): 0.0 for layer in (0, 1) for head in range(4)})
     run = ModelRun(SENTENCE, edits=edits, model=loaded(folder))
     reader = load_model(folder)
-    assert run.objective == reader.objective(reader.trace(SENTENCE))
-    assert run.objective.rows == (0,)
+    assert run.objective() == reader.objective(reader.trace(SENTENCE))
+    assert run.objective().rows == (0,)
 
 
 def test_a_decoding_is_the_translators_own(shipped):
@@ -157,11 +157,11 @@ def test_hidden_words_are_hidden_from_a_model_that_fills_them_in(loaded, bert_fo
     assert hidden.masked == (2, 4), "special tokens and places beyond the text cannot be"
     assert hiding(run, set()) is run
     expected = bert.trace(run.sentence, second=run.second, masked=(2, 4))
-    assert hidden.trace.source_tokens == expected.source_tokens
-    torch.testing.assert_close(hidden.trace.logits, expected.logits)
-    assert hidden.objective == bert.objective(expected)
+    assert hidden.trace().source_tokens == expected.source_tokens
+    torch.testing.assert_close(hidden.trace().logits, expected.logits)
+    assert hidden.objective() == bert.objective(expected)
     assert hidden.texts == "the cat was playing. / it sat!"
-    assert run.objective is None
+    assert run.objective() is None
 
 
 @pytest.mark.parametrize("name", ["T5", "GPT-2", "headless"])
@@ -187,9 +187,9 @@ def folders(transformers_folders, bert_folder):
 def test_a_run_of_a_model_of_the_library_is_its_own(name, loaded, folders):
     reader, run = load_model(folders[name]), ModelRun(SENTENCE, model=loaded(folders[name]))
     expected = reader.trace(SENTENCE)
-    assert run.trace.source_tokens == expected.source_tokens
-    assert run.trace.target_tokens == expected.target_tokens
-    assert set(run.trace.attention) == set(reader.shape.sites)
+    assert run.trace().source_tokens == expected.source_tokens
+    assert run.trace().target_tokens == expected.target_tokens
+    assert set(run.trace().attention) == set(reader.shape.sites)
     for site in reader.shape.sites:
         expect_equal(run.record(site), expected.attention[site])
     if "write" in reader.missing:
@@ -222,22 +222,22 @@ def test_of_a_big_model_one_site_is_recorded_at_a_time(name, loaded, folders, mo
     )
     sites = run.reader.shape.sites
     expected = {site: run.record(site) for site in sites}
-    whole = run.trace
+    whole = run.trace()
     assert set(whole.attention) == set(sites)
     monkeypatch.setattr(module, "IN_FULL", 0)
     end("one")  # so that nothing is kept
-    assert not run.trace.attention
-    assert set(run.trace.overview) == set(sites)
+    assert not run.trace().attention
+    assert set(run.trace().overview) == set(sites)
     for site in sites:
-        rounded = run.trace.overview[site]
+        rounded = run.trace().overview[site]
         assert rounded.dtype == torch.uint8
         torch.testing.assert_close(
-            run.trace.site_weights(site), whole.site_weights(site), atol=0.5 / 255 + 1e-6, rtol=0
+            run.trace().site_weights(site), whole.site_weights(site), atol=0.5 / 255 + 1e-6, rtol=0
         )
         expect_equal(run.record(site), expected[site])
         assert run.record(site) is run.record(site)
     if whole.logits is not None:
-        torch.testing.assert_close(run.trace.logits, whole.logits)
+        torch.testing.assert_close(run.trace().logits, whole.logits)
 
 
 def test_what_is_recorded_in_full_depends_on_the_longest_text_and_the_heads(shipped):
@@ -263,7 +263,7 @@ def test_a_long_text_on_either_side_makes_a_run_big(longer, monkeypatch):
 def test_a_model_that_is_loaded_again_makes_other_runs(loaded, make_bert_folder):
     folder = make_bert_folder(seed=21)
     first = ModelRun("the cat", model=loaded(folder))
-    number, trace = first.loading, first.trace
+    number, trace = first.loading, first.trace()
     assert number == shelf().get(str(folder)).number > 0
     assert replace(first, second="it") == ModelRun("the cat", second="it", model=first.model)
     del shelf().loaded[str(folder)]
@@ -275,7 +275,7 @@ def test_a_model_that_is_loaded_again_makes_other_runs(loaded, make_bert_folder)
     assert second.loading != number
     assert second != first
     expected = load_bert(other).trace("the cat").outputs["encoder"]
-    torch.testing.assert_close(second.trace.outputs["encoder"], expected)
+    torch.testing.assert_close(second.trace().outputs["encoder"], expected)
     assert (trace.outputs["encoder"] != expected).any()
 
 
@@ -287,7 +287,7 @@ def test_what_a_model_stumbles_over_is_an_error_in_words(loaded, folders, monkey
 
     monkeypatch.setattr(run.reader, "trace", stumble)
     with pytest.raises(ValueError, match="could not run this model on the text: index out of"):
-        _ = run.trace
+        _ = run.trace()
     monkeypatch.setattr(run.reader, "write", stumble)
     with pytest.raises(ValueError, match="could not run this model on the text: index out of"):
         decoded(run, Strategy())
@@ -297,5 +297,5 @@ def test_a_text_that_is_too_long_is_cut(shipped):
     assert not ModelRun(SENTENCE).is_cut
     long = ModelRun("cat " * 400)
     assert long.is_cut
-    assert len(long.trace.source_tokens) == shipped.max_tokens + 1
-    assert long.trace.source_tokens[-1].id == END_ID
+    assert len(long.trace().source_tokens) == shipped.max_tokens + 1
+    assert long.trace().source_tokens[-1].id == END_ID

@@ -90,7 +90,7 @@ def bars(picture):
 
 def test_the_tokens_of_the_target_are_what_runs_of_a_translator_are_measured_on(run_in):
     run = run_in("en-fr-learned", target=TARGET)
-    tokens = [token.text for token in run.trace.target_tokens[1:]]
+    tokens = [token.text for token in run.trace().target_tokens[1:]]
     assert measured_on(run) == [*tokens, "<end>"]
     assert measured_on(run_in("BERT", CAT)) == []
     assert measured_on(run_in("BERT", CAT, hidden=[2, 3])) == ["cat", "was"]
@@ -110,7 +110,7 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     before = run_in("en-fr-learned", target=TARGET)
     after = switched_off(before, "cross")
     compare_scores(before, after)
-    trained, now = (trace_log_probabilities(run.trace).sum().item() for run in (before, after))
+    trained, now = (trace_log_probabilities(run.trace()).sum().item() for run in (before, after))
     assert abs(trained - now) > 0.01
     label, value, change = said.pop()
     assert label == "The log-probability of the whole target"
@@ -122,7 +122,7 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     compare_scores(before, before)
     assert said.pop() == (label, f"{number_text(trained)} nats", None)
     compare_scores(before, after, loss=True)
-    losses = [-trace_log_probabilities(run.trace).mean().item() for run in (before, after)]
+    losses = [-trace_log_probabilities(run.trace()).mean().item() for run in (before, after)]
     change = number_text(losses[1] - losses[0], signed=True)
     assert said.pop() == (
         "Minus the mean of the log-probability of the whole target",
@@ -138,7 +138,7 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
 def test_the_loss_of_what_is_no_token_has_no_mean(name, what, run_in, said):
     run = run_in(name)
     compare_scores(run, run, loss=True)
-    loss = -log_probabilities(run.trace.logits, run.objective).sum().item()
+    loss = -log_probabilities(run.trace().logits, run.objective()).sum().item()
     label = f"Minus the log-probability of {what}"
     assert said == [(label, f"{number_text(loss)} nats", None)]
 
@@ -182,8 +182,8 @@ def test_both_probabilities_of_each_token_are_drawn(name, kind, run_in, shown, s
     found, tokens = bars(shown["probabilities"])
     assert tokens == measured_on(before)
     for label, run in (("A", before), ("B", after)):
-        trace = run.reader.trace(SENTENCE, before.target_text or None, edits=run.changes)
-        expected = log_probabilities(trace.logits, before.objective)[0].exp()
+        trace = run.reader.trace(SENTENCE, before.target_text() or None, edits=run.changes())
+        expected = log_probabilities(trace.logits, before.objective())[0].exp()
         np.testing.assert_allclose(found[label], expected, atol=1e-5)
     assert np.abs(found["A"] - found["B"]).max() > 1e-4
 
@@ -197,13 +197,13 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
     found, tokens = bars(shown["answer-0"])
     best = {}
     for label, run in (("A", before), ("B", after)):
-        likely = run.reader.trace(SENTENCE, edits=run.changes).logits[0, -1].softmax(-1)
+        likely = run.reader.trace(SENTENCE, edits=run.changes()).logits[0, -1].softmax(-1)
         best[label] = likely.topk(comparison.TOP).indices.tolist()
-        texts = [run.reader.label(run.trace, None, index) for index in best[label]]
+        texts = [run.reader.label(run.trace(), None, index) for index in best[label]]
         assert set(texts) <= set(tokens)
         shown_first = [found[label][tokens.index(text)] for text in texts]
         np.testing.assert_allclose(shown_first, likely[best[label]], atol=1e-5)
-    order = [before.reader.label(before.trace, None, index) for index in best["B"]]
+    order = [before.reader.label(before.trace(), None, index) for index in best["B"]]
     assert tokens[: comparison.TOP] == order, "those with the changes are first"
     assert len(tokens) == len(set(best["A"]) | set(best["B"]))
 
@@ -214,14 +214,14 @@ def test_answers_of_different_texts_stand_apart(run_in, shown, said):
     assert not Answers(first, Question("", 0)).can_stand_beside(Answers(second, Question("", 0)))
     compare_choices(first, second, ("A", "B"), of=NO_MODEL)
     assert set(shown) == {f"answer-{row}-{label}" for row in (0, 1) for label in "AB"}
-    texts = [run.reader.answer(run.trace).text for run in (first, second)]
+    texts = [run.reader.answer(run.trace()).text for run in (first, second)]
     told = [words for (words,) in said if words.startswith("The answer")]
     assert told == [f"The answer A: “{texts[0]}”", f"The answer B: “{texts[1]}”"]
 
 
 def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
     run = run_in("BERT", CAT, hidden=[2])
-    answers = Answers(run, *run.reader.questions(run.trace))
+    answers = Answers(run, *run.reader.questions(run.trace()))
     reader = load_bert(bert_folder)
     likely = reader.trace(CAT, masked=[2]).logits[0, 0].softmax(-1)
     cat = reader.read(CAT)[2].id
@@ -231,7 +231,7 @@ def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
     compare_choices(run, run, of=NO_MODEL)
     assert (words,) in said
     typed = run_in("BERT", "the [MASK] was playing.")
-    assert Answers(typed, *typed.reader.questions(typed.trace)).of_hidden_word() == ""
+    assert Answers(typed, *typed.reader.questions(typed.trace())).of_hidden_word() == ""
 
 
 @pytest.mark.parametrize(
