@@ -21,36 +21,15 @@ from pages.parts.attention.view import (
 from pages.shared.controls.sentence import ask, show_translation, tokens_read
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun, written
+from pages.shared.show import overview
 from pages.shared.show.captions import site_words
 from pages.shared.show.cells import if_taken_apart, open_inside
 from pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
-from pages.shared.show.overview import (
-    all_heads,
-    large_heatmap,
-    large_lines,
-    lit_among,
-    selection,
-    where_in_the_model,
-    with_summaries,
-)
 from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.riddle import Riddle, most_looked_at
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.words import formula, reading_of
-from pages.shared.state import edit_history, models
-from pages.shared.state.choices import (
-    HEAD,
-    KIND,
-    KINDS,
-    LAYER,
-    LIT,
-    OWN_SCALE,
-    PICTURE,
-    SUMMARIES,
-    HeadChoice,
-    put,
-    take_up,
-)
+from pages.shared.state import choices, edit_history, models
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import (
     choose,
@@ -68,11 +47,11 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     kind, options = view.kind, place_options(run.reader.shape.heads(view.kind))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         layer, head = choose_layer(kind, summaries=True), choose_head(kind)
-        picture = choose(PICTURE)
+        picture = choose(choices.PICTURE)
 
     def open_map(layer: int, column: int) -> None:
-        put(LAYER, layer)
-        put(HEAD, options[column])
+        choices.put(choices.LAYER, layer)
+        choices.put(choices.HEAD, options[column])
 
     def open_cell(row: int, column: int) -> None:
         same = {"target": run.target}
@@ -80,7 +59,9 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             same["summed_up"] = what
         open_inside(*view.strongest(layer, head, row, column), **same)
 
-    selection(None if layer in SUMMARIES else (layer, options.index(head)), open_map)
+    overview.selection(
+        None if layer in choices.SUMMARIES else (layer, options.index(head)), open_map
+    )
     drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
     behind = view.behind(layer, head) if picture == "heatmap" else None
 
@@ -90,31 +71,31 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if picture == "lines":
         above = st.container()
         said = "" if view.selection.scaled else said_of_lit(*drawn, what)
-        if large_lines(*drawn, of=of, what=what, riddle=ask) and said:
+        if overview.large_lines(*drawn, of=of, what=what, riddle=ask) and said:
             above.text(said)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if behind:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
-        large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
+        overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
-    if layer in SUMMARIES:
+    if layer in choices.SUMMARIES:
         st.caption(f"{LAYER_SUMMARIES[layer]} {NUMBERS_ALONE}")
     if "own layers" not in run.reader.missing:
         width = run.reader.model.config.head_width
         st.latex(formula(kind, width, entry.source, entry.target))
 
 
-def summary_name(layer: HeadChoice, head: HeadChoice) -> str:
-    summed_up = [choice for choice in (layer, head) if choice in SUMMARIES]
+def summary_name(layer: choices.HeadChoice, head: choices.HeadChoice) -> str:
+    summed_up = [choice for choice in (layer, head) if choice in choices.SUMMARIES]
     return " of ".join(dict.fromkeys(summed_up))
 
 
 def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where: str) -> str:
     """Return where the pinned token looks at most; empty if it is not among the queries."""
-    side, index = lit_among(queries, keys) or ("", 0)
+    side, index = overview.lit_among(queries, keys) or ("", 0)
     if side != "query":
         return ""
     key = int(weights[index].argmax())
@@ -127,8 +108,8 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
     left, right = st.columns([6, 7], gap="medium")
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-            kind = choose_kind(on_change=lambda: put(LIT, ""))
-            where_in_the_model(KIND, linked=True)
+            kind = choose_kind(on_change=lambda: choices.put(choices.LIT, ""))
+            overview.where_in_the_model(choices.KIND, linked=True)
         draw_tokens()
         room = st.container()
         view = choose_view(run, kind)
@@ -138,8 +119,8 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
             st.info(EMPTY)
             return
         with room:
-            maps = with_summaries(view.layers)
-            all_heads(maps, *view.tokens, of=of, what=f"{KINDS[kind]}, all heads")
+            maps = overview.with_summaries(view.layers)
+            overview.all_heads(maps, *view.tokens, of=of, what=f"{choices.KINDS[kind]}, all heads")
     with right:
         detail(run, view, of)
 
@@ -168,7 +149,7 @@ def with_changes(run: ModelRun) -> ModelRun:
 
 def attention() -> None:
     open_on_a_telling_head()
-    take_up()
+    choices.take_up()
     given = ask(target=READS if models.chosen().is_library else None)
     if given is None:
         return
@@ -186,7 +167,7 @@ PAGE = Page(
     purpose="What every head looks at, on your text",
     body=attention,
     changes="in force",
-    choices=(PICTURE, OWN_SCALE, LIT, *RIDDLE, *CHOICES),
+    choices=(choices.PICTURE, choices.OWN_SCALE, choices.LIT, *RIDDLE, *CHOICES),
     pictures={
         "source": "the source's tokens",
         "target-tokens": "the target's tokens",
@@ -195,5 +176,5 @@ PAGE = Page(
         "lines": "one head as lines",
         "answer-0": "what the model chooses",
     },
-    first=PICTURE,
+    first=choices.PICTURE,
 )

@@ -6,13 +6,7 @@ from math import isnan
 
 import streamlit as st
 
-from model.insight.knockout import (
-    TokenPair,
-    agreements,
-    disagreements,
-    rank_correlation,
-    shares_of_losses,
-)
+from model.insight import knockout
 from model.trace import Shape, Site
 from pages.shared.controls.measure import Measurement
 from pages.shared.controls.sentence import can
@@ -191,17 +185,17 @@ def close_cell(run: ModelRun, result: Knockout, layers: Window | str, row: int, 
 
 def compare(result: Knockout) -> None:
     """Draw how closely losses follow the weights, and the edges where they differ most."""
-    correlation = rank_correlation(result.weights, -result.changes)
+    correlation = knockout.rank_correlation(result.weights, -result.changes)
     numbers, *columns = st.columns([2, 3, 3], gap="medium")
     with numbers:
-        agreed = agreements(result.weights, result.changes)
+        agreed = knockout.agreements(result.weights, result.changes)
         st.metric("Looked at most is missed most", f"{agreed} of {len(result.written)} tokens")
         value = "–" if isnan(correlation) else number_text(correlation, 2, signed=True)
         st.metric("Rank correlation", value)
         caption(CORRELATION.format(edges=result.changes.size))
     kinds, shares = (
-        disagreements(result.weights, result.changes, MOST_TOLD),
-        shares_of_losses(result.changes),
+        knockout.disagreements(result.weights, result.changes, MOST_TOLD),
+        knockout.shares_of_losses(result.changes),
     )
     for column, (title, why), cells in zip(columns, DISAGREEMENTS.items(), kinds, strict=True):
         with column:
@@ -210,7 +204,7 @@ def compare(result: Knockout) -> None:
             caption(why)
 
 
-def in_one_line(result: Knockout, cell: TokenPair, share: float) -> str:
+def in_one_line(result: Knockout, cell: knockout.TokenPair, share: float) -> str:
     """Return in words how much an edge is looked at, and what its closing costs."""
     row, word = cell
     change = f"{number_text(result.changes[cell], signed=True)} nats"

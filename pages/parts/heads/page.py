@@ -12,13 +12,7 @@ from model.insight.roles import ROLES, SEQUENCES, why_not
 from model.insight.rows import DEFINITIONS, badges
 from model.trace import Site
 from pages.parts.heads.switches import head_switches
-from pages.shared.controls.measure import (
-    MEASURED,
-    Measurement,
-    choose_measured,
-    selected_head,
-    show_heads,
-)
+from pages.shared.controls import measure
 from pages.shared.controls.sentence import ask, tokens_read
 from pages.shared.frame import changes
 from pages.shared.link.address import section
@@ -26,14 +20,9 @@ from pages.shared.runs.arrays import as_array
 from pages.shared.runs.atlas import shown_text, usual
 from pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
 from pages.shared.runs.run import ModelRun
+from pages.shared.show import comparison
 from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import attention_map, if_taken_apart, open_inside
-from pages.shared.show.comparison import (
-    compare_answers,
-    compare_scores,
-    compare_writing,
-    room_for_answers,
-)
 from pages.shared.show.glossary import caption
 from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
@@ -49,7 +38,7 @@ from viz import attention_heatmap, head_effects, head_scores
 from viz.numbers import number_text
 
 DETAIL = "head-in-detail"  # the key of the part that shows the selected head
-EFFECTS = Measurement(
+EFFECTS = measure.Measurement(
     removal_effects, ("effects",), "Measure every head", "Removing one head after the other"
 )
 TESTED = switch("roles", label="Test every head")
@@ -65,7 +54,7 @@ SWITCHED = "Heads that are switched off or faded above are so in the tests too; 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
     """Draw the weights of the selected head, and the patterns they show on this text."""
-    kind, layer, head = address = selected_head()
+    kind, layer, head = address = measure.selected_head()
     record, words = run.record(Site(kind, layer)), site_words(*address)
     weights = as_array(record.weights[0, head])  # (query, key)
     reveal_if_sought(DETAIL)
@@ -91,7 +80,7 @@ def which_matter(run: ModelRun, of: About) -> None:
     if run.objective() is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        on = choose_measured(run)
+        on = measure.choose_measured(run)
         is_asked = EFFECTS.is_asked(run, on, **cost_of_removals(run))
     objective = run.objective() if on is None else run.objective().alone(on)
     words = HEAD_WORDS["effects"].format(measure=objective.description)
@@ -99,10 +88,10 @@ def which_matter(run: ModelRun, of: About) -> None:
     if not is_asked:
         return
     effects = EFFECTS.measure(run, on, draw=partial(head_effects, labels=KINDS))
-    picture = head_effects(effects, labels=KINDS, selected=selected_head())
+    picture = head_effects(effects, labels=KINDS, selected=measure.selected_head())
     ask = partial(least_without, effects, objective.description)
     options = {"of": of, "what": "Effect of removing each head", "riddle": ask}
-    show_heads(picture, "effects", DETAIL, **options)
+    measure.show_heads(picture, "effects", DETAIL, **options)
 
 
 def roles(run: ModelRun) -> None:
@@ -132,8 +121,8 @@ def roles(run: ModelRun) -> None:
             what, score = f"{role.title} score of every head", f"{role.title} score"
             asks = f"Which head has the largest {score}?"
             ask = partial(which_head, asks, f"the largest {score} has", scores, number_text)
-            drawn = head_scores(scores, labels=KINDS, name=score, selected=selected_head())
-            show_heads(drawn, "role-scores", DETAIL, of=of, what=what, riddle=ask)
+            drawn = head_scores(scores, labels=KINDS, name=score, selected=measure.selected_head())
+            measure.show_heads(drawn, "role-scores", DETAIL, of=of, what=what, riddle=ask)
             caption(f"{SWITCHED} Click a cell to open its head.")
     with words:
         defined(name, set(run.reader.shape.kinds) - set(role.kinds))
@@ -163,20 +152,20 @@ def switched(before: ModelRun) -> None:
     edits = edit_history.edits()
     after = replace(before, edits=edits)
     of = about_run(after)
-    head_switches(before.reader.shape.kinds, selected_head(), of=of)
+    head_switches(before.reader.shape.kinds, measure.selected_head(), of=of)
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
         st.subheader("What it does to the output")
         texts = st.container()
-        compare_scores(before, after)
-    with room_for_answers(after, output):
-        compare_answers(before, after, of=of)
+        comparison.compare_scores(before, after)
+    with comparison.room_for_answers(after, output):
+        comparison.compare_answers(before, after, of=of)
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
     roles(after)
     with texts:  # last, because decoding takes longer than everything else
-        compare_writing(before, after, of=of)
+        comparison.compare_writing(before, after, of=of)
 
 
 def reading_help() -> None:
@@ -227,7 +216,7 @@ PAGE = Page(
     group="Change",
     purpose="Switch heads off, and see which of them matter",
     body=heads,
-    choices=(MEASURED, *RIDDLE, TESTED, ROLE, SEED),
+    choices=(measure.MEASURED, *RIDDLE, TESTED, ROLE, SEED),
     changes="all",
     pictures={
         "source": "the tokens it reads",

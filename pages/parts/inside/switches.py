@@ -5,23 +5,11 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
+from model.insight import variants
 from model.insight.anatomy import Anatomy, Weight, block_of
-from model.insight.variants import (
-    NORM_ORDER_NOTE,
-    activations,
-    layer_and_batch_norm,
-    rescaled,
-    scale_sweep,
-    width_sweep,
-)
 from pages.parts.inside.words import SWITCH_WORDS
+from pages.shared.runs import inside
 from pages.shared.runs.arrays import as_array
-from pages.shared.runs.inside import (
-    head_projections,
-    inner_states,
-    stream_by_norm_order,
-    taken_apart,
-)
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show, show_altair
 from pages.shared.show.saving import NO_MODEL, About
@@ -66,7 +54,7 @@ def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
 
 def scale(weight: Weight, of: About) -> None:
-    part = taken_apart(weight)
+    part = inside.taken_apart(weight)
     softmax_switches(weight, part, of)
     saturation(part, of)
 
@@ -83,7 +71,11 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
     factor = (part.scale if chosen(SCALED) else 1.0) / temperature
     rows = [
         Row("weights of the run", as_array(part.weights), probabilities=True),
-        Row(f"with q·k / {1 / factor:.3g}", as_array(rescaled(part, factor)), probabilities=True),
+        Row(
+            f"with q·k / {1 / factor:.3g}",
+            as_array(variants.rescaled(part, factor)),
+            probabilities=True,
+        ),
     ]
     picture = vector_rows(rows, columns=weight.key_tokens, marked=[weight.key])
     show(picture, "rescaled", of=of, what="Weights at another scale")
@@ -92,7 +84,7 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
 def saturation(part: Anatomy, of: About) -> None:
     """Draw how sharp the query's softmax is at every scale, and a random one at every width."""
     if part.masked_scores.isfinite().any():
-        sweep = scale_sweep(part, FACTORS.tolist())
+        sweep = variants.scale_sweep(part, FACTORS.tolist())
         for column, (name, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
             lines = {label: as_array(getattr(sweep, name))}
             chart = position_lines(lines, FACTORS, x="factor of the scale", y=label)
@@ -100,7 +92,7 @@ def saturation(part: Anatomy, of: About) -> None:
             with column:
                 show_altair(chart, name, of=of, what=what)
     caption(SWITCH_WORDS["scale"])
-    sweeps = width_sweep(WIDTHS, keys=16)
+    sweeps = variants.width_sweep(WIDTHS, keys=16)
     for column, (quantity, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
         lines = {name: as_array(getattr(sweep, quantity)) for name, sweep in sweeps.items()}
         chart = position_lines(lines, WIDTHS, x="width of the head", y=label)
@@ -112,7 +104,7 @@ def saturation(part: Anatomy, of: About) -> None:
 
 def projections(weight: Weight, of: About) -> None:
     """Say how far projections head by head are from fused ones, and their shapes."""
-    separate, fused, difference = head_projections(weight.run, weight.site)
+    separate, fused, difference = inside.head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", power_text(difference))
         st.metric("Query of this head, separate", shape_of(separate.query[weight.head]))
@@ -127,7 +119,7 @@ def shape_of(tensor: torch.Tensor) -> str:
 def norms(weight: Weight, of: About) -> None:
     """Draw the effect of layer norm and batch norm on the query token's state."""
     states = weight.run.trace().residual[block_of(weight.site)].states
-    layer, batch = layer_and_batch_norm(states)
+    layer, batch = variants.layer_and_batch_norm(states)
     both = {"Layer norm": layer, "Batch norm": batch}
     rows = [Row(name.lower(), as_array(each.states[weight.query])) for name, each in both.items()]
     show(vector_rows(rows), "norms", of=of, what="Layer norm and batch norm")
@@ -144,17 +136,17 @@ def norm_order(weight: Weight, of: About) -> None:
     side = block_of(weight.site).side
     lines = {
         f"{order}-norm": as_array(torch.stack([norm[weight.query] for _, norm in sides[side]]))
-        for order, sides in stream_by_norm_order(weight.run).items()
+        for order, sides in inside.stream_by_norm_order(weight.run).items()
     }
     chart = position_lines(lines, x="sublayer", y="length of the stream")
     show_altair(chart, "orders", of=of, what="Length of the stream with either order of norms")
-    caption(f"{SWITCH_WORDS['order']} {NORM_ORDER_NOTE}")
+    caption(f"{SWITCH_WORDS['order']} {variants.NORM_ORDER_NOTE}")
 
 
 def activation(weight: Weight, of: About) -> None:
     """Draw the effect of ReLU and GELU on the query token in the layer's feed-forward network."""
-    inner = inner_states(weight.run, weight.site)
-    result = activations(inner)
+    inner = inside.inner_states(weight.run, weight.site)
+    result = variants.activations(inner)
     rows = [
         Row(label, as_array(values[weight.query, :DIMENSIONS_SHOWN]))
         for label, values in (("before", inner), ("ReLU", result.relu), ("GELU", result.gelu))

@@ -15,14 +15,9 @@ from pages.shared.frame import changes
 from pages.shared.link import address
 from pages.shared.link.address import section
 from pages.shared.runs.run import ModelRun
+from pages.shared.show import comparison
 from pages.shared.show.captions import labels_of, site_words
 from pages.shared.show.cells import if_taken_apart, open_inside, way_back
-from pages.shared.show.comparison import (
-    compare_answers,
-    compare_scores,
-    compare_writing,
-    room_for_answers,
-)
 from pages.shared.show.glossary import caption
 from pages.shared.show.overview import where_in_the_model
 from pages.shared.show.saving import about_run
@@ -124,16 +119,16 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         notes(run, asks_to_open(edits, site, records[0]))
         st.subheader("What it does to the output")
         texts = st.container()
-        compare_scores(trained, run, loss=True)
-    with room_for_answers(run, output):
-        compare_answers(trained, run, of=of)
+        comparison.compare_scores(trained, run, loss=True)
+    with comparison.room_for_answers(run, output):
+        comparison.compare_answers(trained, run, of=of)
         if "cross" in trained.reader.shape.kinds:
             caption(MASK_WORDS["known target"])
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, *records, focus, open_cell)
     with texts:  # last, because decoding takes longer than everything else
-        compare_writing(replace(trained, pad_to=None), run, of=of)
+        comparison.compare_writing(replace(trained, pad_to=None), run, of=of)
 
 
 def notes(run: ModelRun, opens: bool) -> None:

@@ -6,14 +6,7 @@ import streamlit as st
 from torch import Tensor
 
 from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
-from pages.parts.positions.tables import (
-    LONGEST,
-    choose_dimensions,
-    dimensions,
-    pairs_of_all_speeds,
-    show_lines,
-    show_table,
-)
+from pages.parts.positions import tables
 from pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from pages.shared.link.address import section
 from pages.shared.show.glossary import caption
@@ -29,11 +22,11 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks are visible
 MOST_CLOCKS = 6
 
-COUNT = number("positions_count", 128, (16, LONGEST), label="Positions", step=16)
+COUNT = number("positions_count", 128, (16, tables.LONGEST), label="Positions", step=16)
 WIDTH = one_of("positions_width", {width: str(width) for width in WIDTHS}, 256, label="d_model")
 BASE = number("positions_base", 10_000.0, (2.0, 1e6), label="Base")
-DIMENSIONS = dimensions("positions_dimensions")
-OFFSET = number("positions_offset", 4, (0, LONGEST // 2), label="k")
+DIMENSIONS = tables.dimensions("positions_dimensions")
+OFFSET = number("positions_offset", 4, (0, tables.LONGEST // 2), label="k")
 PARTS = ("Formula", "Curves", "Table and wavelengths", "Dot products", "From place to place")
 CHOICES = (COUNT, WIDTH, BASE, DIMENSIONS, OFFSET)
 
@@ -69,7 +62,7 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Every position and dimension")
-        show_table(table.numpy(), "table", of=NO_MODEL, what=f"Sinusoids, {shape}", limit=1)
+        tables.show_table(table.numpy(), "table", of=NO_MODEL, what=f"Sinusoids, {shape}", limit=1)
         caption(SINUSOID_WORDS["table"])
     with right:
         st.subheader("Wavelengths")
@@ -82,14 +75,14 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
 def curves(table: Tensor) -> None:
     """Draw the chosen dimensions of a table (positions, d_model) by position."""
     count, d_model = table.shape
-    numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model))
+    numbers = tables.choose_dimensions(DIMENSIONS, d_model, tables.pairs_of_all_speeds(d_model))
     lines = {
         f"{dimension} · {'cos' if dimension % 2 else 'sin'}": table[:, dimension].numpy()
         for dimension in numbers
     }
     if lines:
         what = f"Curves of sinusoids, {count} positions, {d_model} dimensions"
-        show_lines(lines, "curves", of=NO_MODEL, what=what, limits=(-1, 1))
+        tables.show_lines(lines, "curves", of=NO_MODEL, what=what, limits=(-1, 1))
     caption(SINUSOID_WORDS["curves"])
 
 
@@ -100,12 +93,12 @@ def dot_products(products: Tensor, shape: str) -> None:
         st.subheader("Dot products of positions")
         what = f"Dot products of sinusoids, {shape}"
         names = {"columns": "other position", "name": "dot product"}
-        show_table(products.numpy(), "dot products", of=NO_MODEL, what=what, **names)
+        tables.show_table(products.numpy(), "dot products", of=NO_MODEL, what=what, **names)
     with right:
         st.subheader("By how far apart they are")
         lines = {"sinusoidal": by_offset(products)[1].numpy()}
         what, axes = f"Dot products by offset, {shape}", {"x": "offset", "y": "dot product"}
-        show_lines(lines, "by offset", of=NO_MODEL, what=what, height=270, **axes)
+        tables.show_lines(lines, "by offset", of=NO_MODEL, what=what, height=270, **axes)
         caption(SINUSOID_WORDS["dot products"])
 
 
@@ -120,7 +113,7 @@ def turning(table: Tensor, base: float) -> None:
         matrix = rotation(offset, d_model, base)[:MOST_SHOWN, :MOST_SHOWN].numpy()
         names = {"rows": "to dimension", "columns": "from dimension", "name": "factor"}
         what = f"Rotation by {offset} positions"
-        show_table(matrix, "rotation", of=NO_MODEL, what=what, limit=1, **names)
+        tables.show_table(matrix, "rotation", of=NO_MODEL, what=what, limit=1, **names)
         if d_model > MOST_SHOWN:
             st.caption(f"Shown: the first {MOST_SHOWN // 2} of {d_model // 2} pairs.")
     with right:
