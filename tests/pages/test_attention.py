@@ -210,12 +210,12 @@ def test_the_class_that_a_model_chooses_is_drawn(transformers_folders):
 
 def test_the_page_opens_on_it_looking_at_the_dog(shipped):
     app = open_page()
-    weights = shipped.trace(EXAMPLES[1]).weights("encoder").numpy()  # (layers, H, Q, K)
-    tokens = [token.text for token in shipped.trace(EXAMPLES[1]).source_tokens]
+    weights = shipped.trace(EXAMPLES[0]).weights("encoder").numpy()  # (layers, H, Q, K)
+    tokens = [token.text for token in shipped.trace(EXAMPLES[0]).source_tokens]
     query, key = tokens.index("it"), tokens.index("dog")
     layer, head = np.argwhere(weights[..., query, key] == weights[..., query, key].max())[0]
     assert address(app) == {
-        "v": "2", "sentence": EXAMPLES[1], "kind": "encoder", "head": str(head + 1),
+        "v": "2", "kind": "encoder", "head": str(head + 1),
         "picture": "lines", "lit": f"q{query + 1}",
     } | ({"layer": str(layer + 1)} if layer != LAYER.default else {})  # fmt: skip
     assert lines(app)["lit"] == ["query", query]
@@ -254,7 +254,7 @@ def test_the_page_opens_so_once_and_choices_win(shipped):
     app.segmented_control(key="kind").set_value("cross").run()
     app.segmented_control(key="layer").set_value(1).run()
     app.selectbox(key="head").set_value("mean").run()
-    assert address(app) == {"v": "2", "sentence": EXAMPLES[1]}
+    assert address(app) == {"model": "en-fr"}
     app.query_params.clear()
     go_to(app, "heads")
     app.query_params.clear()
@@ -263,11 +263,19 @@ def test_the_page_opens_so_once_and_choices_win(shipped):
     assert not lines(app)
 
 
-def test_another_text_is_read_without_the_token_that_was_lit():
+def test_another_text_is_read_with_its_clearest_token_lit(shipped):
     app = open_page()
     app.text_input(key="sentence").set_value("I love my cat.").run()
-    assert lines(app)["lit"] is None
-    assert not any("attention to" in text.value for text in app.text)
+    lit = lines(app)["lit"]
+    trace = shipped.trace("I love my cat.")
+    layer, head = app.session_state["layer"], app.session_state["head"]
+    weights = trace.attention[Site("encoder", layer)].weights[0, head].numpy()
+    tokens = [token.text for token in trace.source_tokens]
+    others = np.where(np.eye(len(tokens)), 0, weights)[:-1, :-1]  # without <end>
+    assert lit == ["query", int(others.max(axis=1).argmax())]
+    weights = weights[lit[1]]
+    said = f"gives {weights.max():.3f} of its attention to “{tokens[weights.argmax()]}”."
+    assert any(text.value.endswith(said) for text in app.text)
 
 
 @pytest.mark.parametrize(("layer", "name"), [("2", "head {}"), ("max", "layer {}, head {}")])

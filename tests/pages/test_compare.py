@@ -29,7 +29,7 @@ from tests.viz.unpacking import unpack
 from viz import compared_maps, largest_changes
 from viz.tokens import WRITES
 
-TIRED, WIDE = EXAMPLES[0], links.WIDE.text
+TIRED, WIDE = EXAMPLES[1], links.WIDE.text
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
 
 
@@ -310,7 +310,7 @@ def test_a_link_of_this_page_gives_its_same_side():
 def test_a_damaged_side_in_the_address_is_told_and_the_rest_is_shown(shipped):
     app = open_page(compare_a="head=99&layer=1&colour=red", compare_b="%%%&sentence=+")
     assert any("too old, damaged or too long" in info.value for info in app.info)
-    expect_sides(app, mean(shipped.trace(TIRED), layer=1), mean(shipped.trace(TIRED)))
+    expect_sides(app, *(mean(shipped.trace(EXAMPLES[0]), **at) for at in ({"layer": 1}, {})))
     assert app.session_state["compare_a"] == ModelSide(layer=0)
 
 
@@ -364,7 +364,7 @@ def test_another_model_keeps_to_the_heads_that_it_has():
     assert widget(app.selectbox, "side_a_layer").value == 1
     assert widget(app.selectbox, "side_a_head").value == "mean"
     widget(app.selectbox, "side_a_model").set_value("snapshots of en-fr").run()
-    assert widget(app.selectbox, "side_a_sentence").value == TIRED
+    assert widget(app.selectbox, "side_a_sentence").value == EXAMPLES[0]
     widget(app.selectbox, "side_a_model").set_value("en-fr").run()
     assert app.session_state["compare_a"] == ModelSide(kind="encoder")
 

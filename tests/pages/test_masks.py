@@ -8,6 +8,7 @@ from pages.parts.masks.lessons import PICTURES
 from pages.talks.slides import Slide
 from tests.pages.apps import button, edited, new_app, on_stage, open_page
 from tests.pages.pictures import canvas_pictures, heatmaps
+from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 
@@ -61,8 +62,8 @@ def test_look_ahead_off_opens_the_upper_triangle_and_changes_the_loss(app, shipp
     trace = traced(shipped, Edits(off=("look-ahead",)))
     weights = trace.attention[Site("decoder", 1)].weights[0, 0].numpy()
     np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
-    loss = -trace_log_probabilities(trace).mean().item()
-    assert app.metric[0].value == f"{loss:.3f} nats a token"
+    score = trace_log_probabilities(trace).sum().item()
+    assert app.metric[0].value == f"{number_text(score)} nats"
     assert set(np.unique(states(app))) == {1, 3}
 
 
@@ -120,8 +121,8 @@ def test_undo_and_reset_take_changes_back(app):
 
 def test_a_known_target_can_be_typed(app, shipped):
     app.text_input(key="target").set_value("Ma sœur dort.").run()
-    loss = -trace_log_probabilities(shipped.trace(SENTENCE, "Ma sœur dort.")).mean().item()
-    assert app.metric[0].value == f"{loss:.3f} nats a token"
+    score = trace_log_probabilities(shipped.trace(SENTENCE, "Ma sœur dort.")).sum().item()
+    assert app.metric[0].value == f"{number_text(score)} nats"
 
 
 def test_the_model_without_mask_knows_the_answer_and_nothing_else(app, shipped):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model.edits import Edits
+from model.edits import Edits, HeadAddress
 from pages.parts.attention.opening import open_on_a_telling_head
 from pages.parts.attention.view import (
     CHOICES,
@@ -68,16 +68,23 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     def ask() -> Riddle:
         return most_looked_at(what, *drawn, blocked=view.blocked(layer))
 
+    above = st.container()
+    lit = overview.lit_among(*view.tokens)
+    if not choices.chosen(choices.LIT):
+        lit = view.clearest(drawn[0])
     if picture == "lines":
-        above = st.container()
-        said = "" if view.selection.scaled else said_of_lit(*drawn, what)
-        if overview.large_lines(*drawn, of=of, what=what, riddle=ask) and said:
-            above.text(said)
+        is_shown = overview.large_lines(*drawn, lit=lit, of=of, what=what, riddle=ask)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if behind:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
-        overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
+        is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
+    if is_shown:
+        with above:
+            if lit and not view.selection.scaled:
+                st.text(said_of(lit, *drawn, what))
+            if not {layer, head} & {*choices.SUMMARIES}:
+                switch_off((kind, layer, head))
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
@@ -88,16 +95,28 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         st.latex(formula(kind, width, entry.source, entry.target))
 
 
+def switch_off(head: HeadAddress) -> None:
+    """Draw the button that switches a head off, or on again."""
+    is_off = edit_history.in_force().gates.get(head, 1) == 0
+    if st.button("Switch this head on again" if is_off else "Switch this head off"):
+        choices.put(choices.AS_TRAINED, False)
+        edit_history.set_gates([head], 1.0 if is_off else 0.0)
+        st.rerun()  # the whole page: what the model writes is not part of this section
+
+
 def summary_name(layer: choices.HeadChoice, head: choices.HeadChoice) -> str:
     summed_up = [choice for choice in (layer, head) if choice in choices.SUMMARIES]
     return " of ".join(dict.fromkeys(summed_up))
 
 
-def said_of_lit(weights: np.ndarray, queries: list[str], keys: list[str], where: str) -> str:
-    """Return where the pinned token looks at most; empty if it is not among the queries."""
-    side, index = overview.lit_among(queries, keys) or ("", 0)
-    if side != "query":
-        return ""
+def said_of(
+    token: tuple[str, int], weights: np.ndarray, queries: list[str], keys: list[str], where: str
+) -> str:
+    """Return where a query looks at most, or how much all queries look at a key."""
+    side, index = token
+    if side == "key":
+        share = number_text(weights[:, index].mean())
+        return f"{where}: “{keys[index]}” gets {share} of the attention, on average."
     key = int(weights[index].argmax())
     share = f"{number_text(weights[index, key])} of its attention"
     return f"{where}: “{queries[index]}” gives {share} to “{keys[key]}”."
@@ -164,13 +183,14 @@ PAGE = Page(
     key="attention",
     title="Attention",
     group="Look",
-    purpose="What every head looks at, on your text",
+    purpose="Which tokens every head looks at, on your text",
     body=attention,
     changes="in force",
     choices=(choices.PICTURE, choices.OWN_SCALE, choices.LIT, *RIDDLE, *CHOICES),
     pictures={
         "source": "the source's tokens",
         "target-tokens": "the target's tokens",
+        "trained": "the translation as trained",
         "grid": "all heads",
         "heatmap": "one head as a heatmap",
         "lines": "one head as lines",

@@ -101,6 +101,25 @@ class View:
         given = self.run.target and self.run.target == chosen(READS)
         return "made to write" if given else "writes"
 
+    def clearest(self, weights: np.ndarray) -> tuple[str, int]:
+        """Return the side and index of the token that says most in an enlarged map (Q, K).
+
+        It is the row that looks most at one other word, of those that look at a word more than at
+        a special token. If there is no such row, it is the column that all of them look at most.
+        """
+        queries, keys = self.selection.shown_queries, self.selection.shown_keys
+        written = [np.array([not piece.is_special for piece in side]) for side in (queries, keys)]
+        words = [np.array([piece.word for piece in side]) for side in (queries, keys)]
+        counts = np.outer(*written)  # (Q, K)
+        if self.kind != "cross":
+            counts &= words[0][:, None] != words[1]
+        largest = weights.max(axis=1)
+        on_words = np.where(counts, weights, 0).max(axis=1)
+        clear = np.where(on_words == largest, on_words, 0)
+        if clear.any():
+            return "query", int(clear.argmax())
+        return "key", int(weights.mean(axis=0).argmax())
+
     def blocked(self, layer: HeadChoice) -> np.ndarray | None:
         """Return the cells that a layer's mask closes; None if a drawn cell combines several."""
         if self.selection.words or layer in SUMMARIES:

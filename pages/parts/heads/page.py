@@ -153,11 +153,11 @@ def switched(before: ModelRun) -> None:
     after = replace(before, edits=edits)
     of = about_run(after)
     head_switches(before.reader.shape.kinds, measure.selected_head(), of=of)
+    texts = st.container()
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
     with output:
         st.subheader("What it does to the output")
-        texts = st.container()
         comparison.compare_scores(before, after)
     with comparison.room_for_answers(after, output):
         comparison.compare_answers(before, after, of=of)
@@ -165,7 +165,7 @@ def switched(before: ModelRun) -> None:
         head_in_detail(after, of)
     roles(after)
     with texts:  # last, because decoding takes longer than everything else
-        comparison.compare_writing(before, after, of=of)
+        comparison.compare_writing(before, after, of=of, in_columns=True)
 
 
 def reading_help() -> None:

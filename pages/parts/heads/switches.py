@@ -33,10 +33,10 @@ def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
     show(board, "switchboard", clicked, of=of, what="Heads switched")
     kind, layer, head = selected
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        label = f"Gate of {KINDS[kind]}, layer {layer + 1}, head {head + 1}"
+        label = f"Fade {KINDS[kind].lower()}, layer {layer + 1}, head {head + 1}"
         gate = float(edits.gates.get(selected, 1))
         bounds = {"min_value": 0.0, "max_value": 1.0, "step": 0.05}
-        fade = partial(set_gates, [selected])
+        fade = partial(edit_history.set_gates, [selected])
         editor(st.slider, label, gate, fade, "fader", **bounds, width=320)
         can_undo = edit_history.can_undo()
         st.button("Undo", on_click=edit_history.undo, disabled=not can_undo)
@@ -50,7 +50,9 @@ def switch(shapes: Shapes) -> None:
     for kind, layer, head in all_picked("switchboard"):
         places = heads_of(shapes, kind, layer, head)
         gates = edit_history.edits().gates
-        set_gates(places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0)
+        edit_history.set_gates(
+            places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0
+        )
         if None not in (layer, head):
             select_head(kind, layer, head)
 
@@ -69,12 +71,3 @@ def heads_of(
         for one in (range(layers) if layer is None else [layer])
         for other in (range(heads) if head is None else [head])
     ]
-
-
-def set_gates(places: list[HeadAddress], value: float) -> None:
-    """Put the same gate on all of these heads."""
-    edits = edit_history.edits()
-    gates = {place: gate for place, gate in edits.gates.items() if place not in places}
-    if value != 1:
-        gates |= dict.fromkeys(places, value)
-    edit_history.change(replace(edits, gates=gates))

@@ -116,10 +116,9 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
     with mask:
         matrix(run, *records, focus)
     with output:
-        notes(run, asks_to_open(edits, site, records[0]))
-        st.subheader("What it does to the output")
         texts = st.container()
-        comparison.compare_scores(trained, run, loss=True)
+        notes(run, asks_to_open(edits, site, records[0]))
+        comparison.compare_scores(trained, run)
     with comparison.room_for_answers(run, output):
         comparison.compare_answers(trained, run, of=of)
         if "cross" in trained.reader.shape.kinds:

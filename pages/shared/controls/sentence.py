@@ -5,11 +5,13 @@ from functools import partial
 
 import streamlit as st
 
+from model.edits import Edits
 from model.reader import Ability, Reader
 from pages.shared.controls import loading
 from pages.shared.runs.readers import reader
 from pages.shared.runs.run import ModelRun, hiding, written
 from pages.shared.runs.shelf import any_is_allowed
+from pages.shared.show.comparison import say_outcome
 from pages.shared.show.pictures import all_picked, chips, chips_written, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import notes, warn
@@ -139,13 +141,13 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
     try:
         _ = run.trace()
     except ValueError as error:
-        st.info(EMPTY.format(asked=models.chosen().asks_for))
-        if texts[0].strip():
+        typed, texts = texts[0].strip(), models.last_readable()
+        asked = EMPTY.format(asked=models.chosen().asks_for)
+        st.info(f"{asked} {BEFORE}" if texts else asked)
+        if typed:
             st.text(str(error))
-        texts = models.last_readable()
         if texts is None:
             return None
-        st.info(BEFORE)
         st.text("\n".join(filter(None, texts)))
         run = ModelRun(texts[0], second=texts[1])
     else:
@@ -188,8 +190,19 @@ def show_translation(run: ModelRun, of: About) -> None:
     read, made = translation.source_tokens, translation.target_tokens
     label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"
     show(token_strip("", chips(read), label=label), "source", of=of, what="Tokens read")
-    label = f"{model.target.capitalize()}, as the decoder wrote it: {len(made)} tokens"
-    strip = token_strip(translation.text, chips_written(translation), label=label)
+    label, trained = (
+        f"{model.target.capitalize()}, as the decoder wrote it: {len(made)} tokens",
+        None,
+    )
+    if run.edits != Edits():
+        plain = replace(run.as_trained, target="")
+        trained, label = written(plain), f"{model.target.capitalize()}, with your changes"
+        what = f"{model.target.capitalize()}, as trained"
+        marked = chips_written(trained, translation)
+        strip = token_strip(trained.text, marked, label=what, explained=False)
+        show(strip, "trained", of=of, what=what)
+        say_outcome(plain, replace(run, target=""))
+    strip = token_strip(translation.text, chips_written(translation, trained), label=label)
     show(strip, "target-tokens", of=of, what="Tokens written")
     warn(run)
     for note in notes(read, run.is_cut, translation.finished):

@@ -62,6 +62,8 @@ def open_page(page: Page) -> None:
     with header:
         for wing in WINGS:
             wing.beside_title(page)
+    with st.container(key="purpose"):
+        st.caption(page.purpose)
     address.note()
     for wing in WINGS:
         wing.above(page)

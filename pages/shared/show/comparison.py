@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import streamlit as st
@@ -11,8 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from model.decoding.steps import Translation, Writing
+from model.edits import Edits
 from model.insight.scoring import log_probabilities
-from model.reader import Question
+from model.reader import Objective, Question
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.glossary import GLOSSARY
@@ -30,6 +33,9 @@ LABELS = (TRAINED, CHANGED)
 TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
+LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
+WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
+MOST_CHANGES = 3  # named in a sentence
 NO_OUTPUT = (
     "This model has no output that could be shown: it was saved without a head, or with one of a "
     "kind that is not read here."
@@ -38,37 +44,102 @@ NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
 def compare_texts(
-    before: Writing, after: Writing, labels: tuple[str, str] = LABELS, *, of: About
+    before: Writing,
+    after: Writing,
+    labels: tuple[str, str] = LABELS,
+    *,
+    of: About,
+    in_columns: bool = False,
 ) -> None:
     """Draw the texts that a model wrote in two runs, with the differences marked in each."""
-    shown = zip(KEYS, labels, (before, after), (after, before), strict=True)
+    columns = st.columns(2, gap="medium") if in_columns else (st.container(), st.container())
+    shown = zip(KEYS, labels, (before, after), (after, before), columns, strict=True)
     *_, last = list(filter(is_wanted, KEYS)) or KEYS
-    for key, label, writing, other in shown:
-        what = f"{'Translation' if isinstance(writing, Translation) else 'Text'} {label}"
+    for key, label, writing, other, column in shown:
+        what = f"{kind_of_text(writing)} {label}"
         marked = chips_written(writing, other)
         strip = token_strip(writing.text, marked, label=what, explained=key == last)
-        show(strip, key, of=of, what=what)
+        with column:
+            show(strip, key, of=of, what=what)
 
 
-def compare_writing(before: ModelRun, after: ModelRun, *, of: About) -> None:
-    """Draw what the model writes in two runs, if it writes; this takes longest of all."""
+def kind_of_text(writing: Writing) -> str:
+    return "Translation" if isinstance(writing, Translation) else "Text"
+
+
+def compare_writing(
+    before: ModelRun, after: ModelRun, *, of: About, in_columns: bool = False
+) -> None:
+    """Draw what the model writes in two runs and what became of it, if it writes.
+
+    This takes longest of all.
+    """
     if "write" in before.reader.missing:
         return
     if written.kept(after) is None:
         send_what_is_drawn()
     try:
-        compare_texts(written(before), written(after), of=of)
+        if after != before:
+            say_outcome(before, after)
+        compare_texts(written(before), written(after), of=of, in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
 
 
-def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> None:
+def say_outcome(before: ModelRun, after: ModelRun) -> None:
+    with st.container(key="outcome"):
+        st.text(outcome(before, after))
+
+
+def outcome(before: ModelRun, after: ModelRun) -> str:
+    """Return in one sentence what changes did to the text that a model writes."""
+    first, second = (written(run) for run in (before, after))
+    said = f"The {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
+    if first.text == second.text and after.edits == Edits(gates=after.edits.gates):
+        said += ": other heads make up for it"
+    if before.objective() is None:
+        return f"{said}."
+    measure = [score_of(run, before.objective()) for run in (before, after)]
+    score = " → ".join(map(number_text, measure))
+    what = before.objective().description.removeprefix("the ")
+    return f"{said} ({what}: {score} nats)."
+
+
+def score_of(run: ModelRun, objective: Objective) -> float:
+    return log_probabilities(run.trace().logits, objective)[0].sum().item()
+
+
+def what_became(before: str, after: str) -> str:
+    """Return how a text changed, by its words, as what follows its name in a sentence."""
+    if before == after:
+        return "stays the same"
+    first, second = (list(WORD.finditer(text)) for text in (before, after))
+    matcher = SequenceMatcher(None, *([word[0] for word in side] for side in (first, second)))
+    if matcher.ratio() < LEAST_IN_COMMON:
+        return "becomes another one"
+    changes = []
+    for change, *spans in matcher.get_opcodes():
+        lost, gained = cut(before, first[slice(*spans[:2])]), cut(after, second[slice(*spans[2:])])
+        if change == "replace":
+            changes.append(f"has “{gained}” in place of “{lost}”")
+        elif change != "equal":
+            changes.append(f"loses “{lost}”" if lost else f"gains “{gained}”")
+    more = len(changes) - MOST_CHANGES
+    rest = [f"and {more} more changes"] if more > 0 else []
+    return ", ".join(changes[:MOST_CHANGES] + rest)
+
+
+def cut(text: str, words: Sequence[re.Match]) -> str:
+    """Return the part of a text from the first to the last of some of its words."""
+    return text[words[0].start() : words[-1].end()] if words else ""
+
+
+def compare_scores(before: ModelRun, after: ModelRun) -> None:
     """Show how likely the model finds what effects are measured on, with changes and as trained.
 
-    That is the sum of log-probabilities, or as a `loss` minus it: for tokens minus their mean. A
-    model without such a measure shows the change of its last states; before any change, one that
-    fills in words says what to do first.
+    That is the sum of log-probabilities. A model without such a measure shows the change of its
+    last states; before any change, one that fills in words says what to do first.
     """
     objective, changed = before.objective(), before != after
     if objective is None:
@@ -79,22 +150,16 @@ def compare_scores(before: ModelRun, after: ModelRun, *, loss: bool = False) -> 
         elif "mask words" not in before.reader.missing:
             st.caption(NOTHING_ASKED)
         return
-    words, unit, measure = objective.description, "nats", Tensor.sum
-    if loss and says_tokens(before):
-        words, unit, measure = f"the mean of {words}", "nats a token", Tensor.mean
-    measures = (log_probabilities(run.trace().logits, objective)[0] for run in (before, after))
-    trained, now = (measure(each).item() for each in measures)
-    if loss:
-        words, trained, now = f"minus {words}", -trained, -now
+    trained, now = (score_of(run, objective) for run in (before, after))
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
     delta = {"delta_color": "off", "delta_arrow": "off"}
     if difference != number_text(0):  # Streamlit recognises only an ASCII minus sign
-        delta = {"delta_color": "normal" if (now < trained) == loss else "inverse"}
+        delta = {"delta_color": "normal" if now > trained else "inverse"}
         delta |= {"delta_arrow": "up" if now > trained else "down"}
+    words = objective.description
     label = words[0].upper() + words[1:]
-    value = f"{number_text(now)} {unit}"
-    st.metric(label, value, change, help=GLOSSARY["nats"], **delta)
+    st.metric(label, f"{number_text(now)} nats", change, help=GLOSSARY["nats"], **delta)
 
 
 def says_tokens(run: ModelRun) -> bool:

@@ -30,6 +30,7 @@ from viz.arrays import as_levels, in_bytes
 SELECTION = "grid-selection"
 KEY = "architecture"
 WIDTH = 96  # pixels
+ALL_LINES = "none"  # no token is pinned
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -101,8 +102,10 @@ def large_heatmap(
     name: str = "weight",
     open_cell: OpenCell | None = None,
     riddle: Callable[[], Riddle] | None = None,
-) -> None:
-    """Draw a head's weights (Q, K) as a heatmap; for `of`, `what` and `riddle` see `show`.
+) -> bool:
+    """Draw a head's weights (Q, K) as a heatmap.
+
+    For `of`, `what`, `riddle` and the return value see `show`.
 
     A click on a cell calls `open_cell`, if there is one. For weights that combine several, `behind`
     is explained at `attention_heatmap`; their `name` then differs.
@@ -113,6 +116,8 @@ def large_heatmap(
     if attention_map(heatmap, "heatmap", open_cell, of=of, what=what, riddle=riddle):
         click = "clickable" if open_cell else "not clickable"
         caption(HOW_TO_READ["heatmap"] + HOW_TO_READ[click])
+        return True
+    return False
 
 
 def large_lines(
@@ -122,13 +127,13 @@ def large_lines(
     *,
     of: About,
     what: str,
+    lit: tuple[str, int] | None = None,
     riddle: Callable[[], Riddle] | None = None,
 ) -> bool:
-    """Draw a head's weights (Q, K) as lines, only those of the pinned token if there is one.
+    """Draw a head's weights (Q, K) as lines, only those of the token `lit` if there is one.
 
     For `of`, `what`, `riddle` and the return value see `show`.
     """
-    lit = lit_among(query_tokens, key_tokens)
     lines = attention_lines(weights, query_tokens, key_tokens, lit=lit)
     what = f"{what}, as lines"
     if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):
@@ -139,14 +144,16 @@ def large_lines(
 
 def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | None:
     """Return the side and the index, from 0, of the pinned token; None if none is pinned."""
-    letter, place = chosen(LIT)[:1], int(chosen(LIT)[1:] or 0) - 1
+    if chosen(LIT) in ("", ALL_LINES):
+        return None
+    letter, index = chosen(LIT)[0], int(chosen(LIT)[1:]) - 1
     side, tokens = ("query", queries) if letter == "q" else ("key", keys)
-    return (side, place) if 0 <= place < len(tokens) else None
+    return (side, index) if 0 <= index < len(tokens) else None
 
 
 def light(token: tuple[str, int] | None) -> None:
     """Pin a token, by its side and its index from 0, or show all lines again; a callback."""
-    put(LIT, f"{token[0][0]}{token[1] + 1}" if token else "")
+    put(LIT, f"{token[0][0]}{token[1] + 1}" if token else ALL_LINES)
 
 
 def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:

@@ -114,9 +114,8 @@ MASK_WORDS = {
 
 HEAD_WORDS = {
     "board": (
-        "Click a head to switch it off or on, L1 for a whole layer, a number on top for that head "
-        "of every layer, the heading for a whole kind. The fader sets the head you clicked last to "
-        "anything between."
+        "Click a head to switch it off or on; a click on L1, on a number or on a heading switches "
+        "all heads of that row, column or kind. The slider fades the head that you clicked last."
     ),
     "badges": (
         "A badge describes what the head does on this sentence, not what the head is: on another "

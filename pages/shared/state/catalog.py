@@ -42,11 +42,12 @@ class CatalogEntry:
 
 
 EXAMPLES = (
-    "The animal didn't cross the street because it was too tired.",
     "The dog ate the meat because it was hungry.",
+    "The animal didn't cross the street because it was too tired.",
     "I love my cat.",
     "How do you feel today?",
     "The red car is faster than the blue car.",
+    "Barack Obama met Angela Merkel at 7:45.",
 )
 # Tokens of the examples: a query and the key it should look at.
 TELLING = (("it", "dog"), ("it", "animal"))

@@ -91,7 +91,7 @@ OWN_SCALE = switch(
 TARGET = text("target", "", LONGEST_SENTENCE)
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
 MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # indices of tokens, from 0
-LIT = like("lit", "", r"[qk]\d{1,3}")  # the pinned token: a query or key, from 1
+LIT = like("lit", "", r"[qk]\d{1,3}|none")  # the pinned query or key, from 1; or the clearest query
 GUESS = switch(
     "guess",
     label="Guess first",

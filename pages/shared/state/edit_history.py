@@ -3,9 +3,12 @@
 Without a key they are those of the chosen model.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import streamlit as st
 
-from model.edits import Edits
+from model.edits import Edits, HeadAddress
 from pages.shared.state import models
 from pages.shared.state.choices import AS_TRAINED, chosen
 
@@ -28,6 +31,14 @@ def change(edits: Edits, key: str | None = None) -> None:
     if edits != history[-1]:
         history.append(edits)
         del history[:-LONGEST]
+
+
+def set_gates(heads: Sequence[HeadAddress], gate: float) -> None:
+    """Put the same gate on all of these heads of the chosen model."""
+    gates = {head: value for head, value in edits().gates.items() if head not in heads}
+    if gate != 1:
+        gates |= dict.fromkeys(heads, gate)
+    change(replace(edits(), gates=gates))
 
 
 def undo(key: str | None = None) -> None:

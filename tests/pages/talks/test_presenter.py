@@ -95,8 +95,7 @@ def footer(app):
     [
         (
             Slide("attention", {"kind": "encoder", "layer": "1", "head": "4"}, pictures=("lines",)),
-            "“The animal didn't cross the street because it was too tired.” · Encoder, layer 1, "
-            "head 4, as lines",
+            "“The dog ate the meat because it was hungry.” · Encoder, layer 1, head 4, as lines",
         ),
         (
             Slide(

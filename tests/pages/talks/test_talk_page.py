@@ -80,6 +80,7 @@ def models(make_bert_folder, transformers_folders):
 # See test_training.py.
 OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer", "toy_lesion"}
 OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
+CHANGED = {"edits": "gate.encoder.1.1.0"}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
     ids=lambda page: page.key,
 )
 def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
-    scenes = [{}, *({one.key: key} for one in page.choices for key in one.options)]
+    scenes = [{}, CHANGED, *({one.key: key} for one in page.choices for key in one.options)]
     scenes += [{one.key: "on"} for one in page.choices if one.default is False]
     scenes += [two for two in OF_TWO_CHOICES if two.keys() <= {one.key for one in page.linked}]
     missing = set(page.pictures) - OF_A_TRAINING

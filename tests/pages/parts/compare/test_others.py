@@ -76,7 +76,7 @@ def captions(app):
 
 def test_the_two_sentences_with_it(folder, reader):
     app = click(compared(folder, layer="2", head="3"), "It, in the chosen model")
-    for side, sentence in enumerate((EXAMPLES[0], WIDE)):
+    for side, sentence in enumerate((EXAMPLES[1], WIDE)):
         trace = reader.trace(sentence)
         weights = trace.attention[Site("encoder", 1)].weights[0, 2]
         expect(app, side, weights, trace.source_tokens)
@@ -131,7 +131,7 @@ def test_hidden_words_and_switched_heads_before_and_after(folder, reader, drawn)
 
 def test_a_sentence_stays_from_one_model_to_the_other_and_back(folder, reader):
     app = choose_model(compared(folder, second=""), "a", folder)
-    trace = reader.trace(EXAMPLES[0])
+    trace = reader.trace(EXAMPLES[1])
     layer = trace.attention[Site("encoder", 1)].weights[0, 1]
     expect(app, 0, layer, trace.source_tokens)
     widget(app.text_input, "side_a_sentence").set_value(CAT).run()

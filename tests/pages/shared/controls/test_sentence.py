@@ -82,11 +82,9 @@ def test_the_last_texts_that_could_be_read_stay(bert_folder):
     assert rows != before
     app.text_input(key="sentence").set_value("  ").run()
     assert not app.exception
-    assert [one.value for one in app.text] == [f"{FIRST}\nthe mat"]
-    assert [one.value for one in app.info] == [
-        sentence.EMPTY.format(asked="a text"),
-        sentence.BEFORE,
-    ]
+    assert f"{FIRST}\nthe mat" in [one.value for one in app.text]
+    asked = sentence.EMPTY.format(asked="a text")
+    assert [one.value for one in app.info] == [f"{asked} {sentence.BEFORE}"]
     assert heatmaps(app)[0][1]["rows"] == rows
 
 
@@ -107,7 +105,7 @@ def test_an_emptied_box_leaves_the_previous_text_with_its_hidden_and_lit_words(b
 
     before = shown()
     app.text_input(key="sentence").set_value(" ").run()
-    assert sentence.BEFORE in [one.value for one in app.info]
+    assert any(one.value.endswith(sentence.BEFORE) for one in app.info)
     assert shown() == before
     assert any(header.get("lit") for header, _ in before)
     app.text_input(key="sentence").set_value(SECOND).run()

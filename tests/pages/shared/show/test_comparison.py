@@ -121,26 +121,6 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     )
     compare_scores(before, before)
     assert said.pop() == (label, f"{number_text(trained)} nats", None)
-    compare_scores(before, after, loss=True)
-    losses = [-trace_log_probabilities(run.trace()).mean().item() for run in (before, after)]
-    change = number_text(losses[1] - losses[0], signed=True)
-    assert said.pop() == (
-        "Minus the mean of the log-probability of the whole target",
-        f"{losses[1]:.3f} nats a token",
-        f"{change} against {number_text(losses[0])} as trained",
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [("classes", "the likeliest class"), ("spans", "where the answer begins and ends")],
-)
-def test_the_loss_of_what_is_no_token_has_no_mean(name, what, run_in, said):
-    run = run_in(name)
-    compare_scores(run, run, loss=True)
-    loss = -log_probabilities(run.trace().logits, run.objective()).sum().item()
-    label = f"Minus the log-probability of {what}"
-    assert said == [(label, f"{number_text(loss)} nats", None)]
 
 
 def test_only_a_score_that_moved_has_an_arrow_and_a_colour(run_in, monkeypatch):
@@ -149,9 +129,9 @@ def test_only_a_score_that_moved_has_an_arrow_and_a_colour(run_in, monkeypatch):
     before = run_in("en-fr-learned", target=TARGET)
     same = replace(before, edits=Edits(masks={("window", "decoder"): (40,)}))
     for after in (same, switched_off(before, "cross", range(8))):
-        compare_scores(before, after, loss=True)
+        compare_scores(before, after)
     looks = [(each["delta_arrow"], each["delta_color"]) for each in drawn]
-    assert looks == [("off", "off"), ("up", "inverse")]
+    assert looks == [("off", "off"), ("down", "inverse")]
 
 
 def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, bert_folder):
