@@ -8,7 +8,6 @@ from typing import Any
 
 from pages.shared.link import address, link
 from pages.shared.show.captions import site_words
-from pages.shared.state.choice import Choice
 from pages.shared.state.choices import HEAD, HEAD_NUMBER, LAYER, SENTENCE, chosen
 from pages.shared.state.page import PAGES, Page
 
@@ -66,8 +65,7 @@ def _scene(slide: Slide) -> Slide:
 
 
 def first_pictures(page: Page) -> tuple[str, ...]:
-    first = chosen(page.first) if isinstance(page.first, Choice) else page.first
-    return (first,) if first else ()
+    return page.first() if callable(page.first) else page.first
 
 
 def write_talk(slides: Sequence[Slide]) -> str:
@@ -100,7 +98,8 @@ def title_from(page: Page, values: Mapping[str, Any]) -> str:
         head = HEAD_NUMBER if HEAD_NUMBER in page.choices else HEAD
         what = site_words(*(values[choice.key] for choice in (page.kind, LAYER, head)))
     sentence = " ".join(values[SENTENCE.key].split())
-    room = LONGEST_TITLE - len(f"{what}: “”")
-    if len(sentence) > room:
-        sentence = sentence[: room - 1].rstrip() + "…"
-    return f"{what}: “{sentence}”"
+    return f"{what}: “{shortened(sentence, LONGEST_TITLE - len(f'{what}: “”'))}”"
+
+
+def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"

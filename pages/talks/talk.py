@@ -14,7 +14,7 @@ from pages.shared.show.pictures import picked, show
 from pages.shared.state.choice import one_of
 from pages.shared.state.choices import chosen, put
 from pages.shared.state.page import PAGES, Page
-from pages.shared.state.showing import drawn
+from pages.shared.state.showing import drawn, lead
 from pages.talks import stage
 from pages.talks.slide import draw_anew
 from pages.talks.slides import (
@@ -23,6 +23,7 @@ from pages.talks.slides import (
     Slide,
     first_pictures,
     recognised,
+    shortened,
     title_now,
     title_of,
     write_talk,
@@ -166,7 +167,7 @@ def update_scene(page: Page) -> None:
     if (place := opened()) is None:
         return
     before, parameters = own()[place], address.parameters(page, whole=True)
-    named = before.title != title_of(before)
+    named = before.title not in (title_of(before), leads().get(before.name))
     scene = replace(
         before,
         page=page.key,
@@ -196,8 +197,17 @@ def finish(page: Page) -> None:
         pictures = (
             tuple(key for key in scene.pictures if key in pictures_drawn) or pictures_drawn[:1]
         )
-        stage.ask_for_thumbnail(_complete(place + 1, pictures=pictures, drawn=pictures_drawn))
+        title = scene.title
+        if lead() and title == title_of(scene):
+            title = leads()[scene.name] = shortened(lead())
+        completed = {"title": title, "pictures": pictures, "drawn": pictures_drawn}
+        stage.ask_for_thumbnail(_complete(place + 1, **completed))
     st.rerun()
+
+
+def leads() -> dict[str, str]:
+    """Return the titles that slides have from the leads of their pages, by the slides' names."""
+    return st.session_state.setdefault("slide_leads", {})
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:

@@ -30,7 +30,12 @@ BLOOM = {"vocab_size": 400, "hidden_size": 16, "n_layer": 2, "n_head": 4}
 PAGES = (
     "attention", "heads", "cause", "masks", "inside", "decoding", "compare", "positions", "models",
 )  # fmt: skip
-NEEDS = {"inside": ["take apart"], "decoding": ["write"], "cause": ["write", "take apart"]}
+NEEDS = {
+    "inside": ["take apart"],
+    "decoding": ["write"],
+    "cause": ["write", "take apart"],
+    "positions": ["move positions"],
+}
 OF_EVERY_PAGE = {"library", "workshop-key", "kept"}
 TEXT = "I love my cat."
 HEAD, QUERY, KEY = 1, 2, 1  # from 0
@@ -131,7 +136,7 @@ def pictures_of(page, tiny):
         "inside": [f"story-{step}" for step in steps],
         "decoding": ["player", "forced"],
         "compare": ["maps"],
-        "positions": ["clocks"],
+        "positions": ["trained", "changed", "shuffled"],
         "models": [],
     }[page]
 

@@ -58,5 +58,5 @@ PAGE = Page(
         *(choice for part in PARTS.values() for choice in part.CHOICES),
     ),
     pictures={key: words for part in PARTS.values() for key, words in part.PICTURES.items()},
-    first="atlas-map",
+    first=("atlas-map",),
 )

@@ -31,6 +31,7 @@ from pages.shared.show.saving import About, about_run
 from pages.shared.show.words import formula, reading_of
 from pages.shared.state import choices, edit_history, models
 from pages.shared.state.page import Page
+from pages.shared.state.showing import say
 from pages.shared.widgets.choose import (
     choose,
     choose_head,
@@ -82,7 +83,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if is_shown:
         with above:
             if lit and not view.selection.scaled:
-                st.text(said_of(lit, *drawn, what))
+                say(said_of(lit, *drawn), "weight", where=f"{what}: ")
             if not {layer, head} & {*choices.SUMMARIES}:
                 switch_off((kind, layer, head))
     entry = models.chosen()
@@ -110,16 +111,16 @@ def summary_name(layer: choices.HeadChoice, head: choices.HeadChoice) -> str:
 
 
 def said_of(
-    token: tuple[str, int], weights: np.ndarray, queries: list[str], keys: list[str], where: str
+    token: tuple[str, int], weights: np.ndarray, queries: list[str], keys: list[str]
 ) -> str:
     """Return where a query looks at most, or how much all queries look at a key."""
     side, index = token
     if side == "key":
         share = number_text(weights[:, index].mean())
-        return f"{where}: “{keys[index]}” gets {share} of the attention, on average."
+        return f"“{keys[index]}” gets {share} of the attention, on average."
     key = int(weights[index].argmax())
     share = f"{number_text(weights[index, key])} of its attention"
-    return f"{where}: “{queries[index]}” gives {share} to “{keys[key]}”."
+    return f"“{queries[index]}” gives {share} to “{keys[key]}”."
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
@@ -196,5 +197,5 @@ PAGE = Page(
         "lines": "one head as lines",
         "answer-0": "what the model chooses",
     },
-    first=choices.PICTURE,
+    first=lambda: (choices.chosen(choices.PICTURE),),
 )

@@ -51,5 +51,5 @@ PAGE = Page(
         *(choice for tab in TABS.values() for choice in tab.CHOICES),
     ),
     pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
-    first="knockout",
+    first=("knockout",),
 )

@@ -232,5 +232,5 @@ PAGE = Page(
     changes="by side",
     choices=(*SIDES.values(), *SIDES_EDITS.values(), OWN),
     pictures={"maps": "both heads and their difference"},
-    first="maps",
+    first=("maps",),
 )

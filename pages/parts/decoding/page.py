@@ -10,6 +10,8 @@ from model.reader import Question
 from pages.parts.decoding.player import node_of, player, tree
 from pages.parts.decoding.request import (
     CHOICES,
+    STRATEGIES,
+    STRATEGY,
     Branch,
     Request,
     branches_of,
@@ -25,7 +27,7 @@ from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.riddle import CHOICES as RIDDLE
 from pages.shared.show.saving import About, about_run
 from pages.shared.show.words import warn
-from pages.shared.state.choices import TARGET
+from pages.shared.state.choices import TARGET, chosen
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from viz import shifted_right, token_strip
@@ -116,7 +118,7 @@ def everything(run: ModelRun) -> None:
     made = decoding.writing
     of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
-    above = st.container()
+    above, beam = st.container(), st.container()
     if not player(request, node, of):
         return
     with above:
@@ -125,10 +127,16 @@ def everything(run: ModelRun) -> None:
             st.text(f"Forced: {made.text}\nFree run: {request.decode(Branch()).writing.text}")
         warn(run)
     if "beam_size" in request.strategy.method.options:
-        tree(decoding, node, of)
+        with beam:
+            tree(decoding, node, of)
     what_if(request, of)
     scored = "Forced branch" if request.branch.forced else "Free run"
     teacher_forcing(request.run, made.score, scored)
+
+
+def first_pictures() -> tuple[str, ...]:
+    """Return the picture that shows what is special about the chosen strategy."""
+    return ("tree",) if "beam_size" in STRATEGIES[chosen(STRATEGY)].options else ("player",)
 
 
 def decoding_page() -> None:
@@ -151,5 +159,5 @@ PAGE = Page(
         "tree": "the beam",
         "forced": "a reference, forced",
     },
-    first="player",
+    first=first_pictures,
 )

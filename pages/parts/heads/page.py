@@ -229,5 +229,5 @@ PAGE = Page(
         "map": "one head as a heatmap",
         "role-scores": "the roles of heads, by test",
     },
-    first="switchboard",
+    first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("switchboard",),
 )

@@ -180,5 +180,5 @@ PAGE = Page(
         "story-residual": "the residual stream",
         "five-views": "five views of one query",
     },
-    first="story-input",
+    first=("story-input",),
 )  # fmt: skip

@@ -176,6 +176,6 @@ PAGE = Page(
         "probabilities": "how likely each token is",
         **PICTURES,
     },
-    first="matrix",
+    first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("matrix",),
     kind=MASK_KIND,
 )

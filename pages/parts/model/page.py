@@ -77,5 +77,5 @@ PAGE = Page(
     body=the_model,
     choices=(HISTORY_SENTENCE, HISTORY_KIND),
     pictures={"curves": "how it learned", "history": "its heads over the training"},
-    first="curves",
+    first=("curves",),
 )

@@ -2,14 +2,15 @@
 
 from pages.parts.positions import learned, sentence, sinusoids
 from pages.shared.controls.sentence import ask, can
+from pages.shared.show.comparison import KEYS
 from pages.shared.state.choice import one_of
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 
 TABS = {
+    "sentence": "Your sentence",
     "sinusoids": "Sinusoids",
     "learned": "Learned",
-    "sentence": "Your sentence",
     "token": "One token",
     "beyond": "Beyond training",
 }
@@ -52,5 +53,5 @@ PAGE = Page(
         "by offset": "the dot products by distance",
         "clocks": "positions as clocks",
     },
-    first="trained",
+    first=KEYS,
 )

@@ -12,7 +12,7 @@ from pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from pages.shared.runs.positions import shuffle
 from pages.shared.runs.run import ModelRun, written
 from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_scores, compare_texts
+from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_texts, say_outcome
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import chips, show, show_plotly
 from pages.shared.show.saving import About, about, about_run
@@ -115,8 +115,9 @@ def sentence_section(before: ModelRun) -> None:
     of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
     output, attention, words = parts(PARTS)
     with output:
-        compare_texts(written(before), moved, of=of)
-        compare_scores(before, after)
+        if changed:
+            say_outcome(before, after)
+        compare_texts(written(before), moved, of=of, in_columns=True)
     with attention:
         st.subheader("Attention before and after")
         before_and_after(before, after, of)

@@ -121,5 +121,5 @@ PAGE = Page(
         "toy_rates": "the learning rate",
         "toy_smoothing": "label smoothing",
     },
-    first="toy_film",
+    first=("toy_film",),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from pages.shared.show.glossary import GLOSSARY
 from pages.shared.show.pictures import chips_written, show
 from pages.shared.show.saving import About
 from pages.shared.show.words import warn
-from pages.shared.state.showing import is_wanted
+from pages.shared.state.showing import is_wanted, say
 from pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from viz import CanvasPicture, probability_bars, token_strip
 from viz.numbers import number_text
@@ -88,22 +89,17 @@ def compare_writing(
 
 
 def say_outcome(before: ModelRun, after: ModelRun) -> None:
-    with st.container(key="outcome"):
-        st.text(outcome(before, after))
-
-
-def outcome(before: ModelRun, after: ModelRun) -> str:
-    """Return in one sentence what changes did to the text that a model writes."""
+    """Say in one sentence what changes did to the text that a model writes, and by how much."""
     first, second = (written(run) for run in (before, after))
     said = f"The {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
-    if first.text == second.text and after.edits == Edits(gates=after.edits.gates):
+    if first.text == second.text and after == replace(before, edits=Edits(gates=after.edits.gates)):
         said += ": other heads make up for it"
-    if before.objective() is None:
-        return f"{said}."
-    measure = [score_of(run, before.objective()) for run in (before, after)]
-    score = " → ".join(map(number_text, measure))
-    what = before.objective().description.removeprefix("the ")
-    return f"{said} ({what}: {score} nats)."
+    numbers = ""
+    if objective := before.objective():
+        scores = " → ".join(number_text(score_of(run, objective)) for run in (before, after))
+        what = objective.description.removeprefix("the ")
+        numbers = f"{what[0].upper()}{what[1:]}: {scores} nats."
+    say(f"{said}.", "outcome", numbers=numbers)
 
 
 def score_of(run: ModelRun, objective: Objective) -> float:

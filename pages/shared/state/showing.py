@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NOTE = "slide-note"  # the key of a sentence that is drawn in place of pictures
 DRAWN = "pictures_drawn"
+LEAD = "lead"
 
 
 class Showing:
@@ -106,3 +107,18 @@ def drawn() -> dict[str, Any]:
 
 def begin() -> None:
     st.session_state[DRAWN] = {}
+    st.session_state[LEAD] = ""
+
+
+def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
+    """Draw the sentence that says what the page shows: the title of a slide that is made of it.
+
+    Only the page says `where` that is and has the `numbers`.
+    """
+    st.session_state[LEAD] = sentence.removesuffix(".")
+    with st.container(key=f"lead-{key}"):
+        st.text(f"{where}{sentence} {numbers}".rstrip())
+
+
+def lead() -> str:
+    return st.session_state.get(LEAD, "")

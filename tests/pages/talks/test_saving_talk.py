@@ -172,7 +172,7 @@ def test_a_slide_that_fails_says_so_and_the_rest_is_saved(monkeypatch):
 
 
 def test_charts_wait_for_the_browser_and_a_stop_leaves_the_talk(monkeypatch):
-    scene = Slide("positions", pictures=("table", "curves"))
+    scene = Slide("positions", {"positions_tab": "sinusoids"}, pictures=("table", "curves"))
     app = talk_page(scene)
     saving = save(app)
     assert saving.file == b""

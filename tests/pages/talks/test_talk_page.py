@@ -1,5 +1,6 @@
 """The ready talk, and the page that talks are made on."""
 
+import re
 from dataclasses import replace
 from unittest.mock import patch
 from urllib.parse import urlencode
@@ -139,9 +140,13 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     expected = Slide("masks", {"v": "2", "sentence": "We sing."}, title, "", ("matrix",))
     assert first == replace(expected, drawn=first.drawn)
     parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
-    title = "Cross-attention, layer 2, mean of the heads: “We sing.”"
-    expected = Slide("attention", parameters, title, "", ("lines",))
-    assert second == replace(expected, drawn=("source", "target-tokens", "grid", "lines"))
+    expected = Slide("attention", parameters, "", "", ("lines",))
+    drawn = ("source", "target-tokens", "grid", "lines")
+    assert second == replace(expected, drawn=drawn, title=second.title)
+    assert re.fullmatch(
+        "Cross-attention, layer 2, mean of the heads: “.*” gives 0.... of its attention to “.*”.",
+        second.title,
+    )
     app.text_input(key="slide-0-title").set_value("<b>Words").run()
     app.text_area(key="slide-0-notes").set_value("Say this.").run()
     app.multiselect(key="slide-0-pictures").set_value(["trained", "matrix"]).run()
@@ -296,11 +301,11 @@ def test_what_the_list_cannot_ask_is_left_alone(asked):
 
 
 def test_a_new_slide_offers_and_shows_what_its_page_draws_then():
-    app = open_page("positions")
+    app = open_page("positions", positions_tab="sinusoids")
     button(app, "Add to talk").click().run()
     assert [toast.value for toast in app.toast] == [talk.ADDED.format(number=1)]
     (slide,) = app.session_state["talk"]
-    assert slide.pictures == ("curves",)
+    assert slide.pictures == ("curves",), "those of a new slide are not drawn here"
     assert slide.drawn == ("curves", "table", "dot products", "by offset", "clocks")
     app.segmented_control(key="positions_tab").set_value("beyond").run()
     assert not set(PAGES["positions"].pictures) & set(drawn(app))

@@ -97,7 +97,7 @@ PICTURES = {
     "pages/masks.py": ["Mask in force", "Masked scores"],
     "pages/heads.py": ["Heads switched", "Probability of each token"],
     "pages/inside.py": ["The dot product", "Into the residual stream"],
-    "pages/positions.py": ["Sinusoids", "Wavelengths", "Positions as clocks"],
+    "pages/positions.py": ["Translation as trained", "The words shuffled"],
     "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
     "pages/compare.py": ["Two heads and their difference"],
     "pages/training.py": ["Learning rate by step"],
