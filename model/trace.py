@@ -173,7 +173,7 @@ class ResidualRecord:
 RunEdits = Mapping[Site | Side, AttentionEdit | PositionEdit]
 
 
-@dataclass
+@dataclass(repr=False)
 class Trace:
     """The tokens and results of one forward call, for a batch of one unless said otherwise.
 
@@ -190,6 +190,10 @@ class Trace:
     logits: Tensor | None = None  # (B, T, V)
     overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
     full: Collection[Site] | None = None  # sites to record in full; None for every one
+
+    def __repr__(self) -> str:
+        read = f"{len(self.source_tokens)} source and {len(self.target_tokens)} target tokens"
+        return f"Trace({read}, attention at {len(self.attention)} sites)"
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         """Record a site: all stages, or only the weights as bytes if it is not in `full`."""

@@ -37,8 +37,9 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
     results = []
     for sentence, decoded in zip(sentences, made, strict=True):
         tokens = translator.read(sentence)
-        signs = {doubt.sign for doubt in doubts(sentence, tokens, decoded.log_probabilities)}
         text = translator.tokenizer.decode(decoded.ids)
+        found = doubts(sentence, tokens, text, decoded.log_probabilities)
+        signs = {doubt.sign for doubt in found}
         _, pieces = most_pieces(sentence, tokens)
         mean = mean_of(decoded.log_probabilities)
         results.append(Case(sentence, text, frozenset(signs), mean, pieces))

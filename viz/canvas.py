@@ -81,7 +81,7 @@ class CanvasPicture:
     """
 
     part: Part
-    data: bytes
+    data: bytes = field(repr=False)
     height: int  # in pixels, for a notebook's frame
     numbers: Mapping[str, Numbers] = field(default_factory=dict, compare=False, repr=False)
 

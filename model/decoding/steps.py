@@ -105,6 +105,13 @@ class Node:
     ended: bool  # the token is one that ends a text
 
 
+class Tree(list[list[Node]]):
+    """The nodes of every step, in one list a step."""
+
+    def __repr__(self) -> str:
+        return f"Tree({len(self)} steps, {sum(map(len, self))} nodes)"
+
+
 class Decoding:
     """A text and all steps of its decoding; iteration gives the steps that led to it.
 
@@ -127,7 +134,7 @@ class Decoding:
         self.begun = list(begun)
         self.ends = ends
         self.append = append
-        self.tree = self._tree()
+        self.tree = Tree(self._tree())
 
     def __iter__(self) -> Iterator[DecodingStep]:
         return iter(self.steps)

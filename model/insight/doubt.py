@@ -11,7 +11,9 @@ from typing import Literal
 
 from model.tokens import Token
 
-Sign = Literal["no words", "script", "capitals", "language", "pieces", "unsure"]
+Sign = Literal[
+    "no words", "script", "capitals", "language", "repeated", "missing", "pieces", "unsure"
+]
 
 # Each of the two warns of 2 in 100 good translations of held-out everyday sentences at most:
 # python -m recipe.measure_doubt finds such numbers for the shipped model.
@@ -71,6 +73,8 @@ ENGLISH = words(
 )
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 NUMBER_OR_WORD = re.compile(rf"{WORD.pattern}|\d+")
+NAME = re.compile(r"(?<=[^\s.!?:\"] )[A-Z][^\W\d_]+")
+ALIKE = 3  # letters that a name has in common with the same name in another language
 ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 
 
@@ -78,8 +82,9 @@ ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 class Doubt:
     """A sign that a sentence is beyond the model, with its evidence.
 
-    That is the language it resembles, or the word with the most pieces; `number` is how many pieces
-    it has, or the mean log-probability in nats.
+    That is the language it resembles, the name or number that is missing in the translation, or the
+    word with the most pieces; `number` is how many pieces it has, or the mean log-probability in
+    nats.
     """
 
     sign: Sign
@@ -88,14 +93,18 @@ class Doubt:
 
 
 def doubts(
-    text: str, tokens: Sequence[Token], log_probabilities: Sequence[float]
+    text: str, tokens: Sequence[Token], written: str, log_probabilities: Sequence[float]
 ) -> Iterator[Doubt]:
     """Yield the signs that a text is beyond the model, the clearest first.
 
-    `tokens` are those of the text; `log_probabilities`, in nats, are those of the model's output.
+    `tokens` are those of the text; `log_probabilities`, in nats, are those of what was `written`.
     """
     text = text.replace("’", "'")
     yield from doubts_of_text(text)
+    if text.casefold() == written.casefold():
+        yield Doubt("repeated")
+    elif missing := next(missing_in(written, text, tokens), ""):
+        yield Doubt("missing", missing)
     word, pieces = most_pieces(text, tokens)
     if pieces > MOST_PIECES:
         yield Doubt("pieces", word, pieces)
@@ -133,6 +142,23 @@ def parts_of(word: str) -> list[str]:
     if elided := ELISION.match(word):
         return [elided[0], word[elided.end() :]]
     return [word]
+
+
+def missing_in(written: str, text: str, tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the names and numbers of a text that should have been copied, and were not.
+
+    A name is a word with a capital inside a sentence that the vocabulary does not have as a whole.
+    It may have another end in the other language. The digits of a number may be grouped
+    otherwise, and a single one may be written as a word.
+    """
+    beginnings = {word[0][:ALIKE].casefold() for word in WORD.finditer(written)}
+    for name in NAME.finditer(text):
+        pieces = sum(name.start() <= token.start < name.end() for token in tokens)
+        if pieces > 1 and name[0][:ALIKE].casefold() not in beginnings:
+            yield name[0]
+    for digits in re.findall(r"\d*[1-9]\d+|\d+[1-9]", text):
+        if not re.search(rf"(?<!\d)(?<![^\W\d_]{{2}}){digits}(?!\d)", written):
+            yield digits
 
 
 def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from model.library.bert import Bert
 from model.library.hub import LoadingError
 from model.library.measuring import Parity, measure_parity
 from model.library.piece_tokenizer import PieceTokenizer
-from model.library.pieces import Piece
+from model.library.pieces import SPACES, Piece
 from model.own_reader import OwnReader
 from model.reader import Ability
 from model.tokens import Token
@@ -27,6 +27,7 @@ from model.trace import Run, RunEdits, Trace
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+SAMPLE = "The cat sat on the mat."
 NO_HEAD = (
     "This checkpoint was saved without the masked-word head, so it cannot predict words. Choose "
     "one that has it, such as google-bert/bert-base-uncased."
@@ -257,7 +258,7 @@ class BertReader(Answering, OwnReader):
         likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
             position: [
-                Prediction(index, self.text(index), probability)
+                Prediction(index, self.text(index).lstrip("".join(SPACES)), probability)
                 for index, probability in zip(indices, probabilities, strict=True)
             ]
             for position, indices, probabilities in zip(
@@ -288,7 +289,9 @@ class BertReader(Answering, OwnReader):
         trace = self.trace(first, second=second, edits=edits, masked=masked)
         return self.predictions(trace, top)
 
-    def parity(self, first: str, second: str | None = None, *, pad_to: int | None = None) -> Parity:
+    def parity(
+        self, first: str = SAMPLE, second: str | None = None, *, pad_to: int | None = None
+    ) -> Parity:
         """Compare with transformers' own BertModel, with eager attention, on a text.
 
         Loads the checkpoint a second time.

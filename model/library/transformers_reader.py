@@ -61,7 +61,6 @@ class TransformersReader(Answering):
         self.answers = Answers(head, tokens, classes, self.writer.end_ids)
         self.missing = self.what_is_missing()
 
-    @property
     def parity(self) -> Parity:
         """The differences between recorded attention and the library's, measured at loading."""
         return self.attached.parity

@@ -44,7 +44,7 @@ def test_nonsense_leads_to_the_limits_of_the_model(page, server):
     page.goto(f"{server}/?sentence=Ich liebe meine Katze.")
     warning = page.locator(".st-key-doubt")
     expect(warning).to_contain_text("this looks German")
-    warning.get_by_role("link", name="Its limits").click()
+    warning.get_by_role("link", name="The model's limits").click()
     expect(page.get_by_role("heading", name="Limits")).to_be_in_viewport()
 
 

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from model import load
 from model.decoding.search import decode
 from model.insight.scoring import trace_log_probabilities
 from model.tokens import Token
@@ -126,3 +127,11 @@ def test_a_text_is_translated_and_traced_with_changed_positions(translator, pair
     trace = translator.trace(source, changed, edits=edits)
     assert trace_log_probabilities(trace).sum().item() == pytest.approx(changed.score, abs=1e-3)
     assert not trace.embedding["decoder"].positions.any()
+
+
+def test_a_trace_and_a_tree_are_one_line_in_a_shell():
+    translator = load("en-fr-learned")
+    decoding = translator.write("I love my cat.")
+    for shown in (translator.trace("I love my cat."), decoding.tree):
+        assert "\n" not in repr(shown)
+        assert len(repr(shown)) < 100

@@ -128,3 +128,7 @@ def test_lines_carry_the_weights_as_they_are():
 def test_sizes_that_do_not_fit_are_refused(view):
     with pytest.raises(ValueError, match="3 queries but there are 2 tokens"):
         view(np.zeros((3, 2)), ["a", "b"], ["x", "y"])
+
+
+def test_a_picture_is_one_line_in_a_shell():
+    assert len(repr(head_grid(np.zeros((1, 1, 2, 2)), ["a", "b"], ["a", "b"]))) < 200

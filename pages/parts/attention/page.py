@@ -81,7 +81,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
         is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
     if is_shown:
-        with above:
+        with above, st.container(key="weight-said", gap=None):
             if lit and not view.selection.scaled:
                 say(said_of(lit, *drawn), "weight", where=f"{what}: ")
             if not {layer, head} & {*choices.SUMMARIES}:
@@ -99,7 +99,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 def switch_off(head: HeadAddress) -> None:
     """Draw the button that switches a head off, or on again."""
     is_off = edit_history.in_force().gates.get(head, 1) == 0
-    if st.button("Switch this head on again" if is_off else "Switch this head off"):
+    label = "Switch this head on again" if is_off else "Switch this head off"
+    if st.button(label, type="tertiary", icon=":material/toggle_off:"):
         choices.put(choices.AS_TRAINED, False)
         edit_history.set_gates([head], 1.0 if is_off else 0.0)
         st.rerun()  # the whole page: what the model writes is not part of this section

@@ -70,12 +70,12 @@ def change_field(name: str, field: str, value: object) -> None:
 
 def choose_side(name: str, side: Side) -> None:
     """Draw everything that can be chosen of one side, as it is now."""
-    st.subheader(f"Side {name.upper()}")
     with suppress(ValueError):  # the model may be gone, which is said in place of the maps
         choose_text(name, side)
-    choose_model(name, side)
-    with st.container(horizontal=True, gap="xsmall"), suppress(ValueError):
-        choose_head(name, side)
+    with st.container(horizontal=True, gap="xsmall"):
+        choose_model(name, side)
+        with suppress(ValueError):
+            choose_head(name, side)
     with st.expander(f"Changes, target and links of side {name.upper()}"):
         choose_run(name, side)
         choose_scene(name)
@@ -97,13 +97,20 @@ def choose_text(name: str, side: Side) -> None:
     """Draw the choice of the text that is read, and of the step of a training."""
     match side:
         case ModelSide():
-            label = text_label(models.named(side.model), side.reader)
+            label = f"{name.upper()}: {text_label(models.named(side.model), side.reader)}"
             field(st.text_input, name, side, "text", label)
             if "read a pair" not in side.reader.missing:
                 field(st.text_input, name, side, "second")
         case SnapshotSide():
             _, history = side.recording
-            field(st.selectbox, name, side, "text", "Sentence", options=history.sentences)
+            field(
+                st.selectbox,
+                name,
+                side,
+                "text",
+                f"{name.upper()}: sentence",
+                options=history.sentences,
+            )
             if len(history.steps) > 1:
                 draw(
                     st.select_slider, name, "step", "Step", side.step,

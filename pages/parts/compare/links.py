@@ -22,7 +22,6 @@ from pages.parts.compare.sides import (
 from pages.shared.link import address, link
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.run import written
-from pages.shared.show.glossary import caption
 from pages.shared.state import models
 from pages.shared.state.choice import Choice, switch, text
 from pages.shared.state.choices import SUMMARIES, chosen, put
@@ -149,7 +148,6 @@ def presets() -> None:
         alone = replace(trained, second="", masked="", target="")
         both = (replace(alone, text=side.text) for side in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
-    caption("Begin with one of these, and change either side below:")
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None

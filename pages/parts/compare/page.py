@@ -185,11 +185,11 @@ def consequences(both: Pair, own: bool | None) -> None:
     """Draw the maps and what follows; raise ValueError, before that, if a side has no run."""
     read = with_targets(both, bool(own))
     of = about(model="", place="; ".join(map(in_words, "AB", read)))
-    if is_classic(both):
-        caption(CLASSIC)
     if summaries(both[0]) != summaries(both[1]):
         caption(OTHER_SUMMARY)
     picture(read, of)
+    if is_classic(both):
+        caption(CLASSIC)
     what_was_read(read, own is not None)
     output(read, of)
 

@@ -149,8 +149,8 @@ SUGGESTIONS = (
 )
 INTRO = (
     "Any model of the transformers library whose weights are saved as safetensors can be loaded "
-    "here; only you see it. None comes along with the app: press one of the names below and then "
-    "Load, which downloads it once, or name a folder that has it already."
+    "here; only you see it. The app itself brings none of them: press one of the names below and "
+    "then Load, which downloads it once, or name a folder that has it already."
 )
 WANTED = "wanted"  # the key of the typed name
 

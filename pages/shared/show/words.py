@@ -155,13 +155,15 @@ WHY = {
     "script": "these are letters that it has not learned.",
     "capitals": "it has hardly read a text in capitals.",
     "language": "this looks {what}, and it reads English alone.",
+    "repeated": "it wrote the same text again.",
+    "missing": "“{what}” is missing in the translation, or was changed.",
     "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
     "unsure": (
         "it was unsure, with {number} nats a token; 98 in 100 good translations are above "
         f"−{-LEAST_SURE}."
     ),
 }
-LIMITS = "Its limits"
+LIMITS = "The model's limits"
 LONGEST_WORD = 40  # characters of a word that are shown
 
 
@@ -222,10 +224,11 @@ def notes(
         )
     spelled = {(token.start, token.end) for token in tokens if token.is_byte}
     if spelled:
+        byte = next(token.text for token in tokens if token.is_byte)
         characters = "character has" if len(spelled) == 1 else "characters have"
         sentences.append(
             f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
-            "that computers write them with, such as <0xC3>, and may go wrong there."
+            f"that computers write them with, such as {byte}, and may go wrong there."
         )
     if cut:
         count = sum(not token.is_special for token in tokens)
@@ -246,7 +249,9 @@ def warn(run: ModelRun) -> None:
     if run.model != DEFAULT:
         return
     usual = written(run.as_trained)
-    doubt = next(doubts(run.sentence, usual.source_tokens, usual.log_probabilities), None)
+    doubt = next(
+        doubts(run.sentence, usual.source_tokens, usual.text, usual.log_probabilities), None
+    )
     if doubt is not None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
             st.text(BEYOND + why(doubt))

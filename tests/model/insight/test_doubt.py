@@ -44,7 +44,7 @@ def test_english_with_a_name_or_a_foreign_word_is_english(text):
 
 
 def test_a_curly_apostrophe_elides_as_a_straight_one(shipped):
-    found = doubt.doubts("J’aime l’été.", shipped.read("J’aime l’été."), [0.0])
+    found = doubt.doubts("J’aime l’été.", shipped.read("J’aime l’été."), "", [0.0])
     assert [one.what for one in found] == ["French"]
 
 
@@ -55,7 +55,7 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
     start, end = text.index(word), text.index(word) + len(word)
     assert word == "Schwarzenegger"
     assert pieces == sum(start <= token.start < end for token in tokens if not token.is_special)
-    assert [one.what for one in doubt.doubts(text, tokens, [0.0])] == [word] * (
+    assert [one.what for one in doubt.doubts(text, tokens, text + ".", [0.0])] == [word] * (
         pieces > doubt.MOST_PIECES
     )
 
@@ -63,7 +63,27 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
 def test_unsure_says_the_mean(shipped):
     text = "I love my cat."
     low = [2 * doubt.LEAST_SURE, doubt.LEAST_SURE]
-    (found,) = doubt.doubts(text, shipped.read(text), low)
+    (found,) = doubt.doubts(text, shipped.read(text), "", low)
     assert found.sign == "unsure"
     assert found.number == pytest.approx(1.5 * doubt.LEAST_SURE)
-    assert not list(doubt.doubts(text, shipped.read(text), [doubt.LEAST_SURE]))
+    assert not list(doubt.doubts(text, shipped.read(text), "", [doubt.LEAST_SURE]))
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "missing"),
+    [
+        ("We saw Angela Merkel.", "Nous vîmes l'Ouela Merkel.", ["Angela"]),
+        ("We saw Angela Merkel.", "Nous vîmes Angèle Merkel.", []),
+        ("It is 7:45.", "Il est 7 heures45.", ["45"]),
+        ("It is 7:45.", "Il est 7h45.", []),
+        ("I have 1,000 books.", "J'ai 1 000 livres.", []),
+        ("I saw him on Monday.", "Je l'ai vu lundi.", []),
+    ],
+)
+def test_names_and_numbers_that_were_not_copied_are_named(text, written, missing, shipped):
+    assert list(doubt.missing_in(written, text, shipped.read(text))) == missing
+
+
+def test_a_text_that_was_not_translated_is_a_sign(shipped):
+    signs = [one.sign for one in doubt.doubts("Hello", shipped.read("Hello"), "hello", [0.0])]
+    assert signs == ["repeated"]
