@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from bench.performance import DOCS, meaning, page_options, plot, publish
+from bench.performance import RESULTS, meaning, page_options, plot, publish
 from bench.report import Case
 from model import Transformer, TransformerConfig
 from model.decoding.search import NEVER_WRITTEN, decode
@@ -154,7 +154,7 @@ def main() -> None:
     cases = [case for name, sizes in GROWTH.items() for case in measure(name, sizes)]
     if options.write:
         drawing = plot(panels_of(cases), "times the smallest")
-        (DOCS / PLOT).write_text(drawing, "utf-8")
+        (RESULTS / PLOT).write_text(drawing, "utf-8")
     publish(cases, options, "Growth", f"{meaning(__doc__)}\n![Growth as lines]({PLOT})")
 
 

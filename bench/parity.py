@@ -27,12 +27,13 @@ import torch
 from torch import Tensor
 
 from bench import families
-from bench.performance import DOCS, meaning
+from bench.performance import meaning
 from bench.report import options_of
 
 if TYPE_CHECKING:
     from model import Reader
 
+MODELS = Path(__file__).resolve().parents[1] / "docs" / "models.md"
 SECONDS = 120  # for each side of a family
 # What both sides import: nothing of Headlight.
 PRELOADED = ["bench.families", "transformers.models.llama.modeling_llama"]
@@ -69,7 +70,7 @@ def main() -> None:
         if path:
             path.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", "utf-8")
     if options.write:
-        (DOCS / "models.md").write_text(page(dict(sorted(results.items()))) + "\n", "utf-8")
+        MODELS.write_text(page(dict(sorted(results.items()))) + "\n", "utf-8")
 
 
 def compared(family: str) -> dict:

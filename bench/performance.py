@@ -1,4 +1,4 @@
-"""docs/performance.md: with `--write`, each bench replaces its own section."""
+"""bench/results/README.md: with `--write`, each bench replaces its own section."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bench.report import Case, options_of, report
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE = DOCS / "performance.md"
-BEGINNING = """# Performance
+RESULTS = Path(__file__).resolve().parent / "results"
+PAGE = RESULTS / "README.md"
+BEGINNING = """# Results of the benches
 
 Measured by the benches in `bench/`, which write this page themselves. Each figure stands beside a
 peer's that was measured in turns with it; only the ratios mean something elsewhere.
@@ -32,7 +32,7 @@ def page_options() -> argparse.ArgumentParser:
     """The options of a bench that has a section on the page."""
     parser = options_of()
     parser.add_argument(
-        "--write", action="store_true", help="also replace its part of docs/performance.md"
+        "--write", action="store_true", help="also replace its part of bench/results/README.md"
     )
     return parser
 
