@@ -10,6 +10,7 @@ from model.edits import Edits
 from tests.browser.rest import box_at_rest, wait_for_address
 from viz.tokens import WRITES
 
+DOG = "The dog ate the meat because it was hungry."
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."
 
@@ -98,8 +99,8 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
     preset(compare, "Two heads")
     expect(captions.nth(0)).to_have_text(re.compile("Cross-attention, layer 2, head 1$"))
     expect(captions.nth(1)).to_have_text(re.compile("Cross-attention, layer 2, head 2$"))
-    first, queries, keys = head(translator, TIRED, "cross", 2, 1)
-    second, *_ = head(translator, TIRED, "cross", 2, 2)
+    first, queries, keys = head(translator, DOG, "cross", 2, 1)
+    second, *_ = head(translator, DOG, "cross", 2, 2)
     read_at(compare, 0, 0, 0)
     query = f"{queries[0]}{WRITES}{queries[1]}"
     expect_reading(compare, in_words(query, keys[0], first[0, 0].item(), second[0, 0].item()))

@@ -213,7 +213,7 @@ def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_
 
 @pytest.mark.parametrize("label", ["Sinusoids", "Wavelengths"])
 def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, server, label):
-    page.goto(f"{server}/positions")
+    page.goto(f"{server}/positions?positions_tab=sinusoids")
     opener = page.get_by_role("button", name=re.compile(f"^Save: {label}")).first
     opener.wait_for()
     chart = page.locator("[class*=st-key-chart-]").filter(has=opener)

@@ -154,7 +154,9 @@ def test_a_click_in_a_picture_alone_leads_to_no_other_page(page, server):
     assert "/inside" not in page.url
 
 
-@pytest.mark.parametrize("path", ["training?alone=toy_rates", "positions?alone=dot+products"])
+@pytest.mark.parametrize(
+    "path", ["training?alone=toy_rates", "positions?alone=dot+products&positions_tab=sinusoids"]
+)
 def test_a_chart_stands_alone(page, server, path):
     page.goto(f"{server}/{path}&embed=true")
     charts = page.locator(".svg-container, .vega-embed")
@@ -189,7 +191,7 @@ def test_what_cannot_be_copied_is_shown_to_be_copied_by_hand(page, server):
 
 def test_a_chart_can_be_copied_as_it_looks(page, server):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
-    page.goto(f"{server}/positions")
+    page.goto(f"{server}/positions?positions_tab=sinusoids")
     page.locator("[class*=st-key-chart-]").first.locator(".svg-container, .vega-embed").wait_for()
     menu = page.locator("[class*=st-key-save-]").first
     menu.get_by_role("button", name=re.compile("^Save: ")).focus()

@@ -12,7 +12,7 @@ SENTENCE = "My brother bought three old bicycles yesterday."
 
 @pytest.fixture
 def positions(page, server):
-    page.goto(f"{server}/positions?sentence={SENTENCE}")
+    page.goto(f"{server}/positions?positions_tab=sinusoids&sentence={SENTENCE}")
     page.locator(".position-clocks canvas").wait_for()
     return page
 
@@ -92,7 +92,7 @@ def test_the_learned_table_ends(positions):
 @pytest.mark.parametrize("tab", ["Sinusoids", "Learned", "Your sentence", "Beyond training"])
 def test_the_page_keeps_to_the_width_of_a_phone(page, server, tab):
     page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/positions?sentence={SENTENCE}")
+    page.goto(f"{server}/positions?positions_tab=sinusoids&sentence={SENTENCE}")
     page.locator(".position-clocks canvas").wait_for()
     open_tab(page, tab)
     charts = "[data-testid=stPlotlyChart], [data-testid=stVegaLiteChart]"
