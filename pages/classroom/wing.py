@@ -83,10 +83,11 @@ def ask(page: Page) -> None:
     with questions:
         st.caption(INTRO)
         others = [key for key in PAGES if key != page.key]
-        beside = f"Pages that are open beside {page.title}"
+        beside = f"Pages that are open next to {page.title}"
         pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
-        only_here = st.toggle("This page alone")
-        labels = {choice.key: choice.label or choice.key for choice in page.linked} | CONTROLS
+        only_here = st.toggle("Only this page")
+        named = {choice.key: choice.label for choice in page.linked if choice.label}
+        labels = named | CONTROLS
         controls = st.multiselect(NAMED, labels, format_func=labels.get)
     opened = (page.key, *pages) if pages or only_here else ()
     link = link_to(page, Lesson(opened, tuple(controls)))

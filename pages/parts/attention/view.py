@@ -30,7 +30,7 @@ SPECIAL = one_of("special", {"shown": "shown", "hidden": "hidden"}, label="Speci
 UNITS = one_of("units", {"pieces": "pieces", "words": "words"}, label="Tokens as")
 ROWS = one_of("rows", {"run": "as in the run", "scaled": "scaled to 1"}, label="Rows")
 # For a decoder that reads an encoder; empty for what the model writes.
-READS = text("decoder_text", "", LONGEST_SENTENCE)
+READS = text("decoder_text", "", LONGEST_SENTENCE, label="Text that the decoder reads")
 CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, READS)
 SELECTED = (
     "Some tokens are not drawn; the model read them all the same. What is missing from 1 in a row "

@@ -111,7 +111,7 @@ def picture(both: Pair, of: About) -> None:
 
 
 def in_one_line(change: Change) -> str:
-    """Return a difference in"""
+    """Return the weights of a cell in both maps and their difference, as a sentence."""
     difference = number_text(change.difference, signed=True)
     first, second = (number_text(weight) for weight in (change.first, change.second))
     return (

@@ -61,7 +61,7 @@ def read_branch(written: str, shape: Shape) -> Branch:
 
 
 BRANCH = Choice("branch", Branch(), read_branch, write_branch, room=ROOM)
-STEP = counted("step", 0, MOST_TOKENS)  # the step shown first
+STEP = counted("step", 0, MOST_TOKENS, label="Step")  # the step shown first
 
 
 def show_branch(branch: Branch) -> None:

@@ -23,7 +23,7 @@ from pages.shared.state.page import shown
 from pages.shared.state.showing import showing
 from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
-LONGEST_NAME = 110  # characters of a file's name, without its ending
+LONGEST_NAME = 80  # characters of a file's name, without its ending
 PNG = "data:image/png;base64,"
 MOST_FRAMES = 240
 MOST_BYTES = 40_000_000  # of all frames together, encoded

@@ -72,15 +72,19 @@ def padding(key: str) -> Choice:
 
 
 MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
-SENTENCE = text("sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, may_be_empty=False)
+SENTENCE = text(
+    "sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, label="Sentence", may_be_empty=False
+)
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
 MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose mask is changed
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Head")
 LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(replace(HEAD_NUMBER, key="head"), "mean")
-EDITS = Choice("edits", "", check_edits, room=LONGEST_EDITS, instead=TOO_MANY)
-AS_TRAINED = switch("as_trained")  # leaves the edits out on pages that can do without them
+EDITS = Choice("edits", "", check_edits, label="Changes", room=LONGEST_EDITS, instead=TOO_MANY)
+AS_TRAINED = switch(
+    "as_trained", label="Show as trained"
+)  # leaves the edits out on pages that can do without them
 PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(
     "own_scale",
@@ -88,10 +92,12 @@ OWN_SCALE = switch(
     help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that they can "
     "be compared.",
 )
-TARGET = text("target", "", LONGEST_SENTENCE)
+TARGET = text("target", "", LONGEST_SENTENCE, label="Known target")
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
-MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}")  # indices of tokens, from 0
-LIT = like("lit", "", r"[qk]\d{1,3}|none")  # the pinned query or key, from 1; or the clearest query
+# Indices of tokens, from 0.
+MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}", label="Hidden words")
+# The pinned query or key, from 1, or none of them; by default it is the clearest weight's.
+LIT = like("lit", "", r"[qk]\d{1,3}|none", label="Pinned token")
 GUESS = switch(
     "guess",
     label="Guess first",

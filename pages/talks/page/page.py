@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shared.show.saving import slug
 from pages.shared.state.page import Page
 from pages.shared.widgets.choose import choose
 from pages.talks import saving_talk, talk
@@ -84,7 +85,7 @@ def tools() -> None:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
     with st.container(horizontal=True):
-        file = write_talk(talk.in_force()), "headlight-talk.json", "application/json"
+        file = write_talk(talk.in_force()), f"{file_name()}.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
             ("Save as one HTML file", "html", ONE_PAGE),
@@ -103,13 +104,19 @@ def tools() -> None:
         st.text(note)
 
 
+def file_name() -> str:
+    """Return the name of the talk's files, without its ending: that of its first title."""
+    titles = (slug(slide.title) for slide in talk.in_force())
+    return f"headlight-{next(filter(None, titles), 'talk')}"
+
+
 def saved_file() -> None:
     """Offer the file of the talk, once it is saved in its present form."""
     if not (saving := saving_talk.saved()):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
         name, mime = TYPES[saving.kind]
-        file = saving.file, f"headlight-talk.{saving.kind}", mime
+        file = saving.file, f"{file_name()}.{saving.kind}", mime
         label = f"Download the {name} file ({len(saving.file) / 1e6:.1f} MB)"
         st.download_button(label, *file, on_click="ignore", type="primary")
         if left_out := saving.left_out:

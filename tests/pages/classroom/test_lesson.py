@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pages.parts.pages  # noqa: F401 - lists the pages
-from pages.classroom.wing import BUTTONS, CLICKS, Lesson, read, write
+from pages.classroom import wing
+from pages.classroom.wing import BUTTONS, CLICKS, CONTROLS, Lesson, read, write
 from pages.shared.state.page import PAGES
+from tests.pages.apps import button, open_page
 
 LESSONS = st.builds(
     Lesson,
@@ -54,3 +56,11 @@ def test_any_text_is_read_or_refused(text):
     except ValueError:
         return
     assert set(lesson.pages) <= set(PAGES)
+
+
+def test_a_teacher_is_offered_controls_by_their_names_on_screen():
+    app = open_page("attention")
+    button(app, "QR").click().run()
+    (offered,) = (box.options for box in app.multiselect if box.label == wing.NAMED)
+    assert {"Sentence", "Layer", "Head", "Changes"} <= {*offered}
+    assert not any("_" in label or label.islower() for label in {*offered} - {*CONTROLS.values()})

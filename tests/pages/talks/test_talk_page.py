@@ -143,13 +143,14 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     expected = Slide("attention", parameters, "", "", ("lines",))
     drawn = ("source", "target-tokens", "grid", "lines")
     assert second == replace(expected, drawn=drawn, title=second.title)
-    assert re.fullmatch("“.*” gives 0.... of its attention to “.*”", second.title)
+    lead = second.title
+    assert re.fullmatch("“.*” gives 0.... of its attention to “.*”", lead)
     app.text_input(key="slide-0-title").set_value("<b>Words").run()
     app.text_area(key="slide-0-notes").set_value("Say this.").run()
     app.multiselect(key="slide-0-pictures").set_value(["trained", "matrix"]).run()
     ask(app, "move", 0, to=1)
     first, second = app.session_state["talk"]
-    assert (first.title, second.title) == (title, "<b>Words")
+    assert (first.title, second.title) == (lead, "<b>Words")
     assert second.pictures == ("trained", "matrix")
     assert second.notes == "Say this."
     assert listed(app)["edited"] == 1
