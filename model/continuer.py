@@ -14,7 +14,7 @@ from model.decoding.search import (
 )
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
-from model.own_reader import OwnReader
+from model.own_reader import OwnReader, objective_of
 from model.reader import Ability, Objective, Question
 from model.tokenizer import Tokenizer
 from model.tokens import END_ID, START_ID, Token, no_source
@@ -91,7 +91,7 @@ class Continuer(OwnReader):
         self.refuse_many(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         trace = Trace(target_tokens=[self.tokenizer.special_token(START_ID), *tokens])
-        self.rerun(trace, Run(edits or {}, trace))
+        self.record(trace, edits)
         return trace
 
     @torch.inference_mode()
@@ -133,13 +133,7 @@ class Continuer(OwnReader):
         rows, what = range(len(following)), "the text"
         if site is not None and query in rows:
             rows, what = [query], "the token written after this query"
-        tokens = [following[row] for row in rows]
-        return Objective(
-            tuple(rows),
-            tuple(token.id for token in tokens),
-            f"the log-probability of {what}",
-            tuple(token.text for token in tokens),
-        )
+        return objective_of(what, following, rows)
 
 
 def read_of(trace: Trace) -> list[Token]:

@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
+import torch
 from torch import Tensor
 
-from model.decoding.steps import Decoding
+from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.stream import DecoderStream
 from model.tokens import Token
@@ -53,6 +54,11 @@ class Objective:
     description: str  # "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
 
+    @classmethod
+    def of(cls, what: str, ids: Mapping[int, int], texts: Sequence[str]) -> Objective:
+        """Return the log-probability of `what`: of ids by the row that each one follows."""
+        return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
+
     def alone(self, index: int) -> Objective:
         """Return the objective of only one of the ids, by its index."""
         chosen = slice(index, index + 1)
@@ -70,10 +76,11 @@ class Reader(Protocol):
     def is_cut(self, text: str, second: str | None = None) -> bool:
         """Return whether some of the text is left out, since it is too long for the model."""
 
+    @torch.inference_mode()
     def trace(
         self,
         text: str,
-        target: str | None = None,
+        target: str | Writing | None = None,
         *,
         second: str | None = None,
         masked: Collection[int] = (),
@@ -88,11 +95,21 @@ class Reader(Protocol):
         full, and the others only by their weights, as bytes; None records every site in full.
         Raises ValueError if there is nothing to read, or something that this model cannot read.
         """
+        trace = self.tokenized(
+            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
+        )
+        trace.full = sites
+        self.record(trace, edits)
+        return trace
+
+    def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
+        """Run over the tokens of a trace under edits, and record everything in it."""
+        self.rerun(trace, Run(edits or {}, trace))
 
     def tokenized(
         self,
         text: str,
-        target: str | None = None,
+        target: str | Writing | None = None,
         *,
         second: str | None = None,
         masked: Collection[int] = (),
@@ -134,9 +151,11 @@ class Reader(Protocol):
 
         It is None if the model does not write, or if there is another step in between.
         """
+        return None
 
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return the questions that the rows of a trace's logits answer, if they can be shown."""
+        return ()
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
         """Return the name of one of a question's choices."""
@@ -177,6 +196,8 @@ class Reader(Protocol):
 
         Raises ValueError if the model does not write, or cannot begin in this way.
         """
+        raise ValueError(self.missing["write"])
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""
+        raise ValueError(self.missing["write"])

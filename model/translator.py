@@ -13,8 +13,8 @@ from model.decoding.steps import Decoding, Translation
 from model.decoding.strategies import Strategy
 from model.masks import look_ahead_mask
 from model.memory_layout import best_device, lay_out, pack
-from model.own_reader import OwnReader
-from model.reader import Ability, Objective, Question
+from model.own_reader import OwnReader, objective_of
+from model.reader import Ability, Objective
 from model.tokenizer import Tokenizer
 from model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
 from model.trace import Run, RunEdits, Site, Trace
@@ -168,12 +168,8 @@ class Translator(OwnReader):
         _, tokens = self.tokenizer.decode_tokens(ids)
         start, end = map(self.tokenizer.special_token, (START_ID, END_ID))
         trace = Trace([*tokens, end], [start, *tokens])
-        self.rerun(trace, Run(edits or {}, trace))
+        self.record(trace, edits)
         return trace
-
-    def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return no questions: the target is given, and each row gives its probability."""
-        return ()
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
@@ -215,13 +211,7 @@ def choose_objective(
         raise ValueError(
             f"No token is written after row {rows[0]} of {len(following)}; choose an earlier row."
         )
-    tokens = [following[row] for row in rows]
-    return Objective(
-        rows,
-        tuple(token.id for token in tokens),
-        f"the log-probability of {what}",
-        tuple(token.text for token in tokens),
-    )
+    return objective_of(what, following, rows)
 
 
 def shipped_models() -> list[str]:

@@ -129,9 +129,7 @@ class Answers:
                 what, ids = "where the answer begins and ends", {0: start, 1: end}
         if not ids:
             return None
-        texts = tuple(self.label(trace, index) for index in ids.values())
-        what = f"the log-probability of {what}"
-        return Objective(tuple(ids), tuple(ids.values()), what, texts)
+        return Objective.of(what, ids, [self.label(trace, index) for index in ids.values()])
 
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
         """Return a description of the tokens after the first, and their ids by row.

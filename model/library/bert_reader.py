@@ -11,8 +11,6 @@ import torch
 from torch import Tensor
 
 from model.config import TransformerConfig
-from model.decoding.steps import Decoding
-from model.decoding.strategies import Strategy
 from model.library.answers import Answering, Answers, masked
 from model.library.bert import Bert
 from model.library.hub import LoadingError
@@ -21,7 +19,6 @@ from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import SPACES, Piece
 from model.own_reader import OwnReader
 from model.reader import Ability
-from model.tokens import Token
 from model.trace import Run, RunEdits, Trace
 
 if TYPE_CHECKING:
@@ -62,21 +59,19 @@ class WordPieces(PieceTokenizer):
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, config: TransformerConfig, folder: Path
     ) -> None:
-        if not tokenizer.is_fast or None in (tokenizer.mask_token_id, tokenizer.pad_token_id):
-            raise LoadingError(
-                f"The tokenizer in {folder} is not one of BERT's word pieces with [MASK] and "
-                "[PAD]. Choose another BERT, such as google-bert/bert-base-uncased."
-            )
         super().__init__(tokenizer, config.max_positions, config.source_vocab_size)
-        if (count := len(tokenizer)) > self.known:
+        count, pad_id = len(tokenizer), tokenizer.pad_token_id
+        misfits = {
+            "is not one of BERT's word pieces with [MASK] and [PAD]": not tokenizer.is_fast
+            or None in (tokenizer.mask_token_id, pad_id),
+            f"has {count} tokens, but the model knows {self.known}": count > self.known,
+            f"pads with the token {pad_id}, but the model with {config.pad_id}": pad_id
+            != config.pad_id,
+        }
+        if why := [words for words, is_so in misfits.items() if is_so]:
             raise LoadingError(
-                f"The tokenizer in {folder} has {count} tokens, but the model knows {self.known}. "
-                "Save both from the same model."
-            )
-        if tokenizer.pad_token_id != config.pad_id:
-            raise LoadingError(
-                f"The tokenizer in {folder} pads with the token {tokenizer.pad_token_id}, but the "
-                f"model with {config.pad_id}. Save both from the same model."
+                f"The tokenizer in {folder} {why[0]}. Save both from the same model, or choose "
+                "another BERT, such as google-bert/bert-base-uncased."
             )
 
     def text(self, index: int) -> str:
@@ -222,30 +217,8 @@ class BertReader(Answering, OwnReader):
             raise ValueError(f"The model reads at most {self.max_tokens - 2} pieces.")
         first, *_, last = self.tokenizer.read("a")
         trace = Trace([first, *map(self.tokenizer.piece, ids), last])
-        self.rerun(trace, Run(edits or {}, trace))
+        self.record(trace, edits)
         return trace
-
-    @property
-    def unembedding(self) -> None:
-        """None: a separate network lies between a BERT's last layer and its logits."""
-        return None
-
-    def write(
-        self,
-        text: str,
-        strategy: Strategy = Strategy(),
-        *,
-        longest: int | None = None,
-        forced: Sequence[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Decoding:
-        """Raise ValueError: a BERT does not write."""
-        raise ValueError(NO_DECODER)
-
-    def begin(self, text: str) -> list[Token]:
-        """Raise ValueError: a BERT does not write."""
-        raise ValueError(NO_DECODER)
 
     @torch.inference_mode()
     def predictions(self, trace: Trace, top: int = 10) -> dict[int, list[Prediction]]:
