@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import PLAIN, UNCHANGED, edited_heads, edited_mask
+from model.attention import PLAIN, UNCHANGED, edited_heads, mask_scores
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -211,8 +211,7 @@ def attend(
         scores = scores + bias
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
-    visible = changed(visible, edit, first_query, first_key, scores)
-    masked_scores = scores if visible is None else scores.masked_fill(~visible, -torch.inf)
+    masked_scores, visible = mask_scores(scores, visible, edit, first_query, first_key)
     weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
     weights, value, heads = edited_heads(weights, value, edit, first_query, first_key)
     return AttentionRecord(
@@ -220,14 +219,6 @@ def attend(
         scores, masked_scores, weights, heads,
         scale=scale * scaled_before, bias=bias, softcap=softcap, sinks=sinks, key_heads=key_heads,
     )  # fmt: skip
-
-
-def changed(
-    visible: Tensor | None, edit: AttentionEdit, first_query: int, first_key: int, scores: Tensor
-) -> Tensor | None:
-    """Return the mask after an edit for these keys; the edit's columns count from position 0."""
-    visible = edited_mask(visible, edit, first_query, *scores.shape[2:], first_key)
-    return None if visible is None else visible.to(scores.device)
 
 
 def weights_beside(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
