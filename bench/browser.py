@@ -56,8 +56,8 @@ def serving(page: str) -> Iterator[str]:
 def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
     """Serve a Streamlit page, with options for `streamlit run`; yields address and process id."""
     command = ("streamlit", "run", page, "--server.headless", "true")
-    with started(*command, "--logger.level", "warning", *options) as found:
-        yield found
+    with started(*command, "--logger.level", "warning", *options) as process:
+        yield process
 
 
 @contextlib.contextmanager

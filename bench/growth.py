@@ -77,7 +77,7 @@ class Work:
     def __init__(self, size: Size) -> None:
         self.size, self.model = size, model_of(size)
         self.ids = torch.randint(len(SUPPRESSED), VOCABULARY, (1, size.tokens))
-        self.names = [f"token{place}" for place in range(size.tokens)]
+        self.names = [f"token{index}" for index in range(size.tokens)]
         self.trace = self.forward()
 
     @torch.inference_mode()

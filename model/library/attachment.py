@@ -127,7 +127,7 @@ def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
     """Return the modules that sum to the decoder's stream, if known; see `find_modules`."""
-    attending = {site: module for module, places in sites.modules.items() for site in places}
+    attending = {site: module for module, several in sites.modules.items() for site in several}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
 
@@ -233,9 +233,9 @@ def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
     """
     computed: dict[nn.Module, list[Tensor]] = defaultdict(list)
 
-    def note(running: Running, given: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
-        weights = softmax(given)
-        heads = given.size(0) // TEXTS  # if heads are in the batch
+    def note(running: Running, scores: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
+        weights = softmax(scores)
+        heads = scores.size(0) // TEXTS  # if heads are in the batch
         computed[running.module].append(running.as_map(weights, heads, outside=0.0))
         return weights
 

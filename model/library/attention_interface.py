@@ -87,8 +87,8 @@ def watching(
     if run.trace is None and not run.edits:
         yield
         return
-    places = {module: cycle(sites_of_module) for module, sites_of_module in sites.modules.items()}
-    with watched(Watch(run, lambda module: next(places[module]), sites.rotated, first_query)):
+    next_sites = {module: cycle(several) for module, several in sites.modules.items()}
+    with watched(Watch(run, lambda module: next(next_sites[module]), sites.rotated, first_query)):
         yield
 
 

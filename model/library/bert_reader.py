@@ -240,14 +240,14 @@ class BertReader(Answering, OwnReader):
         }
 
     @torch.inference_mode()
-    def probabilities(self, trace: Trace, places: Collection[int]) -> Tensor:
-        """Return the probability of every piece of the vocabulary at these positions: (places, V).
+    def probabilities(self, trace: Trace, positions: Collection[int]) -> Tensor:
+        """Return the probability of every piece of the vocabulary at these positions (N, V).
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
         if not self.predicts:
             raise ValueError(NO_HEAD)
-        return self.model.head(trace.outputs["encoder"][0, list(places)]).softmax(dim=-1)
+        return self.model.head(trace.outputs["encoder"][0, list(positions)]).softmax(dim=-1)
 
     def predict(
         self,

@@ -274,9 +274,9 @@ class PieceTokenizer(Vocabulary):
             raise ValueError(NO_PADDING)
         last = pieces[-1]
         return pieces + [
-            Piece(self.pad_id, self.tokenizer.pad_token, last.end, last.end, last.word + 1 + place,
+            Piece(self.pad_id, self.tokenizer.pad_token, last.end, last.end, last.word + 1 + count,
                   role="padding")
-            for place in range(length - len(pieces))
+            for count in range(length - len(pieces))
         ]  # fmt: skip
 
     def unpadded(self, pieces: Sequence[Piece]) -> int:

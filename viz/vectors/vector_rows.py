@@ -69,7 +69,7 @@ def vector_rows(
         "own_scales": own_scales,
         "clipped": any(clipped for _, clipped in limits),
         "columns": None if columns is None else list(columns),
-        "marked": [int(place) for place in marked],
+        "marked": [int(index) for index in marked],
         "diverging": DIVERGING,
         "sequential": SEQUENTIAL,
     }
