@@ -65,8 +65,9 @@ class Continuer(OwnReader):
         A shorter one is padded to `pad_to`. Raises ValueError if there is nothing to read, or if
         there is a `second` text or words to mask. See `Reader.tokenized`.
         """
-        if (second and second.strip()) or masked:
-            raise ValueError(MISSING["mask words" if masked else "read a pair"])
+        self.second_text(second)
+        if masked:
+            raise ValueError(MISSING["mask words"])
         self.refuse_padding(pad_to)
         if isinstance(target, Writing):
             more = [token for token in target.target_tokens if token.id != END_ID]

@@ -102,6 +102,14 @@ class Reader(Protocol):
         self.record(trace, edits)
         return trace
 
+    def second_text(self, second: str | None) -> str | None:
+        """Return a second text, None if it is empty; raises ValueError if it cannot be read."""
+        if not (second and second.strip()):
+            return None
+        if "read a pair" in self.missing:
+            raise ValueError(self.missing["read a pair"])
+        return second
+
     def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
         """Run over the tokens of a trace under edits, and record everything in it."""
         self.rerun(trace, Run(edits or {}, trace))
@@ -181,6 +189,7 @@ class Reader(Protocol):
         The attention of that run goes to `recorded`. Raises ValueError if the stream is no sum of
         its parts, as with a norm after each block.
         """
+        raise ValueError(self.missing["add up logits"])
 
     def write(
         self,

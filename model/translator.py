@@ -137,8 +137,9 @@ class Translator(OwnReader):
         `pad_to` pads shorter sides. Raises ValueError if there is nothing to read, or if there is a
         `second` text or words to mask.
         """
-        if (second and second.strip()) or masked:
-            raise ValueError(MISSING["mask words" if masked else "read a pair"])
+        self.second_text(second)
+        if masked:
+            raise ValueError(MISSING["mask words"])
         if target is None:
             target = self.translate(text, edits=edits, pad_to=pad_to)
         if isinstance(target, Translation):

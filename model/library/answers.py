@@ -73,14 +73,14 @@ class Answers:
         logits = outputs["logits"]
         if self.head == "class":
             return logits[:, None]
-        return logits if self.head == "next token" else logits[:, masked(trace)]
+        return logits if self.head == "next token" else logits[:, masked_positions(trace)]
 
     def questions(self, trace: Trace) -> list[Question]:
         """Return the questions of the rows of a trace's logits; for a decoder only the last."""
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
-            positions = enumerate(masked(trace))
+            positions = enumerate(masked_positions(trace))
             return [
                 Question(f"In place of token {position + 1}", row) for row, position in positions
             ]
@@ -116,7 +116,7 @@ class Answers:
                     what, ids = "the token written after this query", {query: ids[query]}
             case "masked words":
                 hidden = enumerate(
-                    trace.source_tokens[position].hides for position in masked(trace)
+                    trace.source_tokens[position].hides for position in masked_positions(trace)
                 )
                 what = "the masked words"
                 ids = {row: index for row, index in hidden if index is not None}
@@ -177,7 +177,7 @@ class Answering:
         return self.answers.answer(trace)
 
 
-def masked(trace: Trace) -> list[int]:
+def masked_positions(trace: Trace) -> list[int]:
     """Return the positions of the masked tokens of a trace."""
     return [i for i, piece in enumerate(trace.source_tokens) if piece.role == "mask"]
 

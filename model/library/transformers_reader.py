@@ -228,10 +228,9 @@ class TransformersReader(Answering, Reader):
         """Return the tokens that the model reads; raises ValueError if it cannot."""
         if not text.strip():
             raise ValueError("There is nothing to read: type a sentence.")
-        second = second if second and second.strip() else None
-        for wanted, ability in ((second, "read a pair"), (masked, "mask words")):
-            if wanted and ability in self.missing:
-                raise ValueError(self.missing[ability])
+        second = self.second_text(second)
+        if masked and "mask words" in self.missing:
+            raise ValueError(self.missing["mask words"])
         pieces = self.tokens.mask(self.tokens.read(text, second), masked)
         if not pieces:
             raise ValueError("There is nothing to read: the tokenizer finds no token in this text.")
