@@ -55,7 +55,6 @@ def family(process: int) -> list[int]:
 
 
 def resident(process: int) -> int:
-    """The resident bytes of one process."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 

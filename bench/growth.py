@@ -82,7 +82,6 @@ class Work:
 
     @torch.inference_mode()
     def forward(self) -> Trace:
-        """One pass that records everything."""
         trace = Trace()
         self.model(self.ids, self.ids, Run(trace=trace))
         return trace

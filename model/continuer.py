@@ -78,7 +78,6 @@ class Continuer(OwnReader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run the decoder over a batch, without logits; see `Reader.read_together`."""
         ids = self.padded_ids([trace.target_tokens for trace in traces])
         self.model.decoder(ids, None, self.model.target_mask(ids), None, run)
 
@@ -123,7 +122,6 @@ class Continuer(OwnReader):
         return Decoding(writing, strategy, record, begun=begun, ends={END_ID}, append=self._append)
 
     def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return the only question: what the next token is."""
         return (Question("The next token", len(read_of(trace)) - 1),)
 
     def objective(

@@ -53,7 +53,6 @@ class OwnReader(Reader):
         return self.tokenizer.append(text, index)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return a token of the vocabulary."""
         return self.tokenizer.append("", index)[1].text
 
     def heads_to_stream(self, site: Site) -> Tensor:
@@ -95,7 +94,6 @@ class OwnReader(Reader):
             )
 
     def refuse_many(self, ids: Sequence[int]) -> None:
-        """Raise ValueError for more ids than the model reads."""
         if len(ids) > self.max_tokens:
             raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
 

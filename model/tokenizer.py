@@ -120,7 +120,6 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, including special tokens."""
         return self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[Token]:

@@ -151,7 +151,6 @@ class Translator(OwnReader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run both sides over a batch, without logits; see `Reader.read_together`."""
         source_ids = self.padded_ids([trace.source_tokens for trace in traces])
         target_ids = self.padded_ids([trace.target_tokens for trace in traces])
         memory = self.model.encode(source_ids, run)
@@ -159,12 +158,10 @@ class Translator(OwnReader):
         self.model.decoder(target_ids, memory, *masks, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; return the logits (B, T, V)."""
         return self.model(self.ids(trace.source_tokens), self.ids(trace.target_tokens), run)
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids that both sides read; see `Reader.trace_ids`."""
         self.refuse_many(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         start, end = map(self.tokenizer.special_token, (START_ID, END_ID))

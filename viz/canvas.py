@@ -57,7 +57,6 @@ class Part:
         return self.script.stem
 
     def markup(self) -> str:
-        """The HTML element that it draws in."""
         label = f' role="group" aria-label="{html.escape(self.label)}"' if self.label else ""
         return f'<div class="picture {self.name.replace("_", "-")}"{label}></div>'
 

@@ -178,5 +178,4 @@ def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dic
 
 
 def counted(length: int, first: int = 1) -> list[str]:
-    """The texts of an axis that has only numbers."""
     return [str(number) for number in range(first, first + length)]

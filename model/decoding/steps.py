@@ -147,7 +147,6 @@ class Decoding:
 
     @cached_property
     def steps(self) -> list[DecodingStep]:
-        """The steps that led to the text."""
         return self.steps_to(self.path) if self.path else []
 
     @cached_property

@@ -103,7 +103,6 @@ class Strategy:
 
 
 def most_likely_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
-    """Extend every prefix by its most likely token."""
     ids = log_probabilities.argmax(dim=-1, keepdim=True)  # (R, 1)
     return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
 

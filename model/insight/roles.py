@@ -150,7 +150,6 @@ def random_ids(reader: Reader, chance: random.Random) -> list[int]:
 
 
 def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
-    """Return the position in a text at which ids begin."""
     read = [token.id for token in tokens]
     return next(at for at in range(len(read)) if read[at : at + len(ids)] == list(ids))
 

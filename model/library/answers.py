@@ -159,7 +159,6 @@ class Answering:
     answers: Answers
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return the questions that the rows of a trace's logits answer; none without a head."""
         return self.answers.questions(trace)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
@@ -169,7 +168,6 @@ class Answering:
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return the objective of effects, from the trace of the unedited model."""
         return self.answers.objective(trace, site, query)
 
     def answer(self, trace: Trace) -> Answer:

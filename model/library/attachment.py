@@ -175,11 +175,9 @@ class SoftmaxAttachment(Attachment):
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """The abilities that such a model lacks, each with one sentence that says why."""
         return MISSING
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
-        """Let calls of the model record and edit; see `SoftmaxSites.watching`."""
         return self.sites.watching(run, first_query=first_query)
 
     def heads_to_stream(self, model: nn.Module, site: Site) -> None:

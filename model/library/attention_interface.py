@@ -63,7 +63,6 @@ class Watch:
         return first_query, first_key
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep a record, if the run has a trace."""
         if self.run.trace is not None:
             self.run.trace.record(site, record)
 

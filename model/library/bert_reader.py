@@ -130,7 +130,6 @@ class BertReader(Answering, Reader):
 
     @property
     def max_tokens(self) -> int:
-        """The number of tokens that the model can read, including special tokens."""
         return self.model.config.max_positions
 
     def read(
@@ -179,7 +178,6 @@ class BertReader(Answering, Reader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run over a batch, without logits; see `Reader.read_together`."""
         longest = max(len(trace.source_tokens) for trace in traces)
         lines = [self.tokenizer.pad(trace.source_tokens, longest) for trace in traces]
         ids, segments = zip(*map(self.model.inputs, lines), strict=True)

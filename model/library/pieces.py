@@ -41,7 +41,6 @@ class Piece(Token):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the vocabulary has no piece for these characters."""
         return self.role == "unknown"
 
     @property
@@ -151,7 +150,6 @@ class Selection:
 
     @property
     def hides(self) -> bool:
-        """Whether any token is left out."""
         return len(self.rows) < len(self.queries) or len(self.columns) < len(self.keys)
 
     @property

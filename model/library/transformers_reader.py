@@ -95,12 +95,10 @@ class TransformersReader(Answering, Reader):
 
     @property
     def reads_source(self) -> bool:
-        """Whether the model has an encoder."""
         return self.shape.layers("encoder") > 0
 
     @property
     def reads_target(self) -> bool:
-        """Whether the model has a decoder."""
         return self.shape.layers("decoder") > 0
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
@@ -144,7 +142,6 @@ class TransformersReader(Answering, Reader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run over a batch; see `Reader.read_together`."""
         self.calls.together(traces, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
@@ -187,7 +184,6 @@ class TransformersReader(Answering, Reader):
         return self.writer.write(text, strategy, edits=attention_edits(edits or {}), **options)
 
     def begin(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that writing can begin with; see `Writer.begin`."""
         return self.writer.begin(text)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
@@ -203,7 +199,6 @@ class TransformersReader(Answering, Reader):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids; see `Reader.trace_ids`."""
         trace = Trace()
         if not self.reads_source:
             trace.target_tokens = self.tokens.framed(ids)
