@@ -1,4 +1,4 @@
-"""What all benches in a browser share: a server for a page, Chromium, its clock and its memory."""
+"""The tools of all benches in a browser: a server for a page, Chromium, its clock and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a finished model runs, and how its weights lie in memory: nothing but its speed."""
+"""The device and the memory layout of a finished model, on which only its speed depends."""
 
 from collections.abc import Sequence
 

@@ -38,7 +38,7 @@ ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
 
 class Question(NamedTuple):
-    """What a model predicts by one row of a trace's logits, such as the next token or a class."""
+    """The prediction in one row of a trace's logits, such as the next token or a class."""
 
     words: str  # "The next token", "In place of token 5", "The class"
     row: int
@@ -59,10 +59,10 @@ class Objective:
         """Return the log-probability of `what`: of ids by the row that each one follows."""
         return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
 
-    def alone(self, index: int) -> Objective:
+    def only(self, index: int) -> Objective:
         """Return the objective of only one of the ids, by its index."""
         chosen = slice(index, index + 1)
-        what = "the log-probability of the chosen token alone"
+        what = "the log-probability of the chosen token"
         return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
 
 

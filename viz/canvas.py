@@ -48,7 +48,7 @@ class Part:
     label: str = ""
 
     @classmethod
-    def beside(cls, file: str, label: str = "") -> Part:
+    def next_to(cls, file: str, label: str = "") -> Part:
         """The part whose script is next to a Python file, under the same name."""
         return cls(Path(file).with_suffix(".js"), label)
 

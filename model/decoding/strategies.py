@@ -57,7 +57,7 @@ class Strategy:
         0,
         "top-k",
         (0, 100),
-        "Only this many of the likeliest tokens can be drawn; 0 stands for all.",
+        "Only this many of the likeliest tokens can be drawn; 0 means all.",
     )
     top_p: float = option(
         1.0,

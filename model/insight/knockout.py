@@ -1,4 +1,4 @@
-"""What each written token loses without the words that it can attend to, edge by edge."""
+"""The loss of each written token without the words that it can attend to, edge by edge."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

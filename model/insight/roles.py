@@ -47,7 +47,7 @@ ROLES = {
         "Voita et al. 2019 (positional heads); Elhage et al. 2021 (previous token heads)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
-        "Queries and keys of cross-attention are of two texts: no key stands just before a query.",
+        "Queries and keys of cross-attention are of two texts: no key is just before a query.",
     ),
     "duplicate": Role(
         "Duplicate token",

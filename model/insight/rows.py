@@ -54,7 +54,7 @@ class Rows:
         )
         return keys - queries[:, None]
 
-    def beside(self, offset: int) -> Tensor:
+    def has_key_at(self, offset: int) -> Tensor:
         """Return which queries have a key `offset` positions after them (..., Q)."""
         keys = self.weights.size(-1)
         neighbours = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
@@ -82,14 +82,14 @@ def confidence(rows: Rows) -> tuple[Tensor, Tensor]:
     return rows.weights.masked_fill(end[..., None, :], 0.0).amax(dim=-1), chosen
 
 
-def weight_beside(offset: int) -> Score:
+def weight_at_offset(offset: int) -> Score:
     """Return the weight on the key `offset` positions after the query, if it exists."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         first, count = max(0, -offset), rows.weights.size(-2)
-        beside = rows.weights.diagonal(offset, dim1=-2, dim2=-1)
-        after = count - first - beside.size(-1)
-        return F.pad(beside, (first, after)), rows.beside(offset)
+        diagonal = rows.weights.diagonal(offset, dim1=-2, dim2=-1)
+        after = count - first - diagonal.size(-1)
+        return F.pad(diagonal, (first, after)), rows.has_key_at(offset)
 
     return score
 
@@ -119,12 +119,12 @@ def squared_distance(rows: Rows) -> tuple[Tensor, Tensor]:
     return (rows.weights * rows.offsets.square()).sum(dim=-1), rows.choice
 
 
-def top_beside(offset: int) -> Score:
+def top_at_offset(offset: int) -> Score:
     """Return 1 if the largest weight is `offset` positions after the query, else 0."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         neighbours = torch.arange(rows.weights.size(-2), device=rows.weights.device) + offset
-        return (rows.top == neighbours).to(rows.weights), rows.beside(offset)
+        return (rows.top == neighbours).to(rows.weights), rows.has_key_at(offset)
 
     return score
 
@@ -183,10 +183,10 @@ class Pattern:
 CLARK = "Clark et al. 2019, What Does BERT Look At?"
 PATTERNS = (
     Pattern("previous token", "the mean weight on the token just before", SELF, 0.4,
-            weight_beside(-1), f"{CLARK}, 3.1"),
+            weight_at_offset(-1), f"{CLARK}, 3.1"),
     Pattern("next token", "the mean weight on the token just after", ("encoder",), 0.4,
-            weight_beside(1), f"{CLARK}, 3.1"),
-    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_beside(0),
+            weight_at_offset(1), f"{CLARK}, 3.1"),
+    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_at_offset(0),
             f"{CLARK}, 3.1"),
     Pattern("first token", "a sink: the mean weight of other tokens on the first one",
             (*SELF, "cross"), 0.5, weight_on("first", of_others=True), f"{CLARK}, 3.2"),

@@ -211,7 +211,7 @@ def attend(
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
     masked_scores, visible = mask_scores(scores, visible, edit, first_query, first_key)
-    weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
+    weights = sink_softmax(sinks, masked_scores, visible).to(value.dtype)
     weights, value, heads = edited_heads(weights, value, edit, first_query, first_key)
     return AttentionRecord(
         query if scaled_before == 1 else query / scaled_before, key, value,
@@ -220,7 +220,7 @@ def attend(
     )  # fmt: skip
 
 
-def weights_beside(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
+def sink_softmax(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
     """Return the softmax (B, H, Q, K) over the keys and, if any, a sink (H,)."""
     masked_scores = masked_scores.float()
     if sinks is not None:

@@ -68,7 +68,7 @@ class TransformersReader(Answering, Reader):
     def what_is_missing(self) -> dict[Ability, str]:
         """Return the abilities that the model lacks, and why."""
         missing: dict[Ability, str] = {
-            "show the stream": "Of a model of the transformers library only the attention is "
+            "show the stream": "Only the attention of a model of the transformers library is "
             "recorded, not what lies between.",
             "own layers": "This model runs in the transformers library, not in layers made here.",
             "move positions": "The transformers library gives this model its positions.",

@@ -10,7 +10,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.curves.position_lines import COLORS
 from viz.numbers import Numbers, number_text
 
-PART = Part.beside(__file__, "Points")
+PART = Part.next_to(__file__, "Points")
 TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
 EQUAL = "the estimate is right"
 OF_LAYERS = (0.35, 0.88)  # range of the scale that is visible on white paper and on black

@@ -11,7 +11,7 @@ from viz.colors import DIVERGING, SEQUENTIAL
 from viz.numbers import DECIMALS, Numbers
 from viz.tokens import Pair, aligned, check_sizes
 
-PART = Part.beside(__file__, "Two heads side by side, and their difference")
+PART = Part.next_to(__file__, "Two heads side by side, and their difference")
 
 Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of the keys
 

@@ -13,7 +13,7 @@ from viz.colors import SEQUENTIAL
 from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__, "All heads")
+PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
 
 MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
