@@ -237,7 +237,9 @@ class BertReader(Answering, Reader):
         likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
             position: [
-                Prediction(index, self.tokenizer.piece(index).text.lstrip("".join(SPACES)), probability)
+                Prediction(
+                    index, self.tokenizer.piece(index).text.lstrip("".join(SPACES)), probability
+                )
                 for index, probability in zip(indices, best, strict=True)
             ]
             for position, indices, best in zip(
