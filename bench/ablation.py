@@ -60,9 +60,9 @@ def main() -> None:
 
     case = f"{heads} removals {TOKENS} tokens"
     more = operations(removals) / operations(traced_forward)
-    found = compare_times(case, removals, traced_forward)
-    found = replace(found, note=f"{more:.0f} times the peer's operations")
-    publish([found], options, "Removing every head", meaning(__doc__))
+    removing = compare_times(case, removals, traced_forward)
+    removing = replace(removing, note=f"{more:.0f} times the peer's operations")
+    publish([removing], options, "Removing every head", meaning(__doc__))
 
 
 if __name__ == "__main__":

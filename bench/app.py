@@ -116,7 +116,6 @@ def open_heads(page: Page, number: int) -> None:
 
 
 def choose_head(page: Page, number: int) -> None:
-    """Choose the next head in the open box."""
     page.get_by_role("option", name=str(number % 8 + 1), exact=True).click()
 
 
@@ -141,7 +140,6 @@ def switch_off(page: Page, number: int) -> None:
 
 
 def step(page: Page, number: int) -> None:
-    """Step forward to the end, then back again."""
     forward = page.get_by_role("button", name="Step forward")
     (forward if number % 10 < 5 else page.get_by_role("button", name="Step back")).click()
 

@@ -85,8 +85,8 @@ def main() -> None:
         path = options.pairs or Path(folder) / "pairs.tsv"
         if options.pairs is None:
             made_of(translator, path)
-        found = cases(translator, path)
-    publish(found, options, "Heads over a corpus", meaning(__doc__))
+        results = cases(translator, path)
+    publish(results, options, "Heads over a corpus", meaning(__doc__))
 
 
 if __name__ == "__main__":

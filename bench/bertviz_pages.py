@@ -25,8 +25,8 @@ SCRIPTS = {
 def build(view: str, tokens: int, file: Path) -> None:
     """Write `head_view` or `model_view` of random heads to a file that a browser can open."""
     attention = [torch.from_numpy(layer)[None] for layer in random_weights(tokens)]
-    made = getattr(bertviz, view)(attention, names(tokens), html_action="return")
-    file.write_text(f'<!doctype html><meta charset="utf-8"><body>{made.data}', "utf-8")
+    page = getattr(bertviz, view)(attention, names(tokens), html_action="return")
+    file.write_text(f'<!doctype html><meta charset="utf-8"><body>{page.data}', "utf-8")
 
 
 def serve_scripts(page: Page) -> None:

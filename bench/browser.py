@@ -1,4 +1,4 @@
-"""What all benches in a browser share: a server for a page, Chromium, its clock and its memory."""
+"""The tools of all benches in a browser: a server for a page, Chromium, its clock and memory."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def serving(page: str) -> Iterator[str]:
 def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
     """Serve a Streamlit page, with options for `streamlit run`; yields address and process id."""
     command = ("streamlit", "run", page, "--server.headless", "true")
-    with started(*command, "--logger.level", "warning", *options) as found:
-        yield found
+    with started(*command, "--logger.level", "warning", *options) as process:
+        yield process
 
 
 @contextlib.contextmanager

@@ -51,11 +51,10 @@ def serving(workers: int, *options: str) -> Iterator[Served]:
 def family(process: int) -> list[int]:
     """A process id and those of all its descendants."""
     listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [process, *(one for child in listed for one in family(int(child)))]
+    return [process, *(member for child in listed for member in family(int(child)))]
 
 
 def resident(process: int) -> int:
-    """The resident bytes of one process."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 

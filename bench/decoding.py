@@ -79,7 +79,7 @@ def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callab
 
     @torch.inference_mode()
     def run() -> None:
-        made = model.generate(
+        written = model.generate(
             source_ids,
             attention_mask=torch.ones_like(source_ids),
             num_beams=beams,
@@ -89,8 +89,8 @@ def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callab
             output_attentions=True,
             return_dict_in_generate=True,
         )
-        assert made.sequences.size(1) == NEW_TOKENS + 1
-        assert len(made.cross_attentions) == NEW_TOKENS
+        assert written.sequences.size(1) == NEW_TOKENS + 1
+        assert len(written.cross_attentions) == NEW_TOKENS
 
     return run
 
@@ -130,8 +130,8 @@ def main() -> None:
             without_cache(model, source_ids),
         ),
     }
-    found = [speed(compare_times(name, *pair)) for name, pair in cases.items()]
-    publish(found, options, "Writing", meaning(__doc__))
+    results = [speed(compare_times(name, *pair)) for name, pair in cases.items()]
+    publish(results, options, "Writing", meaning(__doc__))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def reference(family: str, folder: Path) -> None:
         part.copy_(drawn * 1.4 / sqrt(part.size(-1)) if part.dim() > 1 else part + 0.2 * drawn)
     model.save_pretrained(folder)
     # A tokenizer that reads characters.
-    vocabulary = {token: place for place, token in enumerate(TOKENS)}
+    vocabulary = {token: index for index, token in enumerate(TOKENS)}
     reads = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [], unk_token="<unk>"))
     transformers.PreTrainedTokenizerFast(tokenizer_object=reads, **SPECIAL).save_pretrained(folder)
     # As it is read again: of some, not all that was drawn is saved.
@@ -118,19 +118,19 @@ def reference(family: str, folder: Path) -> None:
 def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
     """Return a config of this kind with tiny sizes, and its parts with theirs."""
     defaults = kind()
-    made = {name: tiny(part, family) for name, part in getattr(kind, "sub_configs", {}).items()}
+    options = {name: tiny(part, family) for name, part in getattr(kind, "sub_configs", {}).items()}
     for name, value in defaults.to_dict().items():
         given = [new for names, new in SET.items() if re.fullmatch(names, name)]
         most = [new for names, new in MOST.items() if re.fullmatch(names, name)]
         if given:
-            made[name] = given[0]
+            options[name] = given[0]
         elif most and isinstance(value, int) and not isinstance(value, bool):
-            made[name] = min(value, most[0])
+            options[name] = min(value, most[0])
     if "kv_lora_rank" in defaults.to_dict():
-        made["num_key_value_heads"] = 4  # keys and values of latent attention are of no group
+        options["num_key_value_heads"] = 4  # keys and values of latent attention are of no group
     if defaults.is_encoder_decoder:
-        made["decoder_start_token_id"] = START
-    return kind(**made | OWN.get(family, {}))
+        options["decoder_start_token_id"] = START
+    return kind(**options | OWN.get(family, {}))
 
 
 class Softmaxes(TorchFunctionMode):

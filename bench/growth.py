@@ -77,12 +77,11 @@ class Work:
     def __init__(self, size: Size) -> None:
         self.size, self.model = size, model_of(size)
         self.ids = torch.randint(len(SUPPRESSED), VOCABULARY, (1, size.tokens))
-        self.names = [f"token{place}" for place in range(size.tokens)]
+        self.names = [f"token{index}" for index in range(size.tokens)]
         self.trace = self.forward()
 
     @torch.inference_mode()
     def forward(self) -> Trace:
-        """One pass that records everything."""
         trace = Trace()
         self.model(self.ids, self.ids, Run(trace=trace))
         return trace

@@ -187,21 +187,21 @@ def cases_of(
     visitors: int, answers: Sequence[Rerun], lone: Sequence[Rerun], notes: str
 ) -> list[Case]:
     """The rerun times of many visitors, compared with a lone one's."""
-    made = []
+    cases = []
     for name, kind in (("", ""), ("sentence ", "sentence"), ("head ", "head")):
         for word, typical in (("median", median), ("p95", p95)):
             ours, peer = typical(times(answers, kind)), typical(times(lone, kind))
             case = f"{visitors} sessions {name}{word}"
-            made.append(Case(case, ours, peer, "ms", ours / peer, notes))
-    return made
+            cases.append(Case(case, ours, peer, "ms", ours / peer, notes))
+    return cases
 
 
 def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
     """The seconds until visitors of one link see the first picture, compared with lone ones."""
     peer = median(times(lone))
-    found = [("", max(times(answers))), (" p95", p95(times(answers)))]
+    figures = [("", max(times(answers))), (" p95", p95(times(answers)))]
     return [
-        Case(f"{len(answers)} rush{name}", ours, peer, "ms", ours / peer) for name, ours in found
+        Case(f"{len(answers)} rush{name}", ours, peer, "ms", ours / peer) for name, ours in figures
     ]
 
 

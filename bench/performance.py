@@ -53,9 +53,9 @@ def write_section(title: str, text: str, page: Path = PAGE) -> None:
     """Replace the section with this title, or append it; it says where and when it was measured."""
     written = page.read_text("utf-8") if page.exists() else BEGINNING
     part = f"## {title}\n\n{text.strip()}\n\n{machine()}\n"
-    found = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-    if found.search(written):
-        written = found.sub(lambda _: part + "\n", written)
+    pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    if pattern.search(written):
+        written = pattern.sub(lambda _: part + "\n", written)
     else:
         written = f"{written.rstrip()}\n\n{part}"
     page.write_text(written.rstrip() + "\n", "utf-8")
@@ -98,11 +98,11 @@ def plot(panels: dict[str, dict[str, Line]], y: str) -> str:
     lowest, highest = (end(value for _, value in points) for end in (min, max))
     width, height = len(panels) * (PANEL[0] + MARGIN) + MARGIN, PANEL[1] + 2 * MARGIN
     drawn = [
-        text(MARGIN + 90 * place, 16, name, f'fill="{color}"')
-        for place, (name, color) in enumerate(zip(names, COLORS, strict=False))
+        text(MARGIN + 90 * index, 16, name, f'fill="{color}"')
+        for index, (name, color) in enumerate(zip(names, COLORS, strict=False))
     ]
-    for place, (title, lines) in enumerate(panels.items()):
-        left, bottom = MARGIN + place * (PANEL[0] + MARGIN), MARGIN + PANEL[1]
+    for index, (title, lines) in enumerate(panels.items()):
+        left, bottom = MARGIN + index * (PANEL[0] + MARGIN), MARGIN + PANEL[1]
         xs = sorted({x for line in lines.values() for x, _ in line})
 
         def across(value: float, left: float = left, xs: list[float] = xs) -> float:

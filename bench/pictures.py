@@ -108,7 +108,7 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def ours(playwright: Playwright, address: str, tokens: int) -> Figures:
-    """What the app's own parts need for all heads and the lines of one."""
+    """The figures of the app's own parts: all heads, and the lines of one."""
     weights, words = random_weights(tokens), names(tokens)
     built = typical(
         lambda: seconds_of(
@@ -148,7 +148,7 @@ def ours(playwright: Playwright, address: str, tokens: int) -> Figures:
 def theirs(
     playwright: Playwright, view: str, tokens: int, limit: float, most_memory: float
 ) -> tuple[Figures, str]:
-    """What a view of BertViz needs, and why its figures are lower bounds, if they are."""
+    """The figures of a view of BertViz, and the reason if they are only lower bounds."""
     lines = (LAYERS if view == "model_view" else 1) * HEADS * tokens * tokens
     with tempfile.TemporaryDirectory() as folder, browsing(playwright) as browser:
         file = Path(folder) / "page.html"

@@ -15,4 +15,4 @@ def random_weights(tokens: int) -> np.ndarray:
 
 
 def names(tokens: int) -> list[str]:
-    return [f"token{place}" for place in range(tokens)]
+    return [f"token{index}" for index in range(tokens)]

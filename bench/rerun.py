@@ -107,9 +107,9 @@ async def visit(address: str, split: Split) -> list[Case]:
             await visitor.edit(sentence_of(0, number))
         own = time.thread_time() - own  # of this thread, the visitor's
         server = 1000 * (time.process_time() - whole - own) / MEASURED
-    found = {part: taken / MEASURED for part, taken in split.parts.most_common()}
-    found["sending"] = server - sum(found.values())
-    return [Case(part, taken, server, "ms", taken / server) for part, taken in found.items()]
+    shares = {part: taken / MEASURED for part, taken in split.parts.most_common()}
+    shares["sending"] = server - sum(shares.values())
+    return [Case(part, taken, server, "ms", taken / server) for part, taken in shares.items()]
 
 
 def main() -> None:

@@ -83,9 +83,11 @@ def processor_time(process: int) -> float:
 def page_times(session: CDPSession) -> dict[str, float]:
     """Return the CPU milliseconds that a page's main thread has taken so far, by kind of work."""
     named = {"script": "ScriptDuration", "page": "TaskDuration"}
-    found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
-    times = {name: 1000 * found[metric] for name, metric in named.items()}
-    return times | {"layout": 1000 * (found["LayoutDuration"] + found["RecalcStyleDuration"])}
+    metrics = {
+        entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]
+    }
+    times = {name: 1000 * metrics[metric] for name, metric in named.items()}
+    return times | {"layout": 1000 * (metrics["LayoutDuration"] + metrics["RecalcStyleDuration"])}
 
 
 def split(page: Page, session: CDPSession, served: Server, click: Click, number: int) -> dict:
@@ -121,8 +123,8 @@ def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: in
     taken: tuple[list[dict], list[dict]] = ([], [])
     for number in range(most + WARMING):
         given = zip(taken, pages, sessions, servers, CASES[case], strict=True)
-        for found, page, session, served, click in given:
-            one_click(page, click, number) if number < WARMING else found.append(
+        for phases, page, session, served, click in given:
+            one_click(page, click, number) if number < WARMING else phases.append(
                 split(page, session, served, click, number)
             )
     for page in pages:

@@ -5,6 +5,7 @@ D width of one head, S source tokens, T target tokens, V vocabulary.
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -35,16 +36,24 @@ def attend(
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
     scores = (edit.steps or PLAIN).products(query, key) * scale  # (B, H, Q, K)
-    visible = edited_mask(mask, edit, first_query, *scores.shape[-2:])
+    masked_scores, visible = mask_scores(scores, mask, edit, first_query)
     if visible is None:
-        masked_scores = scores
         weights = torch.softmax(scores, dim=-1)
     else:
-        visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
-        masked_scores = scores.masked_fill(~visible, -torch.inf)
         weights = softmax_of_visible(masked_scores, visible)
     weights, value, heads = edited_heads(weights, value, edit, first_query)
     return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+
+
+def mask_scores(
+    scores: Tensor, mask: Tensor | None, edit: AttentionEdit, first_query: int, first_key: int = 0
+) -> tuple[Tensor, Tensor | None]:
+    """Return scores (B, H, Q, K) with -inf for hidden keys, and the mask after an edit, if any."""
+    visible = edited_mask(mask, edit, first_query, *scores.shape[-2:], first_key)
+    if visible is None:
+        return scores, None
+    visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
+    return scores.masked_fill(~visible, -torch.inf), visible
 
 
 def edited_heads(
@@ -118,8 +127,6 @@ class MultiHeadAttention(nn.Module):
         self.key = Linear(d_model, d_model)
         self.value = Linear(d_model, d_model)
         self.output = Linear(d_model, d_model)
-        # All three in one product, for self-attention in a model that memory_layout.py finished.
-        self.fused: Linear | None = None
 
     def forward(
         self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
@@ -146,17 +153,17 @@ class MultiHeadAttention(nn.Module):
         cached = run.cache.entries.get(site) if run.cache is not None else None
         if cached is not None and site.kind == "cross":
             return self.split(self.query(states)), *cached
-        if self.fused is not None and states is memory:
-            parts = self.fused(states).chunk(3, dim=-1)
-        else:
-            parts = self.query(states), self.key(memory), self.value(memory)
-        query, key, value = map(self.split, parts)
+        query, key, value = map(self.split, self.projections(states, memory))
         if cached is not None:
             key = torch.cat([cached[0], key], dim=2)
             value = torch.cat([cached[1], value], dim=2)
         if run.cache is not None:
             run.cache.entries[site] = key, value
         return query, key, value
+
+    def projections(self, states: Tensor, memory: Tensor) -> Sequence[Tensor]:
+        """Return queries (B, Q, d_model), and keys and values (B, K, d_model), of all heads."""
+        return self.query(states), self.key(memory), self.value(memory)
 
     def split(self, states: Tensor) -> Tensor:
         """(B, Q, d_model) -> (B, H, Q, D)."""

@@ -94,10 +94,10 @@ def refuse_misfit(
 
 def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> None:
     """Raise ValueError if a config and a tokenizer disagree on the tokens."""
-    for asked in (config.source_vocab_size, config.target_vocab_size):
-        if tokenizer.vocab_size != asked:
+    for size in (config.source_vocab_size, config.target_vocab_size):
+        if tokenizer.vocab_size != size:
             raise ValueError(
-                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {asked}."
+                f"{TOKENIZER} has {tokenizer.vocab_size} tokens, but {CONFIG} asks for {size}."
             )
 
 

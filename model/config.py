@@ -77,18 +77,15 @@ class TransformerConfig:
 
     @property
     def head_width(self) -> int:
-        """The width of one head's query, key and value vectors."""
         return self.d_model // self.heads
 
     def layers(self, kind: str) -> int:
-        """Return the number of layers with this kind of attention."""
         if kind == "cross" and not self.encoder_layers:
             return 0
         return self.encoder_layers if kind == "encoder" else self.decoder_layers
 
     @property
     def shape(self) -> Shape:
-        """The number of layers and heads of each kind of attention."""
         kinds = {kind: (self.layers(kind), self.heads) for kind in KINDS if self.layers(kind)}
         return Shape(kinds, self.max_positions)
 

@@ -14,7 +14,7 @@ from model.decoding.search import (
 )
 from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
-from model.own_reader import OwnReader
+from model.own_reader import OwnReader, objective_of
 from model.reader import Ability, Objective, Question
 from model.tokenizer import Tokenizer
 from model.tokens import END_ID, START_ID, Token, no_source
@@ -24,10 +24,10 @@ from model.transformer import Transformer
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model goes on from one text, and has no place for a second.",
     "mask words": "This model was trained to go on, and has no token that hides a word.",
-    "move positions": "What this page moves are words that an encoder reads, and this model is a "
-    "decoder alone.",
-    "compare words": "Words are compared before and after an encoder, and this model is a decoder "
-    "alone.",
+    "move positions": "This page moves words that an encoder reads, and this model is only a "
+    "decoder.",
+    "compare words": "Words are compared before and after an encoder, and this model is only a "
+    "decoder.",
 }
 
 
@@ -65,8 +65,9 @@ class Continuer(OwnReader):
         A shorter one is padded to `pad_to`. Raises ValueError if there is nothing to read, or if
         there is a `second` text or words to mask. See `Reader.tokenized`.
         """
-        if (second and second.strip()) or masked:
-            raise ValueError(MISSING["mask words" if masked else "read a pair"])
+        self.second_text(second)
+        if masked:
+            raise ValueError(MISSING["mask words"])
         self.refuse_padding(pad_to)
         if isinstance(target, Writing):
             more = [token for token in target.target_tokens if token.id != END_ID]
@@ -77,7 +78,6 @@ class Continuer(OwnReader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run the decoder over a batch, without logits; see `Reader.read_together`."""
         ids = self.padded_ids([trace.target_tokens for trace in traces])
         self.model.decoder(ids, None, self.model.target_mask(ids), None, run)
 
@@ -91,7 +91,7 @@ class Continuer(OwnReader):
         self.refuse_many(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         trace = Trace(target_tokens=[self.tokenizer.special_token(START_ID), *tokens])
-        self.rerun(trace, Run(edits or {}, trace))
+        self.record(trace, edits)
         return trace
 
     @torch.inference_mode()
@@ -122,7 +122,6 @@ class Continuer(OwnReader):
         return Decoding(writing, strategy, record, begun=begun, ends={END_ID}, append=self._append)
 
     def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return the only question: what the next token is."""
         return (Question("The next token", len(read_of(trace)) - 1),)
 
     def objective(
@@ -133,13 +132,7 @@ class Continuer(OwnReader):
         rows, what = range(len(following)), "the text"
         if site is not None and query in rows:
             rows, what = [query], "the token written after this query"
-        tokens = [following[row] for row in rows]
-        return Objective(
-            tuple(rows),
-            tuple(token.id for token in tokens),
-            f"the log-probability of {what}",
-            tuple(token.text for token in tokens),
-        )
+        return objective_of(what, following, rows)
 
 
 def read_of(trace: Trace) -> list[Token]:

@@ -88,8 +88,8 @@ class DecoderLayer(nn.Module):
         self.cross_site = Site("cross", layer)
         self.self_attention = MultiHeadAttention(config.d_model, config.heads)
         self.self_residual = Residual(config, Block("decoder", layer, "self"))
-        self.is_alone = not config.encoder_layers
-        if not self.is_alone:
+        self.is_decoder_only = not config.encoder_layers
+        if not self.is_decoder_only:
             self.cross_attention = MultiHeadAttention(config.d_model, config.heads)
             self.cross_residual = Residual(config, Block("decoder", layer, "cross"))
         self.feed_forward = FeedForward(config)
@@ -109,7 +109,7 @@ class DecoderLayer(nn.Module):
             lambda inputs: self.self_attention(inputs, inputs, mask, self.self_site, run),
             run,
         )
-        if not self.is_alone:
+        if not self.is_decoder_only:
             states = self.cross_residual(
                 states,
                 lambda inputs: self.cross_attention(

@@ -1,4 +1,6 @@
-"""Where a finished model runs, and how its weights lie in memory: nothing but its speed."""
+"""The device and the memory layout of a finished model, on which only its speed depends."""
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -6,6 +8,24 @@ from torch import Tensor, nn
 from model.attention import MultiHeadAttention
 from model.linear import Linear
 from model.transformer import Transformer
+
+
+class FusedAttention(MultiHeadAttention):
+    """Self-attention with the weights of another, whose query, key and value are one product."""
+
+    def __init__(self, plain: MultiHeadAttention) -> None:
+        nn.Module.__init__(self)  # without weights of its own
+        self.heads = plain.heads
+        parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
+        self.output = plain.output
+        self.fused = Linear(plain.query.in_features, 3 * plain.query.out_features)
+        set_weight(self.fused, torch.cat([part.weight for part in parts]))
+        del self.fused.bias
+        bias = torch.cat([part.bias for part in parts]).detach()
+        self.fused.register_buffer("bias", bias, persistent=False)
+
+    def projections(self, states: Tensor, memory: Tensor) -> Sequence[Tensor]:
+        return self.fused(states).chunk(3, dim=-1)
 
 
 def lay_out(model: Transformer) -> Transformer:
@@ -18,9 +38,9 @@ def lay_out(model: Transformer) -> Transformer:
     if model.config.tie_embeddings:
         set_weight(model.output, model.output.weight)
     for layer in model.encoder.layers:
-        layer.attention.fused = fuse(layer.attention)
+        layer.attention = FusedAttention(layer.attention)
     for layer in model.decoder.layers:
-        layer.self_attention.fused = fuse(layer.self_attention)
+        layer.self_attention = FusedAttention(layer.self_attention)
     for module in model.modules():
         if isinstance(module, nn.Linear) and module.weight.requires_grad:
             module.weight = nn.Parameter(by_columns(module.weight), requires_grad=False)
@@ -36,23 +56,13 @@ def pack(model: Transformer) -> Transformer:
     fused = {
         layer
         for module in model.modules()
-        if isinstance(module, MultiHeadAttention) and module.fused is not None
+        if isinstance(module, FusedAttention)
         for layer in (module.query, module.key, module.value)
     }
     for module in model.modules():
         if isinstance(module, Linear) and module not in fused:
             module.pack()
     return model
-
-
-def fuse(attention: MultiHeadAttention) -> Linear:
-    """Return the query, key and value of an attention as one additional layer."""
-    parts = (attention.query, attention.key, attention.value)
-    fused = Linear(attention.query.in_features, 3 * attention.query.out_features)
-    set_weight(fused, torch.cat([part.weight for part in parts]))
-    del fused.bias
-    fused.register_buffer("bias", torch.cat([part.bias for part in parts]).detach(), False)
-    return fused
 
 
 def set_weight(layer: nn.Linear, weight: Tensor) -> None:

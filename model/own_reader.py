@@ -1,12 +1,11 @@
 """The part that all readers of this project's Transformer share: its tokens, and its stream."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from model.decoding.steps import Writing
-from model.reader import Ability, Question
+from model.reader import Ability, Objective, Question, Reader
 from model.stream import DecoderStream, stream_of
 from model.tokenizer import Tokenizer
 from model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
@@ -19,7 +18,7 @@ POST_NORM: Mapping[Ability, str] = {
 }
 
 
-class OwnReader:
+class OwnReader(Reader):
     """A Transformer with its tokenizer, without the parts that depend on having an encoder."""
 
     def __init__(
@@ -30,46 +29,6 @@ class OwnReader:
         self.title = title
         self.missing = {**(POST_NORM if model.config.norm == "post" else {}), **missing}
         self.shape = model.config.shape
-
-    def tokenized(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
-        """Return a trace of the tokens that are read; see `Reader.tokenized`."""
-        raise NotImplementedError
-
-    @torch.inference_mode()
-    def trace(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-        sites: Collection[Site] | None = None,
-    ) -> Trace:
-        """Record every attention block while a text and a target are read; see `tokenized`.
-
-        Sites that are not among `sites` only keep their weights.
-        """
-        trace = self.tokenized(
-            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
-        )
-        trace.full = sites
-        self.rerun(trace, Run(edits or {}, trace))
-        return trace
-
-    def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; return the logits (B, T, V)."""
-        raise NotImplementedError
 
     @property
     def max_tokens(self) -> int:
@@ -94,7 +53,6 @@ class OwnReader:
         return self.tokenizer.append(text, index)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return a token of the vocabulary."""
         return self.tokenizer.append("", index)[1].text
 
     def heads_to_stream(self, site: Site) -> Tensor:
@@ -136,7 +94,6 @@ class OwnReader:
             )
 
     def refuse_many(self, ids: Sequence[int]) -> None:
-        """Raise ValueError for more ids than the model reads."""
         if len(ids) > self.max_tokens:
             raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
 
@@ -147,3 +104,10 @@ class OwnReader:
     def padded_ids(self, lines: Sequence[Sequence[Token]]) -> Tensor:
         """Tokens of several texts -> (B, T) ids on the model's device."""
         return pad([[token.id for token in tokens] for tokens in lines]).to(self.model.device)
+
+
+def objective_of(what: str, following: Sequence[Token], rows: Iterable[int]) -> Objective:
+    """Return the log-probability of `what`: of the tokens that follow some rows."""
+    tokens = {row: following[row] for row in rows}
+    ids = {row: token.id for row, token in tokens.items()}
+    return Objective.of(what, ids, [token.text for token in tokens.values()])

@@ -99,12 +99,12 @@ class Positions(nn.Module):
             return self.table[start:end]
         if edit.off or self.kind == "none":
             return torch.zeros_like(self.table[start:end])
-        places = edit.places(start, end)
-        last = max(places)
+        positions = edit.positions(start, end)
+        last = max(positions)
         if last < self.max_positions:
-            return self.table[places]
+            return self.table[positions]
         if self.kind == "learned":
             raise ValueError(
                 f"There is no position {last}: the learned table ends at {self.max_positions - 1}."
             )
-        return sinusoids(last + 1, self.table.size(1)).to(self.table)[places]
+        return sinusoids(last + 1, self.table.size(1)).to(self.table)[positions]

@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
+import torch
 from torch import Tensor
 
-from model.decoding.steps import Decoding
+from model.decoding.steps import Decoding, Writing
 from model.decoding.strategies import Strategy
 from model.stream import DecoderStream
 from model.tokens import Token
@@ -37,7 +38,7 @@ ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
 
 class Question(NamedTuple):
-    """What a model predicts by one row of a trace's logits, such as the next token or a class."""
+    """The prediction in one row of a trace's logits, such as the next token or a class."""
 
     words: str  # "The next token", "In place of token 5", "The class"
     row: int
@@ -53,10 +54,15 @@ class Objective:
     description: str  # "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
 
-    def alone(self, index: int) -> Objective:
+    @classmethod
+    def of(cls, what: str, ids: Mapping[int, int], texts: Sequence[str]) -> Objective:
+        """Return the log-probability of `what`: of ids by the row that each one follows."""
+        return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
+
+    def only(self, index: int) -> Objective:
         """Return the objective of only one of the ids, by its index."""
         chosen = slice(index, index + 1)
-        what = "the log-probability of the chosen token alone"
+        what = "the log-probability of the chosen token"
         return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
 
 
@@ -70,10 +76,11 @@ class Reader(Protocol):
     def is_cut(self, text: str, second: str | None = None) -> bool:
         """Return whether some of the text is left out, since it is too long for the model."""
 
+    @torch.inference_mode()
     def trace(
         self,
         text: str,
-        target: str | None = None,
+        target: str | Writing | None = None,
         *,
         second: str | None = None,
         masked: Collection[int] = (),
@@ -88,11 +95,29 @@ class Reader(Protocol):
         full, and the others only by their weights, as bytes; None records every site in full.
         Raises ValueError if there is nothing to read, or something that this model cannot read.
         """
+        trace = self.tokenized(
+            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
+        )
+        trace.full = sites
+        self.record(trace, edits)
+        return trace
+
+    def second_text(self, second: str | None) -> str | None:
+        """Return a second text, None if it is empty; raises ValueError if it cannot be read."""
+        if not (second and second.strip()):
+            return None
+        if "read a pair" in self.missing:
+            raise ValueError(self.missing["read a pair"])
+        return second
+
+    def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
+        """Run over the tokens of a trace under edits, and record everything in it."""
+        self.rerun(trace, Run(edits or {}, trace))
 
     def tokenized(
         self,
         text: str,
-        target: str | None = None,
+        target: str | Writing | None = None,
         *,
         second: str | None = None,
         masked: Collection[int] = (),
@@ -134,9 +159,11 @@ class Reader(Protocol):
 
         It is None if the model does not write, or if there is another step in between.
         """
+        return None
 
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return the questions that the rows of a trace's logits answer, if they can be shown."""
+        return ()
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
         """Return the name of one of a question's choices."""
@@ -162,6 +189,7 @@ class Reader(Protocol):
         The attention of that run goes to `recorded`. Raises ValueError if the stream is no sum of
         its parts, as with a norm after each block.
         """
+        raise ValueError(self.missing["add up logits"])
 
     def write(
         self,
@@ -177,6 +205,8 @@ class Reader(Protocol):
 
         Raises ValueError if the model does not write, or cannot begin in this way.
         """
+        raise ValueError(self.missing["write"])
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""
+        raise ValueError(self.missing["write"])

@@ -55,13 +55,13 @@ class _SmoothedLoss(torch.autograd.Function):
         spread = smoothing / vocabulary
         for first in range(0, count, ROWS):
             part = slice(first, first + ROWS)
-            places = expected[part, None]
+            ids = expected[part, None]
             logits = (rounded[part] @ table.T).float()  # (R, V)
             normal = logits.logsumexp(dim=-1, keepdim=True)
-            right = logits.gather(1, places)
+            right = logits.gather(1, ids)
             total += (normal - (1 - smoothing) * right).sum() - spread * logits.sum()
             change = logits.sub_(normal).exp_()  # becomes probabilities - expected ones
-            change.sub_(spread).scatter_add_(1, places, torch.full_like(right, smoothing - 1)).div_(
+            change.sub_(spread).scatter_add_(1, ids, torch.full_like(right, smoothing - 1)).div_(
                 count
             )
             change = change.bfloat16()

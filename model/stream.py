@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from model.trace import Block, Site, Trace
 from model.transformer import Transformer
@@ -23,6 +23,11 @@ class FrozenNorm:
     gain: Tensor  # (d_model,)
     bias: Tensor  # (d_model,)
     centered: bool
+
+    def outputs(self, states: Tensor) -> Tensor:
+        """(T, d_model) -> (T, d_model)."""
+        plain = self.gain * (states - states.mean(-1, keepdim=True) if self.centered else states)
+        return self.scales[:, None] * plain + self.bias
 
     def directions(self, read: Tensor, row: int) -> Tensor:
         """Return the direction in a row of states that matches `read` (d_model) in the outputs."""
@@ -55,35 +60,29 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
     sites = [site for site in model.config.shape.sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
+    gain, bias = model.decoder.norm.weight.detach(), model.decoder.norm.bias.detach()
     return DecoderStream(
         embedding=recorded.embedding["decoder"].states[0],
         projection_biases={site: model.attention_at(site).output.bias for site in sites},
         feed_forwards=torch.stack([block.change[0] for block in blocks]),
         states=states,
-        norm=freeze(model.decoder.norm, states, outputs),
+        norm=freeze(states, outputs, gain, bias, centered=True),
         outputs=outputs,
         unembedding=model.output.weight,
         logits=recorded.logits[0],
     )
 
 
-def freeze(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
-    """Return a layer norm or RMS norm, times a factor, with the scales of one run.
+def freeze(
+    states: Tensor, outputs: Tensor, gain: Tensor, bias: Tensor, *, centered: bool
+) -> FrozenNorm:
+    """Return a norm with the scales (T,) of a run in which it mapped `states` to `outputs`.
 
-    In that run it maps `states` to `outputs`, both (T, d_model). Some models store the gain minus
-    1. Raises ValueError if the norm is of another form.
+    Shapes: states and outputs (T, d_model), gain and bias (d_model,).
     """
-    weight = getattr(norm, "weight", None)
-    weight = torch.ones_like(states[0]) if weight is None else weight.detach()
-    bias = getattr(norm, "bias", None)
-    bias = torch.zeros_like(weight) if bias is None else bias.detach()
-    for gain in (weight, 1 + weight):
-        for centered in (False, True):
-            plain = gain * (states - states.mean(-1, keepdim=True) if centered else states)
-            scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # least squares
-            if is_close(scales[:, None] * plain + bias, outputs):
-                return FrozenNorm(factor * scales, gain, factor * bias, centered)
-    raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
+    plain = gain * (states - states.mean(-1, keepdim=True) if centered else states)
+    scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # least squares
+    return FrozenNorm(scales, gain, bias, centered)
 
 
 def is_close(numbers: Tensor, expected: Tensor) -> bool:

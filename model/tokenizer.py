@@ -120,7 +120,6 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, including special tokens."""
         return self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[Token]:
@@ -132,11 +131,11 @@ class Tokenizer:
         encoding = self.backend.encode(text, add_special_tokens=False)
         offsets = encoding.offsets  # read once: each access makes a new list
         pieces = self.whole_after_elided(encoding)
-        starts = [offsets[place.start][0] for _, place in pieces[1:]]
+        starts = [offsets[span.start][0] for _, span in pieces[1:]]
         tokens: list[Token] = []
-        for (index, place), following in zip(pieces, [*starts, len(text)], strict=False):
+        for (index, span), following in zip(pieces, [*starts, len(text)], strict=False):
             piece = self.backend.id_to_token(index)
-            start, end = offsets[place.start][0], offsets[place.stop - 1][1]
+            start, end = offsets[span.start][0], offsets[span.stop - 1][1]
             # There may be no space before the first word, only the next character.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
@@ -154,11 +153,11 @@ class Tokenizer:
         """Return the ids of many texts, without special tokens."""
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
         ids_of_texts = [encoding.ids for encoding in batch]
-        elided = [place for place, ids in enumerate(ids_of_texts) if self.elided.intersection(ids)]
+        elided = [row for row, ids in enumerate(ids_of_texts) if self.elided.intersection(ids)]
         # The fast tokenizer does not report word boundaries.
-        again = self.backend.encode_batch([texts[place] for place in elided], False, False)
-        for place, encoding in zip(elided, again, strict=True):
-            ids_of_texts[place] = [index for index, _ in self.whole_after_elided(encoding)]
+        again = self.backend.encode_batch([texts[row] for row in elided], False, False)
+        for row, encoding in zip(elided, again, strict=True):
+            ids_of_texts[row] = [index for index, _ in self.whole_after_elided(encoding)]
         return ids_of_texts
 
     def whole_after_elided(self, encoding: tokenizers.Encoding) -> list[tuple[int, range]]:
@@ -246,13 +245,13 @@ def add_words(
 
 def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
     """Give the span of a character to those of the last tokens that are its bytes."""
-    for place in reversed(range(len(tokens))):
-        token = tokens[place]
+    for position in reversed(range(len(tokens))):
+        token = tokens[position]
         if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text at any position
             at = min(token.start, start)
-            tokens[place] = replace(token, start=at, end=at)
+            tokens[position] = replace(token, start=at, end=at)
         elif token.is_byte and token.end > start:
-            tokens[place] = replace(token, start=start, end=end)
+            tokens[position] = replace(token, start=start, end=end)
         else:
             break
 

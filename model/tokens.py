@@ -28,7 +28,6 @@ class Token:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the vocabulary has no piece for these characters."""
         return self.id == UNKNOWN_ID
 
     @property

@@ -125,7 +125,7 @@ class PositionEdit:
         if min(self.shift, *self.order, 0) < 0:
             raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
 
-    def places(self, start: int, end: int) -> list[int]:
+    def positions(self, start: int, end: int) -> list[int]:
         """Return the positions of the tokens start to end - 1."""
         return [
             self.shift + (self.order[token] if token < len(self.order) else token)

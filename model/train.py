@@ -129,9 +129,11 @@ def run(arguments: argparse.Namespace) -> None:
     training = begin(arguments)
     progress, settings = training.place, training.settings
     if progress.step == settings.steps:
-        told = f"{training.folder} has done its {progress.step} steps: to go on, give more --steps."
+        message = (
+            f"{training.folder} has done its {progress.step} steps: to go on, give more --steps."
+        )
         if together.is_first():
-            print(told)
+            print(message)
         return
     if progress.step == 0 and 0 in arguments.snapshots:
         training.save_snapshot()
@@ -283,8 +285,8 @@ def main() -> None:
     except (FloatingPointError, MemoryError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, RuntimeError) and not is_about_memory(error):
             raise
-        told = f"{parser.prog}: {sentence(error, arguments.output)}"
-        raise SystemExit(told if together.is_first() else 1) from error
+        message = f"{parser.prog}: {sentence(error, arguments.output)}"
+        raise SystemExit(message if together.is_first() else 1) from error
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from model.decoding.steps import Decoding, Translation
 from model.decoding.strategies import Strategy
 from model.masks import look_ahead_mask
 from model.memory_layout import best_device, lay_out, pack
-from model.own_reader import OwnReader
-from model.reader import Ability, Objective, Question
+from model.own_reader import OwnReader, objective_of
+from model.reader import Ability, Objective
 from model.tokenizer import Tokenizer
 from model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
 from model.trace import Run, RunEdits, Site, Trace
@@ -137,8 +137,9 @@ class Translator(OwnReader):
         `pad_to` pads shorter sides. Raises ValueError if there is nothing to read, or if there is a
         `second` text or words to mask.
         """
-        if (second and second.strip()) or masked:
-            raise ValueError(MISSING["mask words" if masked else "read a pair"])
+        self.second_text(second)
+        if masked:
+            raise ValueError(MISSING["mask words"])
         if target is None:
             target = self.translate(text, edits=edits, pad_to=pad_to)
         if isinstance(target, Translation):
@@ -150,7 +151,6 @@ class Translator(OwnReader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run both sides over a batch, without logits; see `Reader.read_together`."""
         source_ids = self.padded_ids([trace.source_tokens for trace in traces])
         target_ids = self.padded_ids([trace.target_tokens for trace in traces])
         memory = self.model.encode(source_ids, run)
@@ -158,22 +158,16 @@ class Translator(OwnReader):
         self.model.decoder(target_ids, memory, *masks, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; return the logits (B, T, V)."""
         return self.model(self.ids(trace.source_tokens), self.ids(trace.target_tokens), run)
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids that both sides read; see `Reader.trace_ids`."""
         self.refuse_many(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         start, end = map(self.tokenizer.special_token, (START_ID, END_ID))
         trace = Trace([*tokens, end], [start, *tokens])
-        self.rerun(trace, Run(edits or {}, trace))
+        self.record(trace, edits)
         return trace
-
-    def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return no questions: the target is given, and each row gives its probability."""
-        return ()
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
@@ -215,13 +209,7 @@ def choose_objective(
         raise ValueError(
             f"No token is written after row {rows[0]} of {len(following)}; choose an earlier row."
         )
-    tokens = [following[row] for row in rows]
-    return Objective(
-        rows,
-        tuple(token.id for token in tokens),
-        f"the log-probability of {what}",
-        tuple(token.text for token in tokens),
-    )
+    return objective_of(what, following, rows)
 
 
 def shipped_models() -> list[str]:

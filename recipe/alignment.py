@@ -46,8 +46,8 @@ class WordAligner:
         for _ in range(ROUNDS):
             counts: dict[tuple[str, str], float] = defaultdict(float)
             totals: dict[str, float] = defaultdict(float)
-            for givens, made in pairs:
-                for word in made:
+            for givens, written in pairs:
+                for word in written:
                     shares = [self.chances.get((given, word), 1e-9) for given in givens]
                     if not self.chances:
                         shares = [1.0] * len(givens)
@@ -57,10 +57,10 @@ class WordAligner:
                         totals[given] += share / whole
             self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
 
-    def links(self, givens: Sequence[str], made: Sequence[str]) -> Links:
-        """Return the likeliest of `givens` for each word of `made`, as positions (made, given)."""
+    def links(self, givens: Sequence[str], written: Sequence[str]) -> Links:
+        """Return the likeliest `givens` for each word of `written`, as positions of both."""
         links = set()
-        for position, word in enumerate(made):
+        for position, word in enumerate(written):
             chances = [self.chances.get((given, word), 0.0) for given in givens]
             if chances and max(chances) > 0:
                 links.add((position, int(np.argmax(chances))))
@@ -71,7 +71,7 @@ def both_ways(
     forward: WordAligner, backward: WordAligner, source: Sequence[str], target: Sequence[str]
 ) -> Links:
     """Return the links (target word, source word) that both directions agree on."""
-    reverse = {(made, given) for given, made in backward.links(target, source)}
+    reverse = {(written, given) for given, written in backward.links(target, source)}
     return forward.links(source, target) & reverse
 
 

@@ -221,10 +221,12 @@ def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
     """Return pairs that can only be copied: `times` from each suitable one, and from frames."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
-    made = [replaced(pair, values, source) for pair in sharing for _ in range(times)]
+    copies = [replaced(pair, values, source) for pair in sharing for _ in range(times)]
     frames = [frame for number, frame in enumerate(FRAMES) if number % TEST_EVERY]
-    made += [filled(frame, values, source) for frame in frames for _ in range(times * FRAME_TIMES)]
-    return [row[:2] for row in made]
+    copies += [
+        filled(frame, values, source) for frame in frames for _ in range(times * FRAME_TIMES)
+    ]
+    return [row[:2] for row in copies]
 
 
 def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ...]]:

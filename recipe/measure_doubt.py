@@ -33,9 +33,9 @@ class Case:
 
 def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
     """Translate sentences greedily, and look for signs of doubt in each."""
-    made = decode_all(translator.model, translator.tokenizer, sentences)
+    translations = decode_all(translator.model, translator.tokenizer, sentences)
     results = []
-    for sentence, decoded in zip(sentences, made, strict=True):
+    for sentence, decoded in zip(sentences, translations, strict=True):
         tokens = translator.read(sentence)
         text = translator.tokenizer.decode(decoded.ids)
         found = doubts(sentence, tokens, text, decoded.log_probabilities)

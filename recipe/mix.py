@@ -188,9 +188,9 @@ def mix(
         files["train"] += report(name, [pair for pair in kept if pair])
     if copies:
         distinct = sorted(set(files["train"]))
-        made = [pair for pair in make_copies(distinct, copies) if is_trained_on(pair[0])]
-        files["train"] += report("copies", made)
-        files["copy-test"] = make_test(everyday_test, distinct + made)
+        copied = [pair for pair in make_copies(distinct, copies) if is_trained_on(pair[0])]
+        files["train"] += report("copies", copied)
+        files["copy-test"] = make_test(everyday_test, distinct + copied)
     return files
 
 

@@ -21,7 +21,7 @@ def head_weights(weights: Any) -> np.ndarray:
     if array.ndim != 2:
         raise ValueError(
             f"This picture takes one head's weights [query, key], but these have the shape "
-            f"{array.shape}. Of what transformers returns take attentions[layer][0, head]."
+            f"{array.shape}. From the output of transformers take attentions[layer][0, head]."
         )
     return as_floats(array)
 

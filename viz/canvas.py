@@ -48,7 +48,7 @@ class Part:
     label: str = ""
 
     @classmethod
-    def beside(cls, file: str, label: str = "") -> Part:
+    def next_to(cls, file: str, label: str = "") -> Part:
         """The part whose script is next to a Python file, under the same name."""
         return cls(Path(file).with_suffix(".js"), label)
 
@@ -57,7 +57,6 @@ class Part:
         return self.script.stem
 
     def markup(self) -> str:
-        """The HTML element that it draws in."""
         label = f' role="group" aria-label="{html.escape(self.label)}"' if self.label else ""
         return f'<div class="picture {self.name.replace("_", "-")}"{label}></div>'
 

@@ -26,7 +26,7 @@ FAR = 2.0  # times the end of the colours; numbers up to there are not clipped
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:
-    """Where the colours on both sides of 0 end, and whether some numbers are beyond.
+    """The number at which the colours on both sides of 0 end, and whether some are beyond.
 
     That is the largest absolute number, unless a few numbers are so much larger than all others
     that these would look like 0.

@@ -89,14 +89,14 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
     # With hundreds of tokens on each axis, sorting all would take as long as the picture itself.
     least = np.partition(flat, -MOST_TOLD)[-MOST_TOLD] if flat.size > MOST_TOLD else -np.inf
     among = np.flatnonzero(flat >= least)
-    places = among[np.argsort(-flat[among], kind="stable")][:MOST_TOLD]
+    largest = among[np.argsort(-flat[among], kind="stable")][:MOST_TOLD]
     (rows, columns) = part.axes.items()
-    told = []
-    for row, column in zip(*np.unravel_index(places, values.shape), strict=True):
+    notes = []
+    for row, column in zip(*np.unravel_index(largest, values.shape), strict=True):
         if np.isfinite(values[row, column]):
             where = f"{rows[0]} {rows[1][row]}, {columns[0]} {columns[1][column]}"
-            told.append(f"{values[row, column]:.{DECIMALS}f} at {where}")
-    return f"Largest: {'; '.join(told)}." if told else ""
+            notes.append(f"{values[row, column]:.{DECIMALS}f} at {where}")
+    return f"Largest: {'; '.join(notes)}." if notes else ""
 
 
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
@@ -108,8 +108,8 @@ def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    places = [column for name in names for column in (f"{name} number", name)]
-    writer.writerow(["numbers", *places, "value"])
+    columns = [column for name in names for column in (f"{name} number", name)]
+    writer.writerow(["numbers", *columns, "value"])
     for title, part in numbers.items():
         writer.writerows(_rows(title, part, names))
     # The mark tells spreadsheets that it is UTF-8.
@@ -121,8 +121,8 @@ def _rows(title: str, part: Numbers, names: Sequence[str]) -> Iterator[list[str]
     values = part.array()
     flat = values.astype(int) if values.dtype == bool else values
     written = flat.ravel().astype(str)  # the fewest digits that read back as the same
-    for place, value in zip(np.ndindex(values.shape), written, strict=True):
-        at = dict(zip(part.axes, place, strict=True))
+    for index, value in zip(np.ndindex(values.shape), written, strict=True):
+        at = dict(zip(part.axes, index, strict=True))
         cells = [
             cell
             for name in names
@@ -178,5 +178,4 @@ def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dic
 
 
 def counted(length: int, first: int = 1) -> list[str]:
-    """The texts of an axis that has only numbers."""
     return [str(number) for number in range(first, first + length)]

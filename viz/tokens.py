@@ -44,13 +44,13 @@ def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
     swapped = list(second) < list(first)
     lists = (second, first) if swapped else (first, second)
     pairs: list[Pair] = []
-    one, other = 0, 0
+    left, right = 0, 0
     for block in SequenceMatcher(None, *lists, autojunk=False).get_matching_blocks():
         start, end = (block.b, block.a) if swapped else (block.a, block.b)
-        pairs += [(place, None) for place in range(one, start)]
-        pairs += [(None, place) for place in range(other, end)]
+        pairs += [(index, None) for index in range(left, start)]
+        pairs += [(None, index) for index in range(right, end)]
         pairs += [(start + step, end + step) for step in range(block.size)]
-        one, other = start + block.size, end + block.size
+        left, right = start + block.size, end + block.size
     return pairs
 
 

@@ -13,22 +13,22 @@ WRONG = (None, True, -1, 0, 1e308, 10**30, "", [], {}, [[]], "NaN", *ODD_TEXTS.v
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
     """Return a file with bytes cut off, changed, left out, repeated or put in."""
-    made = bytearray(data)
+    changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 8))):
-        place = chance.randrange(len(made) + 1)
+        start = chance.randrange(len(changed) + 1)
         length = chance.choice((1, 2, 16, 200))
         match chance.randrange(5):
             case 0:
-                del made[place:]
+                del changed[start:]
             case 1:
-                made[place : place + 1] = chance.randbytes(1)
+                changed[start : start + 1] = chance.randbytes(1)
             case 2:
-                del made[place : place + length]
+                del changed[start : start + length]
             case 3:
-                made[place:place] = made[place : place + length] * chance.choice((1, 50))
+                changed[start:start] = changed[start : start + length] * chance.choice((1, 50))
             case 4:
-                made[place:place] = chance.randbytes(length)
-    return bytes(made)
+                changed[start:start] = chance.randbytes(length)
+    return bytes(changed)
 
 
 def damaged_json(value: Any, chance: random.Random) -> Any:
@@ -37,13 +37,17 @@ def damaged_json(value: Any, chance: random.Random) -> Any:
         case dict() if value and chance.random() < 0.9:
             key = chance.choice([*value])
             if chance.random() < 0.1:
-                return {name: one for name, one in value.items() if name != key}
+                return {name: part for name, part in value.items() if name != key}
             return value | {key: damaged_json(value[key], chance)}
         case list() if value and chance.random() < 0.9:
-            place = chance.randrange(len(value))
+            start = chance.randrange(len(value))
             if chance.random() < 0.1:
-                return value[:place] + value[place:] * 3
-            return [*value[:place], damaged_json(value[place], chance), *value[place + 1 :]]
+                return value[:start] + value[start:] * 3
+            return [
+                *value[:start],
+                damaged_json(value[start], chance),
+                *value[start + 1 :],
+            ]
     return chance.choice(WRONG)
 
 

@@ -13,8 +13,8 @@ from bench.hostile.damaged import damaged
 
 def message(chance: random.Random, ids: Mapping[str, str]) -> bytes:
     """Return a message to a page; `ids` are those of its widgets, by key."""
-    made = BackMsg()
-    rerun = made.rerun_script
+    message = BackMsg()
+    rerun = message.rerun_script
     for key in chance.sample([*ids], min(len(ids), chance.choice((1, 2, 5)))):
         give(rerun.widget_states.widgets.add(id=ids[key]), chance)
     if chance.random() < 0.3:
@@ -23,7 +23,7 @@ def message(chance: random.Random, ids: Mapping[str, str]) -> bytes:
         rerun.fragment_id = str(chance.random())
     if chance.random() < 0.2:
         rerun.page_script_hash = chance.choice(("", "0" * 32, "../app.py"))
-    data = made.SerializeToString()
+    data = message.SerializeToString()
     return damaged(data, chance) if chance.random() < 0.4 else data
 
 

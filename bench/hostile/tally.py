@@ -51,11 +51,11 @@ def table(tallies: Iterable[Tally]) -> str:
         "| kind | inputs | failures | slowest, s | memory grown, MB |",
         "|---|--:|--:|--:|--:|",
     ]
-    told = []
+    failures = []
     for tally in tallies:
         lines.append(
             f"| {tally.kind} | {tally.inputs} | {len(tally.failures)} | {tally.slowest:.2f} "
             f"| {tally.grown / MB:.0f} |"
         )
-        told += [f"- {tally.kind}: {failure!r}" for failure in tally.failures]
-    return "\n".join([*lines, *([""] if told else []), *told])
+        failures += [f"- {tally.kind}: {failure!r}" for failure in tally.failures]
+    return "\n".join([*lines, *([""] if failures else []), *failures])

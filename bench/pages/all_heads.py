@@ -24,9 +24,9 @@ def open_map() -> None:
 @st.fragment
 def detail(weights: np.ndarray, tokens: list[str]) -> None:
     """The chosen head, drawn large."""
-    place = st.session_state.setdefault("place", (0, 0))
-    show(selected_map(place), "selection", open_map)
-    show(attention_lines(weights[place], tokens), "lines")
+    chosen = st.session_state.setdefault("place", (0, 0))
+    show(selected_map(chosen), "selection", open_map)
+    show(attention_lines(weights[chosen], tokens), "lines")
 
 
 def attention(weights: np.ndarray, tokens: list[str]) -> None:

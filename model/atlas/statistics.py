@@ -16,7 +16,7 @@ from model.insight.rows import (
     distance,
     entropy,
     squared_distance,
-    top_beside,
+    top_at_offset,
     weight_on,
 )
 from model.trace import KINDS, SELF, Kind
@@ -119,7 +119,7 @@ def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[s
 
 def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
     """Return how often the largest weight of a row is at each of OFFSETS: each (L, H, offsets)."""
-    scores = [top_beside(offset)(rows) for offset in OFFSETS]
+    scores = [top_at_offset(offset)(rows) for offset in OFFSETS]
     hits = [(hit * chosen).sum(dim=-1, dtype=torch.float64).sum(dim=1) for hit, chosen in scores]
     counts = [chosen.sum(dim=-1).sum(dim=1).expand_as(hits[0]) for _, chosen in scores]
     return {"sum": torch.stack(hits, dim=-1), "rows": torch.stack(counts, dim=-1).double()}

@@ -108,7 +108,6 @@ class Decoded:
 
     @property
     def finished(self) -> bool:
-        """Whether an end token was reached before the limit."""
         return self.end is not None
 
     @property

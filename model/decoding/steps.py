@@ -147,7 +147,6 @@ class Decoding:
 
     @cached_property
     def steps(self) -> list[DecodingStep]:
-        """The steps that led to the text."""
         return self.steps_to(self.path) if self.path else []
 
     @cached_property
@@ -155,18 +154,20 @@ class Decoding:
         """The indices of the nodes in the tree that led to the text, step by step."""
         written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
-        paths = [self.path_to(len(written) - 1, place) for place, n in enumerate(ends) if n.kept]
+        paths = [
+            self.path_to(len(written) - 1, index) for index, node in enumerate(ends) if node.kept
+        ]
         return next((path for path in paths if self.ids_of(path) == written), [])
 
     def ids_of(self, path: Sequence[int]) -> list[int]:
-        return [nodes[place].token.id for nodes, place in zip(self.tree, path, strict=False)]
+        return [nodes[index].token.id for nodes, index in zip(self.tree, path, strict=False)]
 
     def last_of(self, path: Sequence[int]) -> Node:
         return self.tree[len(path) - 1][path[-1]]
 
-    def path_to(self, step: int, place: int) -> list[int]:
+    def path_to(self, step: int, index: int) -> list[int]:
         """Return the indices of the nodes on the way to a node, which is the last of them."""
-        path = [place]
+        path = [index]
         for nodes in reversed(self.tree[1 : step + 1]):
             path.append(nodes[path[-1]].parent)
         return path[::-1]
@@ -212,16 +213,18 @@ class Decoding:
                 expansion.totals.tolist(),
                 strict=True,
             )
-            for place, (row, index, total) in enumerate(candidates):
+            for position, (row, index, total) in enumerate(candidates):
                 parent = prefixes[row]
                 before = tree[-1][parent].text if tree else ""
                 text, token = self.append(before, read[row], index)
-                score, kept = self.strategy.score(total, length), place in expansion.kept
+                score, kept = self.strategy.score(total, length), position in expansion.kept
                 ended = index in self.ends
                 nodes.append(Node(parent, row, token, text, total, score, kept, ended))
             tree.append(nodes)
-            prefixes = [place for place, node in enumerate(nodes) if node.kept and not node.ended]
-            read = [[*read[nodes[place].row], nodes[place].token] for place in prefixes]
+            prefixes = [
+                position for position, node in enumerate(nodes) if node.kept and not node.ended
+            ]
+            read = [[*read[nodes[position].row], nodes[position].token] for position in prefixes]
         return tree
 
 

@@ -57,7 +57,7 @@ class Strategy:
         0,
         "top-k",
         (0, 100),
-        "Only this many of the likeliest tokens can be drawn; 0 stands for all.",
+        "Only this many of the likeliest tokens can be drawn; 0 means all.",
     )
     top_p: float = option(
         1.0,
@@ -103,7 +103,6 @@ class Strategy:
 
 
 def most_likely_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
-    """Extend every prefix by its most likely token."""
     ids = log_probabilities.argmax(dim=-1, keepdim=True)  # (R, 1)
     return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
 

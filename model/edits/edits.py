@@ -98,7 +98,6 @@ class Edits:
 
     @property
     def changes_masks(self) -> bool:
-        """Whether any query sees other keys than in training."""
         return bool(self.off or self.masks or self.cells)
 
     def after_stroke(

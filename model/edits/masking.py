@@ -54,7 +54,6 @@ def opened_cells(off: Collection[str], cells: Cells) -> Tensor:
 
 
 def write_masks(off: Collection[str], masks: Masks) -> Iterator[str]:
-    """Yield masks as texts for links."""
     yield from (f"{name}.off" for name in off)
     for (name, kind), setting in masks.items():
         yield ".".join([name, kind, *map(str, setting)])

@@ -101,8 +101,8 @@ def without_each_head(
         edit = edits.get(site, UNCHANGED)
         gate = torch.ones(shape.heads(site.kind)) if edit.gate is None else edit.gate
         gates = gate.repeat(len(heads), 1)  # (B, H)
-        for row, (place, head) in enumerate(heads):
-            if place == site:
+        for row, (head_site, head) in enumerate(heads):
+            if head_site == site:
                 gates[row, head] = 0
         without[site] = replace(edit, gate=gates)
     return without

@@ -173,7 +173,6 @@ def take_apart(weight: Weight) -> Anatomy:
 
 
 def block_of(site: Site) -> Block:
-    """Return the sublayer that an attention site belongs to."""
     side = "encoder" if site.kind == "encoder" else "decoder"
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 

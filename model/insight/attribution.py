@@ -13,7 +13,7 @@ from model.trace import AttentionRecord, RunEdits, Site, Trace
 
 @dataclass(frozen=True)
 class Attribution:
-    """What each part adds to the logit of one token minus that of another, in nats.
+    """The share of each part in the logit of one token minus that of another, in nats.
 
     The parts sum to `difference`, as the model computed it; the keys of a head sum to the head.
     """

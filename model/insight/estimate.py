@@ -11,7 +11,7 @@ from torch import Tensor
 from model.attention import UNCHANGED
 from model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
 from model.insight.scoring import log_probability
-from model.library.attention_interface import weights_beside
+from model.library.attention_interface import sink_softmax
 from model.library.hub import first_line
 from model.reader import Objective, Reader
 from model.trace import AttentionRecord, Run, RunEdits, Site, Trace
@@ -28,7 +28,7 @@ NO_GRADIENT = (
 
 
 class Gap(NamedTuple):
-    """Where the true effect of a head's removal differs from its estimate, in nats.
+    """The gap between the true effect of a head's removal and its estimate, by cause, in nats.
 
     The first three sum to the true effect minus the estimated one.
     """
@@ -120,7 +120,7 @@ def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
     top = scores.argmax(dim=-1, keepdim=True)
     small = weights.scatter(-1, top, 0.0)
     others = scores.scatter(-1, top, -torch.inf)
-    rest = weights_beside(record.sinks, others[None], others.isfinite()[None])[0]
+    rest = sink_softmax(record.sinks, others[None], others.isfinite()[None])[0]
     without_top = (rest * slope).sum(dim=-1, keepdim=True) - mean
     return (small / (1 - small) * (mean - slope)).scatter(-1, top, without_top)
 

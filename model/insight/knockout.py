@@ -1,4 +1,4 @@
-"""What each written token loses without the words that it can attend to, edge by edge."""
+"""The loss of each written token without the words that it can attend to, edge by edge."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,11 +121,11 @@ def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
 
     If every token is one character, as in a model of digits, the tokens are the words.
     """
-    places = enumerate(as_pieces(tokens))
-    there = [(position, piece) for position, piece in places if not piece.is_padding]
-    if all(piece.is_special or len(piece.text) == 1 for _, piece in there):
-        return tuple(Word(piece.text, (position,)) for position, piece in there)
-    words = [zip(*word, strict=True) for _, word in groupby(there, lambda each: each[1].word)]
+    numbered = enumerate(as_pieces(tokens))
+    present = [(position, piece) for position, piece in numbered if not piece.is_padding]
+    if all(piece.is_special or len(piece.text) == 1 for _, piece in present):
+        return tuple(Word(piece.text, (position,)) for position, piece in present)
+    words = [zip(*word, strict=True) for _, word in groupby(present, lambda each: each[1].word)]
     return tuple(Word(whole_words(pieces)[0].text, keys) for keys, pieces in words)
 
 
@@ -221,6 +221,6 @@ def shares_of_losses(changes: np.ndarray) -> np.ndarray:
 
 def furthest(apart: np.ndarray, most: int) -> list[TokenPair]:
     """Return the indices of the `most` largest numbers above 0."""
-    places = np.argsort(-apart, axis=None, kind="stable")[:most]
-    cells = [tuple(map(int, np.unravel_index(place, apart.shape))) for place in places]
+    indices = np.argsort(-apart, axis=None, kind="stable")[:most]
+    cells = [tuple(map(int, np.unravel_index(index, apart.shape))) for index in indices]
     return [cell for cell in cells if apart[cell] > 0]

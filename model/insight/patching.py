@@ -102,12 +102,12 @@ class TwoRuns:
         """The difference between the two runs, in nats."""
         return self.aim - self.before
 
-    def patched(self, parts: Sequence[Part], places: Sequence[PatchAddress]) -> Tensor:
+    def patched(self, parts: Sequence[Part], addresses: Sequence[PatchAddress]) -> Tensor:
         """Return the share of the gap (B,) that parts bring, each at one address on its own.
 
         Raises ValueError if the gap is too small.
         """
-        return self.shares(patches_at(self, parts, places))
+        return self.shares(patches_at(self, parts, addresses))
 
     def patched_everywhere(self, parts: Sequence[Part]) -> float:
         """Return the share of the gap that parts of all heads bring together."""
@@ -202,8 +202,8 @@ def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
     2024, "How to use and interpret activation patching".
     """
     for sites in sites_by_layer(runs.reader.shape):
-        places = [(site, head, None) for site in sites for head in range(runs.heads(site))]
-        shares = in_batches(runs, part, places)
+        addresses = [(site, head, None) for site in sites for head in range(runs.heads(site))]
+        shares = in_batches(runs, part, addresses)
         yield from zip(sites, shares.split([runs.heads(site) for site in sites]), strict=True)
 
 
@@ -213,23 +213,23 @@ def patch_tokens(runs: TwoRuns, part: Part, site: Site, head: int) -> Tensor:
     return in_batches(runs, part, [(site, head, token) for token in range(count)])
 
 
-def in_batches(runs: TwoRuns, part: Part, places: Sequence[PatchAddress]) -> Tensor:
+def in_batches(runs: TwoRuns, part: Part, addresses: Sequence[PatchAddress]) -> Tensor:
     """Return the share of the gap that a part brings at each of several addresses (N,)."""
-    most = rows_at_once(runs.into, len(places))
-    batches = [places[first : first + most] for first in range(0, len(places), most)]
+    most = rows_at_once(runs.into, len(addresses))
+    batches = [addresses[first : first + most] for first in range(0, len(addresses), most)]
     return torch.cat([runs.patched([part], batch) for batch in batches])
 
 
 def patches_at(
-    runs: TwoRuns, parts: Sequence[Part], places: Sequence[PatchAddress]
+    runs: TwoRuns, parts: Sequence[Part], addresses: Sequence[PatchAddress]
 ) -> dict[Site, tuple[Patch, ...]]:
     """Return patches for every row of a batch, each with parts at one address."""
-    whole = all(token is None for *_, token in places)
+    whole = all(token is None for *_, token in addresses)
     where = {}
-    for row, (site, head, token) in enumerate(places):
+    for row, (site, head, token) in enumerate(addresses):
         size = 1 if whole else len(runs.tokens(parts[0], site))
         cells = where.setdefault(
-            site, torch.zeros(len(places), runs.heads(site), size, dtype=torch.bool)
+            site, torch.zeros(len(addresses), runs.heads(site), size, dtype=torch.bool)
         )
         cells[row, head, slice(None) if token is None else token] = True
     return patches_of(runs.giving, parts, where)

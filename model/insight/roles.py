@@ -47,7 +47,7 @@ ROLES = {
         "Voita et al. 2019 (positional heads); Elhage et al. 2021 (previous token heads)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
-        "Queries and keys of cross-attention are of two texts: no key stands just before a query.",
+        "Queries and keys of cross-attention are of two texts: no key is just before a query.",
     ),
     "duplicate": Role(
         "Duplicate token",
@@ -150,9 +150,8 @@ def random_ids(reader: Reader, chance: random.Random) -> list[int]:
 
 
 def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
-    """Return the position in a text at which ids begin."""
-    there = [token.id for token in tokens]
-    return next(at for at in range(len(there)) if there[at : at + len(ids)] == list(ids))
+    read = [token.id for token in tokens]
+    return next(at for at in range(len(read)) if read[at : at + len(ids)] == list(ids))
 
 
 def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int]) -> Tensor:

@@ -54,12 +54,12 @@ class Rows:
         )
         return keys - queries[:, None]
 
-    def beside(self, offset: int) -> Tensor:
+    def has_key_at(self, offset: int) -> Tensor:
         """Return which queries have a key `offset` positions after them (..., Q)."""
         keys = self.weights.size(-1)
-        places = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
-        inside = (places >= 0) & (places < keys)
-        return inside & self.present[..., places.clamp(0, keys - 1)] & self.choice
+        neighbours = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
+        inside = (neighbours >= 0) & (neighbours < keys)
+        return inside & self.present[..., neighbours.clamp(0, keys - 1)] & self.choice
 
 
 # The value of each row, and which rows it is defined for: both broadcast to (..., Q).
@@ -82,14 +82,14 @@ def confidence(rows: Rows) -> tuple[Tensor, Tensor]:
     return rows.weights.masked_fill(end[..., None, :], 0.0).amax(dim=-1), chosen
 
 
-def weight_beside(offset: int) -> Score:
+def weight_at_offset(offset: int) -> Score:
     """Return the weight on the key `offset` positions after the query, if it exists."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         first, count = max(0, -offset), rows.weights.size(-2)
-        beside = rows.weights.diagonal(offset, dim1=-2, dim2=-1)
-        after = count - first - beside.size(-1)
-        return F.pad(beside, (first, after)), rows.beside(offset)
+        diagonal = rows.weights.diagonal(offset, dim1=-2, dim2=-1)
+        after = count - first - diagonal.size(-1)
+        return F.pad(diagonal, (first, after)), rows.has_key_at(offset)
 
     return score
 
@@ -102,9 +102,9 @@ def weight_on(sort: str, *, of_others: bool = False) -> Score:
         leaves_out = of_others and rows.kind != "cross"
         chosen = rows.choice & ~sorted_keys if leaves_out else rows.choice
         # Without any such key the score is not defined.
-        there = sorted_keys.any(dim=-1, keepdim=True)
+        exists = sorted_keys.any(dim=-1, keepdim=True)
         weights = sorted_keys.to(rows.weights)[..., None]  # (..., K, 1)
-        return (rows.weights @ weights)[..., 0], chosen & there
+        return (rows.weights @ weights)[..., 0], chosen & exists
 
     return score
 
@@ -119,12 +119,12 @@ def squared_distance(rows: Rows) -> tuple[Tensor, Tensor]:
     return (rows.weights * rows.offsets.square()).sum(dim=-1), rows.choice
 
 
-def top_beside(offset: int) -> Score:
+def top_at_offset(offset: int) -> Score:
     """Return 1 if the largest weight is `offset` positions after the query, else 0."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
-        places = torch.arange(rows.weights.size(-2), device=rows.weights.device) + offset
-        return (rows.top == places).to(rows.weights), rows.beside(offset)
+        neighbours = torch.arange(rows.weights.size(-2), device=rows.weights.device) + offset
+        return (rows.top == neighbours).to(rows.weights), rows.has_key_at(offset)
 
     return score
 
@@ -137,13 +137,14 @@ def alignment(rows: Rows) -> tuple[Tensor, Tensor]:
     count, since they look nowhere. Source: Lin 1989, "A Concordance Correlation Coefficient to
     Evaluate Reproducibility".
     """
-    there = rows.queries.to(rows.weights)
-    count = there.sum(dim=-1, keepdim=True)  # (..., 1)
-    own = places_of(there)
-    seen = (rows.weights @ places_of(rows.present.to(rows.weights))[..., None])[..., 0]  # (..., Q)
+    present = rows.queries.to(rows.weights)
+    count = present.sum(dim=-1, keepdim=True)  # (..., 1)
+    own = relative_positions(present)
+    keys = relative_positions(rows.present.to(rows.weights))  # (..., K)
+    seen = (rows.weights @ keys[..., None])[..., 0]  # (..., Q)
 
     def mean(values: Tensor) -> Tensor:
-        return (values * there).sum(dim=-1, keepdim=True) / count
+        return (values * present).sum(dim=-1, keepdim=True) / count
 
     own_apart, seen_apart = own - mean(own), seen - mean(seen)
     shared = mean(own_apart * seen_apart)
@@ -151,13 +152,13 @@ def alignment(rows: Rows) -> tuple[Tensor, Tensor]:
     return 2 * shared / apart.clamp(min=1e-12), count > 1
 
 
-def places_of(there: Tensor) -> Tensor:
+def relative_positions(present: Tensor) -> Tensor:
     """Return the relative position of each token (..., T), from 0 at the first to 1 at the last.
 
-    `there` (..., T) is 1 for the first tokens, and 0 for padding after them.
+    `present` (..., T) is 1 for the first tokens, and 0 for padding after them.
     """
-    numbers = torch.arange(there.size(-1), device=there.device)
-    return numbers / (there.sum(dim=-1, keepdim=True) - 1).clamp(min=1)
+    numbers = torch.arange(present.size(-1), device=present.device)
+    return numbers / (present.sum(dim=-1, keepdim=True) - 1).clamp(min=1)
 
 
 def mean_where(values: Tensor, chosen: Tensor) -> Tensor:
@@ -182,10 +183,10 @@ class Pattern:
 CLARK = "Clark et al. 2019, What Does BERT Look At?"
 PATTERNS = (
     Pattern("previous token", "the mean weight on the token just before", SELF, 0.4,
-            weight_beside(-1), f"{CLARK}, 3.1"),
+            weight_at_offset(-1), f"{CLARK}, 3.1"),
     Pattern("next token", "the mean weight on the token just after", ("encoder",), 0.4,
-            weight_beside(1), f"{CLARK}, 3.1"),
-    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_beside(0),
+            weight_at_offset(1), f"{CLARK}, 3.1"),
+    Pattern("same token", "the mean weight on the token itself", SELF, 0.4, weight_at_offset(0),
             f"{CLARK}, 3.1"),
     Pattern("first token", "a sink: the mean weight of other tokens on the first one",
             (*SELF, "cross"), 0.5, weight_on("first", of_others=True), f"{CLARK}, 3.2"),
@@ -212,13 +213,13 @@ def pattern_scores(
     on a sentence without padding. Queries that can only look at one key, such as the decoder's
     first, have no choice and are left out.
     """
-    given = torch.from_numpy(np.array(weights, dtype=np.float64))
+    tensor = torch.from_numpy(np.array(weights, dtype=np.float64))
     if visible is None:
-        seen = torch.ones(given.shape, dtype=torch.bool)
+        seen = torch.ones(tensor.shape, dtype=torch.bool)
         seen = seen.tril() if kind == "decoder" else seen
     else:
         seen = torch.from_numpy(np.array(visible, dtype=bool))
-    rows = rows_of(given, kind, seen)
+    rows = rows_of(tensor, kind, seen)
     return {
         pattern.name: mean_where(*pattern.score(rows)).clamp(0, 1).numpy()
         for pattern in PATTERNS
@@ -232,8 +233,8 @@ def rows_of(weights: Tensor, kind: Kind, visible: Tensor) -> Rows:
     first, end = torch.zeros(2, keys, dtype=torch.bool)
     first[0] = end[-1] = True
     sorts = {"first": first, "end": end}
-    there = (torch.ones(size, dtype=torch.bool) for size in (queries, keys))
-    return Rows(kind, weights, visible, *there, sorts)
+    present = (torch.ones(size, dtype=torch.bool) for size in (queries, keys))
+    return Rows(kind, weights, visible, *present, sorts)
 
 
 def badges(

@@ -168,8 +168,8 @@ def norm_orders(
     run = Run(edits or {}, Trace())
     run_in_order(model, trace, other, run)
     return {
-        order: {side: stream_norms(made, side) for side in made.embedding}
-        for order, made in ((trained, trace), (other, run.trace))
+        order: {side: stream_norms(recorded, side) for side in recorded.embedding}
+        for order, recorded in ((trained, trace), (other, run.trace))
     }
 
 

@@ -73,14 +73,14 @@ class Answers:
         logits = outputs["logits"]
         if self.head == "class":
             return logits[:, None]
-        return logits if self.head == "next token" else logits[:, masked(trace)]
+        return logits if self.head == "next token" else logits[:, masked_positions(trace)]
 
     def questions(self, trace: Trace) -> list[Question]:
         """Return the questions of the rows of a trace's logits; for a decoder only the last."""
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
-            positions = enumerate(masked(trace))
+            positions = enumerate(masked_positions(trace))
             return [
                 Question(f"In place of token {position + 1}", row) for row, position in positions
             ]
@@ -116,7 +116,7 @@ class Answers:
                     what, ids = "the token written after this query", {query: ids[query]}
             case "masked words":
                 hidden = enumerate(
-                    trace.source_tokens[position].hides for position in masked(trace)
+                    trace.source_tokens[position].hides for position in masked_positions(trace)
                 )
                 what = "the masked words"
                 ids = {row: index for row, index in hidden if index is not None}
@@ -129,9 +129,7 @@ class Answers:
                 what, ids = "where the answer begins and ends", {0: start, 1: end}
         if not ids:
             return None
-        texts = tuple(self.label(trace, index) for index in ids.values())
-        what = f"the log-probability of {what}"
-        return Objective(tuple(ids), tuple(ids.values()), what, texts)
+        return Objective.of(what, ids, [self.label(trace, index) for index in ids.values()])
 
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
         """Return a description of the tokens after the first, and their ids by row.
@@ -161,7 +159,6 @@ class Answering:
     answers: Answers
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return the questions that the rows of a trace's logits answer; none without a head."""
         return self.answers.questions(trace)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
@@ -171,7 +168,6 @@ class Answering:
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return the objective of effects, from the trace of the unedited model."""
         return self.answers.objective(trace, site, query)
 
     def answer(self, trace: Trace) -> Answer:
@@ -179,7 +175,7 @@ class Answering:
         return self.answers.answer(trace)
 
 
-def masked(trace: Trace) -> list[int]:
+def masked_positions(trace: Trace) -> list[int]:
     """Return the positions of the masked tokens of a trace."""
     return [i for i, piece in enumerate(trace.source_tokens) if piece.role == "mask"]
 

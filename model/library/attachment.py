@@ -127,7 +127,7 @@ def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
     """Return the modules that sum to the decoder's stream, if known; see `find_modules`."""
-    attending = {site: module for module, places in sites.modules.items() for site in places}
+    attending = {site: module for module, several in sites.modules.items() for site in several}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
 
@@ -175,11 +175,9 @@ class SoftmaxAttachment(Attachment):
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """The abilities that such a model lacks, each with one sentence that says why."""
         return MISSING
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
-        """Let calls of the model record and edit; see `SoftmaxSites.watching`."""
         return self.sites.watching(run, first_query=first_query)
 
     def heads_to_stream(self, model: nn.Module, site: Site) -> None:
@@ -233,9 +231,9 @@ def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
     """
     computed: dict[nn.Module, list[Tensor]] = defaultdict(list)
 
-    def note(running: Running, given: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
-        weights = softmax(given)
-        heads = given.size(0) // TEXTS  # if heads are in the batch
+    def note(running: Running, scores: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
+        weights = softmax(scores)
+        heads = scores.size(0) // TEXTS  # if heads are in the batch
         computed[running.module].append(running.as_map(weights, heads, outside=0.0))
         return weights
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import PLAIN, UNCHANGED, edited_heads, edited_mask
+from model.attention import PLAIN, UNCHANGED, edited_heads, mask_scores
 from model.masks import look_ahead_mask, softmax_of_visible
 from model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -63,7 +63,6 @@ class Watch:
         return first_query, first_key
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep a record, if the run has a trace."""
         if self.run.trace is not None:
             self.run.trace.record(site, record)
 
@@ -87,8 +86,8 @@ def watching(
     if run.trace is None and not run.edits:
         yield
         return
-    places = {module: cycle(sites_of_module) for module, sites_of_module in sites.modules.items()}
-    with watched(Watch(run, lambda module: next(places[module]), sites.rotated, first_query)):
+    next_sites = {module: cycle(several) for module, several in sites.modules.items()}
+    with watched(Watch(run, lambda module: next(next_sites[module]), sites.rotated, first_query)):
         yield
 
 
@@ -211,9 +210,8 @@ def attend(
         scores = scores + bias
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
-    visible = changed(visible, edit, first_query, first_key, scores)
-    masked_scores = scores if visible is None else scores.masked_fill(~visible, -torch.inf)
-    weights = weights_beside(sinks, masked_scores, visible).to(value.dtype)
+    masked_scores, visible = mask_scores(scores, visible, edit, first_query, first_key)
+    weights = sink_softmax(sinks, masked_scores, visible).to(value.dtype)
     weights, value, heads = edited_heads(weights, value, edit, first_query, first_key)
     return AttentionRecord(
         query if scaled_before == 1 else query / scaled_before, key, value,
@@ -222,15 +220,7 @@ def attend(
     )  # fmt: skip
 
 
-def changed(
-    visible: Tensor | None, edit: AttentionEdit, first_query: int, first_key: int, scores: Tensor
-) -> Tensor | None:
-    """Return the mask after an edit for these keys; the edit's columns count from position 0."""
-    visible = edited_mask(visible, edit, first_query, *scores.shape[2:], first_key)
-    return None if visible is None else visible.to(scores.device)
-
-
-def weights_beside(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
+def sink_softmax(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
     """Return the softmax (B, H, Q, K) over the keys and, if any, a sink (H,)."""
     masked_scores = masked_scores.float()
     if sinks is not None:

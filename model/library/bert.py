@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +28,10 @@ from model.trace import EmbeddingRecord, PositionEdit, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
+
+ACTIVATIONS: dict[str, Literal["relu", "gelu"]] = {
+    "gelu": "gelu", "gelu_python": "gelu", "relu": "relu"
+}  # fmt: skip
 
 
 class Head(nn.Module):
@@ -54,11 +58,13 @@ class Head(nn.Module):
         Masked words have a row each (B, S, V). A class has one row (B, 1, classes), from the first
         token, [CLS]. An answer has two rows (B, 2, S), for its first and its last position.
         """
-        if self.kind == "masked words":
-            return self.output(self.norm(self.activation(self.inner(states))))
-        if self.kind == "class":
-            return self.output(torch.tanh(self.inner(states[:, :1])))
-        return self.output(states).transpose(1, 2)
+        match self.kind:
+            case "masked words":
+                return self.output(self.norm(self.activation(self.inner(states))))
+            case "class":
+                return self.output(torch.tanh(self.inner(states[:, :1])))
+            case "span":
+                return self.output(states).transpose(1, 2)
 
 
 class Bert(nn.Module):
@@ -123,23 +129,19 @@ class Bert(nn.Module):
 
 def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
     """Return the shape of a checkpoint's BERT; raises LoadingError if our layers do not fit it."""
-    if config.model_type != "bert":
-        raise LoadingError(
-            f"{name} is of the type {config.model_type}, and only weights of the type bert fit the "
-            "layers here. Choose a BERT, such as google-bert/bert-base-uncased."
-        )
-    activations = {"gelu": "gelu", "gelu_python": "gelu", "relu": "relu"}
+    entries = config.to_dict()
+    act = entries.get("hidden_act")
     unlike = {
-        f"the activation {config.hidden_act}": config.hidden_act not in activations,
-        "a decoder's mask": config.is_decoder,
-        "attention to another model": config.add_cross_attention,
-        "relative positions": getattr(config, "position_embedding_type", None)
-        not in (None, "absolute"),
+        f"the type {config.model_type}": config.model_type != "bert",
+        f"the activation {act}": act not in ACTIVATIONS,
+        "a decoder's mask": entries.get("is_decoder"),
+        "attention to another model": entries.get("add_cross_attention"),
+        "relative positions": entries.get("position_embedding_type") not in (None, "absolute"),
     }
     if parts := [part for part, differs in unlike.items() if differs]:
         raise LoadingError(
-            f"{name} is a BERT with {' and '.join(parts)}, which the layers here do not have. "
-            "Choose another BERT, such as google-bert/bert-base-uncased."
+            f"{name} is a model with {' and '.join(parts)}, which the layers here do not have. "
+            "Choose another model, such as google-bert/bert-base-uncased."
         )
     try:
         return TransformerConfig(
@@ -153,7 +155,7 @@ def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
             dropout=config.hidden_dropout_prob,
             norm="post",
             norm_epsilon=config.layer_norm_eps,
-            activation=activations[config.hidden_act],
+            activation=ACTIVATIONS[act],
             positions="learned",
             max_positions=config.max_position_embeddings,
             tie_embeddings=config.tie_word_embeddings,

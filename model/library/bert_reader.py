@@ -11,18 +11,14 @@ import torch
 from torch import Tensor
 
 from model.config import TransformerConfig
-from model.decoding.steps import Decoding
-from model.decoding.strategies import Strategy
-from model.library.answers import Answering, Answers, masked
+from model.library.answers import Answering, Answers, masked_positions
 from model.library.bert import Bert
 from model.library.hub import LoadingError
 from model.library.measuring import Parity, measure_parity
 from model.library.piece_tokenizer import PieceTokenizer
 from model.library.pieces import SPACES, Piece
-from model.own_reader import OwnReader
-from model.reader import Ability
-from model.tokens import Token
-from model.trace import Run, RunEdits, Trace
+from model.reader import Ability, Reader
+from model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -37,6 +33,7 @@ NO_DECODER = (
     "shipped ones."
 )
 NOT_FOR_BERT: Mapping[Ability, str] = {
+    "write": NO_DECODER,
     "move positions": "Positions are moved, shuffled and left out in this project's own models.",
     "add up logits": NO_DECODER,
     "compare words": "Words are compared by the embeddings of this project's own models.",
@@ -62,30 +59,25 @@ class WordPieces(PieceTokenizer):
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, config: TransformerConfig, folder: Path
     ) -> None:
-        if not tokenizer.is_fast or None in (tokenizer.mask_token_id, tokenizer.pad_token_id):
-            raise LoadingError(
-                f"The tokenizer in {folder} is not one of BERT's word pieces with [MASK] and "
-                "[PAD]. Choose another BERT, such as google-bert/bert-base-uncased."
-            )
         super().__init__(tokenizer, config.max_positions, config.source_vocab_size)
-        if (count := len(tokenizer)) > self.known:
+        count, pad_id = len(tokenizer), tokenizer.pad_token_id
+        misfits = {
+            "is not one of BERT's word pieces with [MASK] and [PAD]": not tokenizer.is_fast
+            or None in (tokenizer.mask_token_id, pad_id),
+            f"has {count} tokens, but the model knows {self.known}": count > self.known,
+            f"pads with the token {pad_id}, but the model with {config.pad_id}": pad_id
+            != config.pad_id,
+        }
+        if why := [words for words, is_so in misfits.items() if is_so]:
             raise LoadingError(
-                f"The tokenizer in {folder} has {count} tokens, but the model knows {self.known}. "
-                "Save both from the same model."
+                f"The tokenizer in {folder} {why[0]}. Save both from the same model, or choose "
+                "another BERT, such as google-bert/bert-base-uncased."
             )
-        if tokenizer.pad_token_id != config.pad_id:
-            raise LoadingError(
-                f"The tokenizer in {folder} pads with the token {tokenizer.pad_token_id}, but the "
-                f"model with {config.pad_id}. Save both from the same model."
-            )
-
-    def text(self, index: int) -> str:
-        """Return a piece of the vocabulary by its id; empty if only the model has that id."""
-        return self.name(index) if index < self.size else ""
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text of its own."""
-        return Piece(index, self.text(index), 0, 0, role=self.role(index))
+        """Return the piece of an id, as if it were a text; empty if only the model has that id."""
+        text = self.name(index) if index < self.size else ""
+        return Piece(index, text, 0, 0, role=self.role(index))
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
         """Return the pieces of an encoding, with their words counted along the line."""
@@ -104,7 +96,7 @@ class WordPieces(PieceTokenizer):
         return pieces
 
 
-class BertReader(Answering, OwnReader):
+class BertReader(Answering, Reader):
     """A BERT with its tokenizer, as described in model/reader.py; threads may share it.
 
     `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a
@@ -122,18 +114,22 @@ class BertReader(Answering, OwnReader):
     ) -> None:
         pieces = WordPieces(tokenizer, model.config, folder)
         self.answers = Answers(model.head_kind, pieces, dict(enumerate(labels)))
-        self.takes_pairs = model.segments.num_embeddings > 1
         self.predicts = model.head_kind == "masked words"
-        missing: dict[Ability, str] = {"write": NO_DECODER} | NOT_FOR_BERT
-        missing |= {} if self.takes_pairs else {"read a pair": ONE_SENTENCE}
-        missing |= {} if self.predicts else {"mask words": NO_HEAD}
-        super().__init__(model, pieces, title, missing)
+        missing = dict(NOT_FOR_BERT)
+        if model.segments.num_embeddings == 1:
+            missing["read a pair"] = ONE_SENTENCE
+        if not self.predicts:
+            missing["mask words"] = NO_HEAD
+        self.model = model.eval()
+        self.tokenizer = pieces
+        self.title = title
+        self.missing = missing
+        self.shape = model.config.shape
         self.folder = folder
         self.mask_id = pieces.mask_id
 
     @property
     def max_tokens(self) -> int:
-        """The number of tokens that the model can read, including special tokens."""
         return self.model.config.max_positions
 
     def read(
@@ -154,19 +150,12 @@ class BertReader(Answering, OwnReader):
         """
         if not first.strip():
             raise ValueError("There is nothing to read: type a sentence.")
-        second = second if second and second.strip() else None
-        if second and not self.takes_pairs:
-            raise ValueError(ONE_SENTENCE)
-        self.refuse_padding(pad_to)
+        second = self.second_text(second)
         pieces = self.tokenizer.mask(self.tokenizer.read(first, second), masked)
         return self.tokenizer.pad(pieces, pad_to)
 
     def is_cut(self, first: str, second: str | None = None) -> bool:
-        return self.tokenizer.is_cut(first, second if second and second.strip() else None)
-
-    def text(self, index: int) -> str:
-        """Return a piece of the vocabulary by its id; empty if only the model has that id."""
-        return self.tokenizer.text(index)
+        return self.tokenizer.is_cut(first, second if (second or "").strip() else None)
 
     def tokenized(
         self,
@@ -189,7 +178,6 @@ class BertReader(Answering, OwnReader):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run over a batch, without logits; see `Reader.read_together`."""
         longest = max(len(trace.source_tokens) for trace in traces)
         lines = [self.tokenizer.pad(trace.source_tokens, longest) for trace in traces]
         ids, segments = zip(*map(self.model.inputs, lines), strict=True)
@@ -201,15 +189,16 @@ class BertReader(Answering, OwnReader):
         N is 0 if nothing is masked for a masked-word head, or if the checkpoint has no head.
         """
         states = self.model(*self.model.inputs(trace.source_tokens), run)
-        if self.model.head is None:
-            logits = states.new_empty(len(states), 0, 0)
-        elif self.predicts:
-            logits = self.model.head(states[:, masked(trace)])
-        else:
-            logits = self.model.head(states)
+        if self.predicts:
+            states = states[:, masked_positions(trace)]
+        head = self.model.head
+        logits = states.new_empty(len(states), 0, 0) if head is None else head(states)
         if run.trace is not None and logits.size(1):
             run.trace.logits = logits
         return logits
+
+    def heads_to_stream(self, site: Site) -> Tensor:
+        return self.model.attention_at(site).to_stream
 
     @property
     def vocabulary(self) -> Sequence[int]:
@@ -222,59 +211,8 @@ class BertReader(Answering, OwnReader):
             raise ValueError(f"The model reads at most {self.max_tokens - 2} pieces.")
         first, *_, last = self.tokenizer.read("a")
         trace = Trace([first, *map(self.tokenizer.piece, ids), last])
-        self.rerun(trace, Run(edits or {}, trace))
+        self.record(trace, edits)
         return trace
-
-    @property
-    def unembedding(self) -> None:
-        """None: a separate network lies between a BERT's last layer and its logits."""
-        return None
-
-    def write(
-        self,
-        text: str,
-        strategy: Strategy = Strategy(),
-        *,
-        longest: int | None = None,
-        forced: Sequence[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Decoding:
-        """Raise ValueError: a BERT does not write."""
-        raise ValueError(NO_DECODER)
-
-    def begin(self, text: str) -> list[Token]:
-        """Raise ValueError: a BERT does not write."""
-        raise ValueError(NO_DECODER)
-
-    @torch.inference_mode()
-    def predictions(self, trace: Trace, top: int = 10) -> dict[int, list[Prediction]]:
-        """Return the most likely pieces for every [MASK] of a trace, by position, best first.
-
-        Raises ValueError if the checkpoint has no masked-word head.
-        """
-        positions = masked(trace)
-        probabilities = self.probabilities(trace, positions)  # (masks, V)
-        likeliest = probabilities.topk(min(top, probabilities.size(-1)))
-        return {
-            position: [
-                Prediction(index, self.text(index).lstrip("".join(SPACES)), probability)
-                for index, probability in zip(indices, probabilities, strict=True)
-            ]
-            for position, indices, probabilities in zip(
-                positions, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
-            )
-        }
-
-    @torch.inference_mode()
-    def probabilities(self, trace: Trace, places: Collection[int]) -> Tensor:
-        """Return the probability of every piece of the vocabulary at these positions: (places, V).
-
-        Raises ValueError if the checkpoint has no masked-word head.
-        """
-        if not self.predicts:
-            raise ValueError(NO_HEAD)
-        return self.model.head(trace.outputs["encoder"][0, list(places)]).softmax(dim=-1)
 
     def predict(
         self,
@@ -285,9 +223,29 @@ class BertReader(Answering, OwnReader):
         masked: Collection[int] = (),
         top: int = 10,
     ) -> dict[int, list[Prediction]]:
-        """Return the most likely pieces for every [MASK] of a text; see `predictions`."""
+        """Return the most likely pieces for every [MASK] of a text, by position, best first.
+
+        Raises ValueError if the checkpoint has no masked-word head.
+        """
+        if not self.predicts:
+            raise ValueError(NO_HEAD)
         trace = self.trace(first, second=second, edits=edits, masked=masked)
-        return self.predictions(trace, top)
+        positions = masked_positions(trace)
+        if not positions:
+            return {}
+        probabilities = trace.logits[0].softmax(dim=-1)  # (masks, V)
+        likeliest = probabilities.topk(min(top, probabilities.size(-1)))
+        return {
+            position: [
+                Prediction(
+                    index, self.tokenizer.piece(index).text.lstrip("".join(SPACES)), probability
+                )
+                for index, probability in zip(indices, best, strict=True)
+            ]
+            for position, indices, best in zip(
+                positions, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
+            )
+        }
 
     def parity(
         self, first: str = SAMPLE, second: str | None = None, *, pad_to: int | None = None

@@ -8,12 +8,12 @@ a pre-norm model without further steps, are the modules known.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
 
-from model.stream import DecoderStream, freeze, is_close
+from model.stream import DecoderStream, FrozenNorm, freeze, is_close
 from model.trace import AttentionRecord, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
@@ -77,7 +77,7 @@ class DecoderModules:
             projection_biases=self.biases,
             feed_forwards=torch.stack([heard.outputs[part] for part in self.feed_forwards]),
             states=states,
-            norm=freeze(self.norm, states, outputs, self.factor),
+            norm=freeze_any(self.norm, states, outputs, self.factor),
             outputs=self.factor * outputs,
             unembedding=self.output.weight.detach(),
             logits=logits,
@@ -149,11 +149,29 @@ def last_norm(heard: Heard, read: Tensor) -> tuple[nn.Module, float] | None:
         factor = ((normed * read).sum() / normed.square().sum()).item()
         if states is not None and is_close(factor * normed, read):
             try:
-                freeze(part, states, normed)
+                freeze_any(part, states, normed)
             except ValueError:
                 return None
             return part, factor
     return None
+
+
+def freeze_any(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
+    """Return a layer norm or RMS norm, times a factor, with the scales of one run.
+
+    In that run it mapped `states` to `outputs`, both (T, d_model). Some models store the gain minus
+    1. Raises ValueError if the norm is of another form.
+    """
+    weight = getattr(norm, "weight", None)
+    weight = torch.ones_like(states[0]) if weight is None else weight.detach()
+    bias = getattr(norm, "bias", None)
+    bias = torch.zeros_like(weight) if bias is None else bias.detach()
+    for gain in (weight, 1 + weight):
+        for centered in (False, True):
+            frozen = freeze(states, outputs, gain, bias, centered=centered)
+            if is_close(frozen.outputs(states), outputs):
+                return replace(frozen, scales=factor * frozen.scales, bias=factor * bias)
+    raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
 
 
 def is_same(states: Tensor, expected: Tensor) -> bool:

@@ -80,7 +80,6 @@ class Vocabulary:
         return [index for index in range(self.size) if self.role(index) == "written"]
 
     def role(self, index: int) -> Role:
-        """Return the role of a token: written text, or a special token of the tokenizer."""
         return self.roles.get(index, "written")
 
     def name(self, index: int) -> str:
@@ -147,7 +146,6 @@ class PieceTokenizer(Vocabulary):
 
     @property
     def takes_pairs(self) -> bool:
-        """Whether it separates a second text from the first."""
         count = self.tokenizer.num_special_tokens_to_add
         return self.tokenizer.is_fast and count(pair=True) > count(pair=False)
 
@@ -189,7 +187,6 @@ class PieceTokenizer(Vocabulary):
         return self.cut(self.pieces(text_target=text))
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether some of the text is left out."""
         pair = {} if second is None else {"text_pair": second}
         return len(self.pieces(text=text, **pair)) > self.max_tokens
 
@@ -257,7 +254,6 @@ class PieceTokenizer(Vocabulary):
         ]
 
     def hidden(self, piece: Piece) -> Piece:
-        """Return the mask token that hides a piece."""
         name = self.tokenizer.mask_token
         return replace(piece, id=self.mask_id, text=name, role="mask", hides=piece.id)
 
@@ -274,9 +270,9 @@ class PieceTokenizer(Vocabulary):
             raise ValueError(NO_PADDING)
         last = pieces[-1]
         return pieces + [
-            Piece(self.pad_id, self.tokenizer.pad_token, last.end, last.end, last.word + 1 + place,
+            Piece(self.pad_id, self.tokenizer.pad_token, last.end, last.end, last.word + 1 + count,
                   role="padding")
-            for place in range(length - len(pieces))
+            for count in range(length - len(pieces))
         ]  # fmt: skip
 
     def unpadded(self, pieces: Sequence[Piece]) -> int:

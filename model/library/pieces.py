@@ -41,7 +41,6 @@ class Piece(Token):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the vocabulary has no piece for these characters."""
         return self.role == "unknown"
 
     @property
@@ -151,7 +150,6 @@ class Selection:
 
     @property
     def hides(self) -> bool:
-        """Whether any token is left out."""
         return len(self.rows) < len(self.queries) or len(self.columns) < len(self.keys)
 
     @property
@@ -164,9 +162,9 @@ class Selection:
         """The tokens, or words, of the columns that are drawn."""
         return self.shown(self.keys, self.columns)
 
-    def shown(self, pieces: Sequence[Piece], places: Sequence[int]) -> list[Piece]:
+    def shown(self, pieces: Sequence[Piece], positions: Sequence[int]) -> list[Piece]:
         """Return the pieces at these positions, or the words that they form."""
-        kept = [pieces[place] for place in places]
+        kept = [pieces[position] for position in positions]
         return whole_words(kept) if self.words else kept
 
     def of(self, weights: np.ndarray) -> np.ndarray:
@@ -192,19 +190,19 @@ class Selection:
         columns, _ = word_starts([self.keys[column].word for column in self.columns])
         return np.maximum.reduceat(np.maximum.reduceat(chosen, rows, axis=0), columns, axis=1)
 
-    def places(self, row: int, column: int) -> tuple[list[int], list[int]]:
+    def positions(self, row: int, column: int) -> tuple[list[int], list[int]]:
         """Return the positions of the query's and the key's pieces that a drawn cell represents."""
         return (
             self.behind(self.queries, self.rows, row),
             self.behind(self.keys, self.columns, column),
         )
 
-    def behind(self, pieces: Sequence[Piece], places: Sequence[int], drawn: int) -> list[int]:
+    def behind(self, pieces: Sequence[Piece], positions: Sequence[int], drawn: int) -> list[int]:
         """Return the positions of the pieces that a drawn row or column represents."""
         if not self.words:
-            return [places[drawn]]
-        starts, counts = word_starts([pieces[place].word for place in places])
-        return list(places[starts[drawn] : starts[drawn] + counts[drawn]])
+            return [positions[drawn]]
+        starts, counts = word_starts([pieces[position].word for position in positions])
+        return list(positions[starts[drawn] : starts[drawn] + counts[drawn]])
 
 
 def select(
@@ -237,8 +235,8 @@ def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[i
     )
 
 
-def as_slice(places: Sequence[int]) -> slice | list[int]:
+def as_slice(positions: Sequence[int]) -> slice | list[int]:
     """Return positions as a slice if they are consecutive, so that no copy is made."""
-    if places and places[-1] - places[0] == len(places) - 1:
-        return slice(places[0], places[-1] + 1)
-    return list(places)
+    if positions and positions[-1] - positions[0] == len(positions) - 1:
+        return slice(positions[0], positions[-1] + 1)
+    return list(positions)

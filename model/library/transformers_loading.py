@@ -158,9 +158,9 @@ def longest_text(model: PreTrainedModel) -> int:
     """Return how many tokens of a text the model is given to read."""
     config = model.config.get_text_config()
     named = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", 0)
-    for place, part in model.named_modules():
+    for name, part in model.named_modules():
         # RoBERTa's positions begin after that of padding.
-        if place.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
+        if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
             named -= part.padding_idx + 1
     longest = min(named, LONGEST) if named > 0 else LONGEST  # XLNet names -1 for no limit
     return min(longest, dense_text(config) or LONGEST)

@@ -18,7 +18,7 @@ from model.library.decoder_modules import decoder_states, listening
 from model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from model.library.pieces import Piece
 from model.library.writing import Writer
-from model.reader import Ability, Shape
+from model.reader import Ability, Reader, Shape
 from model.stream import DecoderStream
 from model.trace import Run, RunEdits, Site, Trace
 
@@ -35,7 +35,7 @@ NO_SUM = (
 )
 
 
-class TransformersReader(Answering):
+class TransformersReader(Answering, Reader):
     """A model of the transformers library with its tokenizer, which threads may share.
 
     An encoder reads a text as the source, a model with only a decoder as the target. An
@@ -68,7 +68,7 @@ class TransformersReader(Answering):
     def what_is_missing(self) -> dict[Ability, str]:
         """Return the abilities that the model lacks, and why."""
         missing: dict[Ability, str] = {
-            "show the stream": "Of a model of the transformers library only the attention is "
+            "show the stream": "Only the attention of a model of the transformers library is "
             "recorded, not what lies between.",
             "own layers": "This model runs in the transformers library, not in layers made here.",
             "move positions": "The transformers library gives this model its positions.",
@@ -95,12 +95,10 @@ class TransformersReader(Answering):
 
     @property
     def reads_source(self) -> bool:
-        """Whether the model has an encoder."""
         return self.shape.layers("encoder") > 0
 
     @property
     def reads_target(self) -> bool:
-        """Whether the model has a decoder."""
         return self.shape.layers("decoder") > 0
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
@@ -108,31 +106,15 @@ class TransformersReader(Answering):
             return len(self.writer.prompt(text)) > self.tokens.max_tokens
         return self.tokens.is_cut(text, second)
 
-    @torch.inference_mode()
-    def trace(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-        sites: Collection[Site] | None = None,
-    ) -> Trace:
-        """Record a run over a text; see `Reader.trace`.
+    def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
+        """Run over the tokens of a trace under edits; see `Reader.record`.
 
-        The tokens are Pieces. The logits have a row for every token that a decoder reads, for each
-        masked token, for the classes, or for an answer's first and last position.
+        The logits have a row for every token that a decoder reads, for each masked token, for the
+        classes, or for an answer's first and last position.
         """
-        trace = self.tokenized(
-            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
-        )
-        trace.full = sites
         outputs = self.calls(trace, Run(edits or {}, trace), output_hidden_states=True)
         trace.logits = self.answers.rows(trace, outputs)
         trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
-        return trace
 
     @torch.inference_mode()
     def tokenized(
@@ -160,7 +142,6 @@ class TransformersReader(Answering):
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run over a batch; see `Reader.read_together`."""
         self.calls.together(traces, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
@@ -191,25 +172,18 @@ class TransformersReader(Answering):
         text: str,
         strategy: Strategy = Strategy(),
         *,
-        longest: int | None = None,
-        forced: Sequence[int] = (),
-        pad_to: int | None = None,
         edits: RunEdits | None = None,
-        chat: bool = True,
+        **options: object,
     ) -> Decoding:
-        """Write a text with every step recorded; see `Writer.write`.
+        """Write a text with every step recorded; the options are those of `Writer.write`.
 
         Raises ValueError if the model does not write, or cannot begin in this way.
         """
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
-        changed = attention_edits(edits or {})
-        return self.writer.write(
-            text, strategy, longest=longest, forced=forced, pad_to=pad_to, edits=changed, chat=chat
-        )
+        return self.writer.write(text, strategy, edits=attention_edits(edits or {}), **options)
 
     def begin(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that writing can begin with; see `Writer.begin`."""
         return self.writer.begin(text)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
@@ -225,7 +199,6 @@ class TransformersReader(Answering):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids; see `Reader.trace_ids`."""
         trace = Trace()
         if not self.reads_source:
             trace.target_tokens = self.tokens.framed(ids)
@@ -250,10 +223,9 @@ class TransformersReader(Answering):
         """Return the tokens that the model reads; raises ValueError if it cannot."""
         if not text.strip():
             raise ValueError("There is nothing to read: type a sentence.")
-        second = second if second and second.strip() else None
-        for wanted, ability in ((second, "read a pair"), (masked, "mask words")):
-            if wanted and ability in self.missing:
-                raise ValueError(self.missing[ability])
+        second = self.second_text(second)
+        if masked and "mask words" in self.missing:
+            raise ValueError(self.missing["mask words"])
         pieces = self.tokens.mask(self.tokens.read(text, second), masked)
         if not pieces:
             raise ValueError("There is nothing to read: the tokenizer finds no token in this text.")

@@ -41,7 +41,6 @@ class Writer:
 
     @property
     def reads_source(self) -> bool:
-        """Whether the model has an encoder."""
         return self.model.config.is_encoder_decoder
 
     @property

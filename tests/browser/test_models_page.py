@@ -103,7 +103,7 @@ def test_a_word_is_hidden_and_predicted_and_brought_back(bert, reader):
     bert.locator(".token-strip").get_by_role("button", name="play", exact=True).click()
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(2)
     trace = reader.trace(FIRST, second=SECOND, masked=[4, 5])
-    likelihood = reader.probabilities(trace, [4])[0, reader.read(FIRST, SECOND)[4].id]
+    likelihood = trace.logits[0, 0].softmax(dim=-1)[reader.read(FIRST, SECOND)[4].id]
     bert.get_by_text(f"“play” itself: {likelihood:.3f}").wait_for()
     see_cell(bert, weights_of(trace), texts(trace.source_tokens), 5, 1)
     bert.locator(".token-strip .chip.mask").first.click()

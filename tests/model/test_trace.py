@@ -89,7 +89,7 @@ def test_switched_off_is_a_table_of_zeros_and_moved_is_a_moved_table(edit, make_
     for side in (model.encoder, model.decoder):
         table = side.embedding.positions.table
         with torch.no_grad():
-            moved = torch.zeros_like(table) if edit.off else table[edit.places(0, 12)]
+            moved = torch.zeros_like(table) if edit.off else table[edit.positions(0, 12)]
             table[:12] = moved[:12]
     assert torch.equal(changed.logits, traced(model, {}).logits)
 

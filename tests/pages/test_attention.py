@@ -185,9 +185,9 @@ def test_a_hidden_word_is_predicted_in_the_run_that_is_drawn(bert_folder, bert):
     assert [chip["kind"] for chip in chips(app)][4:6] == ["mask", "mask"]
     weights = trace.attention[Site("encoder", 0)].weights[0, 0]
     np.testing.assert_allclose(drawn(app)[0], weights, atol=1e-6)
-    predicted = bert.predictions(trace, top=8)
+    predicted = bert.predict(FIRST, SECOND, masked=[4, 5], top=8)
     assert bars(app) == [[one.text for one in predicted[place]] for place in (4, 5)]
-    likelihoods = bert.probabilities(trace, [4, 5])
+    likelihoods = trace.logits[0].softmax(dim=-1)
     written = bert.read(FIRST, SECOND)
     for place, likelihood in zip((4, 5), likelihoods, strict=True):
         itself = f"“{written[place].text}” itself: {likelihood[written[place].id]:.3f}"

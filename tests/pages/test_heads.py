@@ -142,7 +142,7 @@ def test_heads_are_measured_on_one_token_alone(shipped):
     assert app.selectbox(key="measured").value == 1
     with_heads_measured(app)
     trace = shipped.trace(sentence, shipped.translate(sentence))
-    objective = shipped.objective(trace).alone(1)
+    objective = shipped.objective(trace).only(1)
     (header,) = [h for h, _ in canvas_pictures(app) if "effects" in h][-1:]
     shown = {kind["name"]: np.array(kind["effects"]) for kind in header["effects"]}
     for site, change in head_removals(shipped, trace, objective=objective):

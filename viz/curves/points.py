@@ -10,7 +10,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.curves.position_lines import COLORS
 from viz.numbers import Numbers, number_text
 
-PART = Part.beside(__file__, "Points")
+PART = Part.next_to(__file__, "Points")
 TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
 EQUAL = "the estimate is right"
 OF_LAYERS = (0.35, 0.88)  # range of the scale that is visible on white paper and on black
@@ -34,20 +34,20 @@ def effect_points(
             f"There are {len(true)} true effects, {len(estimated)} estimated ones and {len(names)} "
             "names."
         )
-    told = [
+    notes = [
         f"{name}: estimated {number_text(guess, signed=True)}, "
         f"true {number_text(effect, signed=True)} nats"
         for name, effect, guess in zip(names, true, estimated, strict=True)
     ]
-    furthest = int(np.abs(true - estimated).argmax()) if len(told) else None
+    furthest = int(np.abs(true - estimated).argmax()) if len(notes) else None
     rows = {"true": true, "estimated": estimated}
     return points(
         true,
         estimated,
-        told,
+        notes,
         groups=[""] * len(names) if groups is None else groups,
-        summary=f"{len(told)} effects, estimated against true."
-        + ("" if furthest is None else f" Furthest apart: {told[furthest]}"),
+        summary=f"{len(notes)} effects, estimated against true."
+        + ("" if furthest is None else f" Furthest apart: {notes[furthest]}"),
         axes=(TRUE, ESTIMATED),
         equal=EQUAL,
         **marks,
@@ -69,17 +69,17 @@ def head_points(
     A figure without a unit has an empty one. Raises ValueError if the sizes do not fit, or for more
     groups than there are colours.
     """
-    told = [
-        f"{name}: {axes[0]} {number_text(one)} {units[0]}".rstrip()
-        + f", {axes[1]} {number_text(other)} {units[1]}".rstrip()
-        for name, one, other in zip(names, across, up, strict=True)
+    notes = [
+        f"{name}: {axes[0]} {number_text(first)} {units[0]}".rstrip()
+        + f", {axes[1]} {number_text(second)} {units[1]}".rstrip()
+        for name, first, second in zip(names, across, up, strict=True)
     ]
     figures = dict(zip(axes, (across, up), strict=True))
     return points(
         across,
         up,
-        told,
-        summary=f"{len(told)} heads by {axes[0]} and {axes[1]}.",
+        notes,
+        summary=f"{len(notes)} heads by {axes[0]} and {axes[1]}.",
         axes=tuple(
             f"{axis}, {unit}" if unit else axis for axis, unit in zip(axes, units, strict=True)
         ),
@@ -90,27 +90,27 @@ def head_points(
 
 
 def head_plane(
-    places: np.ndarray, names: Sequence[str], told: Sequence[str], **marks: Any
+    positions: np.ndarray, names: Sequence[str], notes: Sequence[str], **marks: Any
 ) -> CanvasPicture:
     """A point for each head at its position (N, 2) in a plane with equal scales on both axes.
 
-    `told` is read on hovering; for the marks see `points`. Raises ValueError if the sizes do not
+    `notes` is read on hovering; for the marks see `points`. Raises ValueError if the sizes do not
     fit, or for more groups than there are colours.
     """
     return points(
-        *places.T,
-        told,
+        *positions.T,
+        notes,
         summary=f"{len(names)} heads by likeness.",
         clickable=True,
         **marks,
-        numbers={"plane": Numbers(places, {"head": names, "axis": ["across", "up"]})},
+        numbers={"plane": Numbers(positions, {"head": names, "axis": ["across", "up"]})},
     )
 
 
 def points(
     across: np.ndarray,
     up: np.ndarray,
-    told: Sequence[str],
+    notes: Sequence[str],
     *,
     groups: Sequence[str],
     summary: str,
@@ -124,22 +124,22 @@ def points(
 ) -> CanvasPicture:
     """Points by two numbers (N,) each, which are distances in a plane without `axes`.
 
-    `told` is read on hovering, and `summary` describes the picture. `groups` determine the colour
+    `notes` is read on hovering, and `summary` describes the picture. `groups` determine the colour
     of each point, `named` holds short words next to some points, by their index, and `selected` is
     the index of a point with a ring. A click on a `clickable` picture answers with the index of the
     nearest point. `equal` says what it means that both numbers are the same: a line then shows
     where they are, and both axes include 0.
     """
     kinds = list(dict.fromkeys(groups))
-    if not len(across) == len(up) == len(told) == len(groups):
+    if not len(across) == len(up) == len(notes) == len(groups):
         raise ValueError(
-            f"There are {len(across)} and {len(up)} numbers, {len(told)} names and {len(groups)} "
+            f"There are {len(across)} and {len(up)} numbers, {len(notes)} names and {len(groups)} "
             "groups."
         )
     if len(kinds) > len(colors):
         raise ValueError(f"{len(kinds)} groups are more than the {len(colors)} colours.")
     header = {
-        "told": list(told),
+        "told": list(notes),
         "summary": summary,
         "groups": [kinds.index(group) for group in groups],
         "kinds": kinds,

@@ -21,7 +21,7 @@ SHORT = 11  # characters of a name, three of which fit side by side on a phone
 
 def position_lines(
     lines: Mapping[str, np.ndarray],
-    places: Sequence[int] | None = None,
+    positions: Sequence[int] | None = None,
     *,
     x: str = "position",
     y: str = "value",
@@ -30,27 +30,27 @@ def position_lines(
     logarithmic: bool = False,
     height: int = 200,
 ) -> alt.Chart | alt.LayerChart:
-    """A line for each name, over `places` (from 0 if none are given); NaN leaves a gap.
+    """A line for each name, over `positions` (from 0 if none are given); NaN leaves a gap.
 
     `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the smallest and
     the largest number around some of the lines, `height` is the plot's in pixels. A single line has
     no legend: the y axis says what it is. Raises ValueError for more lines than there are colours,
-    and if a line does not fit the places.
+    and if a line does not fit the positions.
     """
     import altair as alt
     import pandas as pd
 
     if len(lines) > MOST_LINES:
         raise ValueError(f"{len(lines)} lines are more than the {MOST_LINES} colours.")
-    places = range(max(map(len, lines.values()))) if places is None else places
+    positions = range(max(map(len, lines.values()))) if positions is None else positions
     frames = []
     for name, values in lines.items():
-        if len(values) != len(places):
+        if len(values) != len(positions):
             raise ValueError(
-                f"{name} has {len(values)} numbers but there are {len(places)} places."
+                f"{name} has {len(values)} numbers but there are {len(positions)} positions."
             )
         low, high = (bands or {}).get(name, (values, values))
-        columns = {"place": places, "line": name, "value": values, "low": low, "high": high}
+        columns = {"place": positions, "line": name, "value": values, "low": low, "high": high}
         frames.append(pd.DataFrame(columns))
     rows = pd.concat(frames).dropna()
     domain = {"domain": list(limits)} if limits else {}
@@ -58,7 +58,7 @@ def position_lines(
     if logarithmic:  # reaches 0, and would otherwise have marks at only its two ends
         values = [0, *(10**power for power in range(10))]
         vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
-    whole = all(float(place).is_integer() for place in places)
+    whole = all(float(position).is_integer() for position in positions)
     axis = alt.Axis(tickMinStep=1) if whole else alt.Axis()
     columns = 3 if max(map(len, lines)) <= SHORT else 2
     legend = alt.Legend(

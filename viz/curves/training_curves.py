@@ -8,7 +8,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.curves.position_lines import COLORS, MOST_LINES
 from viz.numbers import Numbers
 
-PART = Part.beside(__file__, "Training curves")
+PART = Part.next_to(__file__, "Training curves")
 
 Curve = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from viz.canvas import CanvasPicture, Part
 
-PART = Part.beside(__file__, "Where this is in the model")
+PART = Part.next_to(__file__, "Where this is in the model")
 STACKS = {
     "encoder": ("encoder",),
     "decoder": ("decoder", "cross"),

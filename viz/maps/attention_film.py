@@ -11,7 +11,7 @@ from viz.colors import DIVERGING, SEQUENTIAL
 from viz.numbers import Numbers, counted
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__, "Attention over the training")
+PART = Part.next_to(__file__, "Attention over the training")
 
 LEVELS = 65_535  # parts of a weight in transfer: whole numbers of them are off by 8e-6 at most
 

@@ -10,7 +10,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.numbers import Numbers, largest
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 def attention_lines(

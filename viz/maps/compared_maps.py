@@ -11,7 +11,7 @@ from viz.colors import DIVERGING, SEQUENTIAL
 from viz.numbers import DECIMALS, Numbers
 from viz.tokens import Pair, aligned, check_sizes
 
-PART = Part.beside(__file__, "Two heads side by side, and their difference")
+PART = Part.next_to(__file__, "Two heads side by side, and their difference")
 
 Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of the keys
 
@@ -77,10 +77,10 @@ def compared_maps(
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
     """The token of a pair of indices, one of which can be missing; both tokens if they differ."""
-    one, other = pair
-    if one is None or other is None or first[one] == second[other]:
-        return second[other] if one is None else first[one]
-    return f"{first[one]} / {second[other]}"
+    left, right = pair
+    if left is None or right is None or first[left] == second[right]:
+        return second[right] if left is None else first[left]
+    return f"{first[left]} / {second[right]}"
 
 
 def largest_changes(
@@ -100,8 +100,8 @@ def largest_changes(
     changes = differences(first.round(DECIMALS), second.round(DECIMALS), rows, columns)
     sizes = np.nan_to_num(np.abs(changes))
     changed = []
-    for place in np.argsort(-sizes, axis=None, kind="stable")[:most]:
-        row, column = np.unravel_index(place, sizes.shape)
+    for cell in np.argsort(-sizes, axis=None, kind="stable")[:most]:
+        row, column = np.unravel_index(cell, sizes.shape)
         change = float(changes[row, column])
         if round(sizes[row, column], DECIMALS) > 0:
             (query, other_query), (key, other_key) = rows[row], columns[column]
@@ -127,12 +127,12 @@ def differences(
     """
     changes = np.full((len(rows), len(columns)), np.nan)
     shared_rows, shared_columns = (
-        [place for place, pair in enumerate(axis) if None not in pair] for axis in (rows, columns)
+        [index for index, pair in enumerate(axis) if None not in pair] for axis in (rows, columns)
     )
     parts = []
     for number, weights in enumerate((first, second)):
-        queries = [rows[place][number] for place in shared_rows]
-        keys = [columns[place][number] for place in shared_columns]
+        queries = [rows[index][number] for index in shared_rows]
+        keys = [columns[index][number] for index in shared_columns]
         parts.append(weights[np.ix_(queries, keys)].astype(np.float64))
     changes[np.ix_(shared_rows, shared_columns)] = parts[1] - parts[0]
     return changes

@@ -13,7 +13,7 @@ from viz.colors import SEQUENTIAL
 from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__, "All heads")
+PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
 
 MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
@@ -55,10 +55,10 @@ def head_grid(
     levels = np.empty((len(layers), columns, *cells), np.uint8)
     strongest = []
     for drawn, layer in zip(levels, layers, strict=True):
-        places, largest = strongest_of(layer)
+        indices, largest = strongest_of(layer)
         tops = np.maximum(largest, 1e-12)[:, None, None] if own_scale else 1.0
         drawn[:] = as_levels(as_floats(join_cells(layer, *cells)) / tops)
-        strongest += zip(places.tolist(), largest.tolist(), strict=True)
+        strongest += zip(indices.tolist(), largest.tolist(), strict=True)
     header = {
         "queries": list(query_tokens),
         "keys": list(key_tokens),
@@ -68,7 +68,7 @@ def head_grid(
         "selected": list(selected) if selected else None,
         "linked": linked,
         "strongest": [
-            [*divmod(place, len(key_tokens)), round(value, 4)] for place, value in strongest
+            [*divmod(index, len(key_tokens)), round(value, 4)] for index, value in strongest
         ],
         "colors": SEQUENTIAL,
     }
@@ -86,8 +86,8 @@ def head_grid(
 def strongest_of(layer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The index of the largest weight in each map of a layer [head, query, key], and its weight."""
     flat = layer.reshape(len(layer), -1)
-    places = flat.argmax(axis=-1)  # (H,)
-    return places, as_floats(flat[np.arange(len(flat)), places])
+    indices = flat.argmax(axis=-1)  # (H,)
+    return indices, as_floats(flat[np.arange(len(flat)), indices])
 
 
 def selected_map(place: tuple[int, int] | None) -> CanvasPicture:

@@ -11,7 +11,7 @@ from viz.colors import DIVERGING, SEQUENTIAL
 from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__, "Heatmap")
+PART = Part.next_to(__file__, "Heatmap")
 
 
 class Behind(NamedTuple):

@@ -10,7 +10,7 @@ from viz.colors import DIVERGING
 from viz.numbers import of_heads
 from viz.switches.head_scores import height_of, listed
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 UPWARDS = {theme: colors[::-1] for theme, colors in DIVERGING.items()}
 
 

@@ -8,7 +8,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.colors import SEQUENTIAL
 from viz.numbers import of_heads
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 def head_scores(

@@ -8,7 +8,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 # The bits of a cell: the lowest says whether it is visible, the next whether that was changed.
 BLOCKED, VISIBLE, CLOSED, OPENED = range(4)

@@ -6,7 +6,7 @@ import numpy as np
 
 from viz.canvas import CanvasPicture, Part
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 def switchboard(

@@ -7,7 +7,7 @@ import numpy as np
 from viz.canvas import CanvasPicture, Part
 from viz.numbers import Numbers, counted
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 def position_clocks(

@@ -9,7 +9,7 @@ from viz.canvas import CanvasPicture, Part
 from viz.colors import DIVERGING, SEQUENTIAL, limit_of
 from viz.numbers import DECIMALS, Numbers, counted, number_text
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def vector_rows(
         "own_scales": own_scales,
         "clipped": any(clipped for _, clipped in limits),
         "columns": None if columns is None else list(columns),
-        "marked": [int(place) for place in marked],
+        "marked": [int(index) for index in marked],
         "diverging": DIVERGING,
         "sequential": SEQUENTIAL,
     }
@@ -95,7 +95,7 @@ def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray
 
 
 def _limit(values: np.ndarray, columns: Sequence[str] | None) -> tuple[float, bool]:
-    """Where the colours end; the largest of named cells, such as tokens, is never clipped."""
+    """The number at which colours end; the largest named cell, such as a token, is not clipped."""
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
     return limit_of(values) if columns is None else (largest, False)
 

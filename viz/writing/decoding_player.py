@@ -10,7 +10,7 @@ from viz.colors import SEQUENTIAL
 from viz.numbers import Numbers
 from viz.tokens import check_sizes
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from viz.canvas import CanvasPicture, Part
 from viz.numbers import Numbers
 
-PART = Part.beside(__file__, "Probabilities")
+PART = Part.next_to(__file__, "Probabilities")
 
 COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
 

@@ -7,7 +7,7 @@ import numpy as np
 from viz.canvas import CanvasPicture, Part
 from viz.numbers import Numbers
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 def shifted_right(

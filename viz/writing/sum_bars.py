@@ -7,7 +7,7 @@ import numpy as np
 from viz.canvas import CanvasPicture, Part
 from viz.numbers import Numbers
 
-PART = Part.beside(__file__, "Parts of a sum")
+PART = Part.next_to(__file__, "Parts of a sum")
 COLORS = ("#2a7f9e", "#b45309")  # above 0 and below
 
 

@@ -6,12 +6,12 @@ from typing import Literal
 
 from viz.canvas import CanvasPicture, Part
 
-PART = Part.beside(__file__)
+PART = Part.next_to(__file__)
 
 
 @dataclass(frozen=True)
 class Chip:
-    """A token as drawn.
+    """A token of a text as a chip.
 
     It has its text, whether it continues the word before it, its kind, whether it differs from an
     earlier version of the text, the number of its sentence if that counts, and how likely the model

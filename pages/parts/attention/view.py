@@ -151,7 +151,7 @@ class View:
         """Return the largest weight behind a drawn cell, in all layers and heads that are shown."""
         weights = weights_of(self.run.trace(), self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
-        queries, keys = self.selection.places(row, column)
+        queries, keys = self.selection.positions(row, column)
         block = np.stack([weights[index][np.ix_(heads, queries, keys)] for index in layers])
         strongest = np.unravel_index(block.argmax(), block.shape)
         axes = zip((layers, heads, queries, keys), strongest, strict=True)

@@ -82,7 +82,7 @@ def which_matter(run: ModelRun, of: About) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         on = measure.choose_measured(run)
         is_asked = EFFECTS.is_asked(run, on, **cost_of_removals(run))
-    objective = run.objective() if on is None else run.objective().alone(on)
+    objective = run.objective() if on is None else run.objective().only(on)
     words = HEAD_WORDS["effects"].format(measure=objective.description)
     caption(f"**Which heads matter?** {words}")
     if not is_asked:

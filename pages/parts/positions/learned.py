@@ -57,7 +57,7 @@ def beyond_section(run: ModelRun) -> None:
     lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
     of = about(sentence, model=", ".join(lines))
     what = "Log-probability by how far all positions are shifted"
-    show_lines(lines, "shifts", of=of, what=what, places=SHIFTS, x="k", y="nats a token")
+    show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y="nats a token")
     if not model.is_own:
         encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
         caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))

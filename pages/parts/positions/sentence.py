@@ -94,7 +94,7 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
     edits = {side: position_edit(side, count) for side, count in tokens.items()}
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
-            places = " ".join(map(str, edit.places(0, tokens[side])))
+            places = " ".join(map(str, edit.positions(0, tokens[side])))
             st.caption(f"{side_words(models.chosen())[side]}: the tokens stand at {places}")
     return edits
 

@@ -141,7 +141,7 @@ class Closings:
 def measured_by(run: ModelRun, place: int | None) -> Objective | None:
     """Return what effects are measured on; with a `place` it is only that token."""
     objective = run.objective()
-    return objective if place is None or objective is None else objective.alone(place)
+    return objective if place is None or objective is None else objective.only(place)
 
 
 @model_call("Estimating …")

@@ -6,7 +6,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from model.insight.attribution import attribute
-from model.stream import freeze
+from model.library.decoder_modules import freeze_any
 from model.trace import AttentionEdit, Run, Site
 from model.translator import load
 from tests.model.insight.recording import reader_of, record
@@ -125,7 +125,7 @@ def test_a_frozen_norm_is_the_norm(norm):
     for parameter in norm.parameters():
         nn.init.normal_(parameter, mean=0.5)
     outputs = norm(states).detach()
-    frozen = freeze(norm, states, outputs, factor=2.0)
+    frozen = freeze_any(norm, states, outputs, factor=2.0)
     read = torch.randn(8)
     for row in range(5):
         found = states[row] @ frozen.directions(read, row) + frozen.bias @ read
@@ -134,4 +134,4 @@ def test_a_frozen_norm_is_the_norm(norm):
 
 def test_another_norm_cannot_be_frozen():
     with pytest.raises(ValueError, match="neither a layer norm nor an RMS norm"):
-        freeze(nn.Tanh(), torch.randn(4, 8), torch.randn(4, 8))
+        freeze_any(nn.Tanh(), torch.randn(4, 8), torch.randn(4, 8))

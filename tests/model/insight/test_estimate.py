@@ -113,7 +113,7 @@ def test_of_a_faint_head_and_a_faint_cell_the_estimate_is_the_truth(model, edits
 def test_one_token_alone_can_be_what_is_measured(model):
     reader, trace = reader_of(model), record(model)
     whole = reader.objective(trace)
-    parts = [estimated_removals(reader, trace, None, whole.alone(place)) for place in range(4)]
+    parts = [estimated_removals(reader, trace, None, whole.only(place)) for place in range(4)]
     together = estimated_removals(reader, trace)
     for site in SITES:
         assert_close(sum(part[site] for part in parts), together[site], atol=1e-5, rtol=0)

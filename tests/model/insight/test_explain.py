@@ -264,7 +264,7 @@ def bert(make_bert_folder):
 def likelihood_of_masked(reader, reading, text):
     """The objective, by way of the predictions that the page shows."""
     rows = [row for row, token in enumerate(reading.source_tokens) if token.id == reader.mask_id]
-    found = reader.probabilities(reading, rows)
+    found = reading.logits[0].softmax(dim=-1)
     return sum(found[at, text[row].id].log().item() for at, row in enumerate(rows))
 
 

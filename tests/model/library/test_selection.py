@@ -30,7 +30,7 @@ def test_every_drawn_cell_is_the_weight_of_its_own_tokens(between, special, read
     assert drawn.shape == (4, *shown)
     for row in range(shown[0]):
         for column in range(shown[1]):
-            (query,), (key,) = selection.places(row, column)
+            (query,), (key,) = selection.positions(row, column)
             assert selection.shown_queries[row] is pieces[query]
             assert selection.shown_keys[column] is pieces[key]
             assert (drawn[:, row, column] == weights[:, query, key]).all()
@@ -60,7 +60,7 @@ def test_whole_words_are_merged_by_the_stated_rule(reading, weights):
     texts = [piece.text for piece in selection.shown_keys]
     assert texts == ["[CLS]", "the", "cat", "was", "playing", ".", "[SEP]",
                      "unbelievable", "dogs", "!", "[SEP]"]  # fmt: skip
-    queries, keys = selection.places(4, 7)
+    queries, keys = selection.positions(4, 7)
     assert [pieces[place].text for place in queries] == ["play", "##ing"]
     assert [pieces[place].text for place in keys] == ["un", "##believ", "##able"]
     expected = weights[:, queries][:, :, keys].sum(-1).mean(-1)

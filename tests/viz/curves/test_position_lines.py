@@ -67,7 +67,7 @@ def test_a_logarithmic_scale_goes_down_to_zero():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="a has 3 numbers but there are 2 places"):
+    with pytest.raises(ValueError, match="a has 3 numbers but there are 2 positions"):
         position_lines({"a": np.zeros(3)}, [0, 1])
     with pytest.raises(ValueError, match=f"9 lines are more than the {MOST_LINES} colours"):
         position_lines({str(number): np.zeros(1) for number in range(9)})

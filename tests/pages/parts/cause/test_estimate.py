@@ -51,7 +51,7 @@ def check(app, read, edits=None, on=None):
     """The scatter of the heads has the numbers of the model; return its place in each."""
     shipped, trace = read
     objective = shipped.objective(trace)
-    objective = objective if on is None else objective.alone(on)
+    objective = objective if on is None else objective.only(on)
     estimated = estimated_removals(shipped, trace, edits, objective)
     removals = dict(head_removals(shipped, trace, edits, objective))
     true = flat({site: removals[site] for site in estimated})
@@ -92,7 +92,7 @@ def test_the_cells_of_the_chosen_head_are_closed_one_by_one(read):
     app = open_page("cause", **PLACE, kind="cross", layer="2", head="3", measured="2")
     check(app, read, on=1)
     assert address(app)["measured"] == "2"
-    site, objective = Site("cross", 1), shipped.objective(trace).alone(1)
+    site, objective = Site("cross", 1), shipped.objective(trace).only(1)
     estimated = estimated_closings(shipped, trace, site, None, objective)[2]
     header, numbers = points(app)[1]
     keys = [token.text for token in trace.source_tokens]

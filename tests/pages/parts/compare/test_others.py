@@ -120,7 +120,10 @@ def test_hidden_words_and_switched_heads_before_and_after(folder, reader, drawn)
     assert "Hidden: the tokens at 3" in told(app)
     bars, words = drawn[-1]
     for label, trace in zip("AB", traces, strict=True):
-        likely = {reader.text(i): p for i, p in enumerate(trace.logits[0, 0].softmax(-1).tolist())}
+        likely = {
+            reader.tokenizer.piece(i).text: p
+            for i, p in enumerate(trace.logits[0, 0].softmax(-1).tolist())
+        }
         np.testing.assert_allclose(bars[label], [likely[word] for word in words], atol=1e-5)
         assert max(likely, key=likely.get) in words
     widget(app.text_input, "side_b_sentence").set_value("dogs!").run()
