@@ -99,11 +99,3 @@ def test_the_table_can_be_saved(open_tab):
     lines = data.decode("utf-8-sig").splitlines()
     assert len(lines) == 1 + 88 * 19
     assert lines[1].startswith("figures,1,encoder 1.1,1,entropy,")
-
-
-@pytest.mark.parametrize("tab", TABS)
-def test_the_page_keeps_to_the_width_of_a_phone(open_tab, tab, page):
-    page.set_viewport_size({"width": 375, "height": 812})
-    open_tab(tab)
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

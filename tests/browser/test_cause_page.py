@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from model.insight.knockout import edges_of, knock_out
 from tests.browser.heatmaps import point_of
+from tests.matrix import first_of
 from viz.numbers import number_text
 
 SENTENCE = "My brother bought three old bicycles yesterday."
@@ -75,14 +76,6 @@ def test_another_layer_is_chosen_by_mouse_and_by_the_address(cause, measure):
     expect_read(cause, 0, row, column, change)
 
 
-def test_the_page_keeps_to_the_width_of_a_phone(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/cause?sentence={SENTENCE}")
-    page.get_by_text("Rank correlation").wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
-
-
 def test_keys_go_through_the_layers(cause):
     cause.keyboard.press("l")
     expect(cause).to_have_url(re.compile("knockout_layers=1"))
@@ -92,7 +85,7 @@ def test_keys_go_through_the_layers(cause):
     expect(cause).to_have_url(re.compile("knockout_layers=1"))
 
 
-@pytest.mark.parametrize("clicks", [1, 2])
+@pytest.mark.parametrize("clicks", first_of([1, 2]))
 def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure, clicks):
     changes, _ = measure()
     row, column = divmod(int(changes.argmin()), changes.size(1))

@@ -148,11 +148,3 @@ def test_a_scene_is_taken_from_a_pasted_link(compare, translator):
     expect(compare.locator(".token-strip .text").first).to_have_text(
         translator.translate("Who is that?").text
     )
-
-
-def test_the_page_keeps_to_the_width_of_a_phone(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/compare")
-    page.get_by_text("Translation of B").first.wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

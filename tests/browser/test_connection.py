@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.proxy import Proxy
 from tests.browser.rest import RUNNING
+from tests.matrix import first_of
 
 TAKE_ALL = "document.getElementById('root').remove()"  # as an error in drawing does
 
@@ -19,7 +20,7 @@ def proxy(server):
     proxy.close()
 
 
-@pytest.mark.parametrize("lost", [True, False])
+@pytest.mark.parametrize("lost", first_of([True, False]))
 def test_what_was_entered_as_the_connection_was_cut_is_shown(page, proxy, lost):
     page.goto(f"{proxy.url}/?sentence=We+eat.")
     box = page.get_by_role("textbox", name="Sentence")

@@ -147,11 +147,3 @@ def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
     expect(of_source(page)).to_have_text(written(steps[2].weights["cross", 2][1]))
     page.get_by_role("button", name="Back to the text that was returned").click()
     expect(counter(page)).to_have_text(f"step 1 of {len(beam)}")
-
-
-def test_the_page_keeps_to_the_width_of_a_phone(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/decoding?sentence={SENTENCE}&strategy=beam")
-    page.get_by_text("Reference token ranked first").wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

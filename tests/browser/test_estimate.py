@@ -8,14 +8,11 @@ from playwright.sync_api import expect
 
 from model.insight.ablation import head_removals
 from model.insight.estimate import estimated_removals
-from pages.talks.slides import Slide
-from tests.browser.talks import expect_fitted, see_title, with_talk
 from tests.browser.test_export import SVG, save
 from viz.numbers import number_text
 
 SENTENCE = "The old woman bought a small house."
 HEADS, CELLS = ".st-key-estimate-heads", ".st-key-estimate-cells"
-AT = {"sentence": SENTENCE, "cause_tab": "estimate", "kind": "cross", "layer": "1", "head": "4"}
 LEFT, RIGHT, TOP, BOTTOM, ROOM = 52, 14, 10, 38, 0.06  # as in points.js
 
 
@@ -122,11 +119,3 @@ def test_a_file_has_the_names_beside_the_points_as_text(cause, effects):
     assert any(text.endswith(f"L{layer} H{head}") for text in texts)
     assert "true effect, in nats" in texts
     assert not any("Point at" in text for text in texts)
-
-
-@pytest.mark.parametrize("picture", ["estimate-heads", "estimate-map", "estimate-cells"])
-def test_a_slide_shows_it_whole(page, server, picture):
-    with_talk(page, server, [Slide("cause", AT, "Guessed", "Words.", (picture,))], "?talk=1")
-    see_title(page, "Guessed")
-    expect_fitted(page, [picture])
-    expect(page.locator(f".st-key-{picture}")).to_be_visible()

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from model import Site
 from tests.browser.heatmaps import hover_cell
 from tests.browser.rest import box_at_rest
+from tests.matrix import first_of
 from viz.tokens import WRITES
 
 SENTENCE = "I love my cat."
@@ -51,7 +52,7 @@ def save(page, menu, form):
     return saved.value.path().read_bytes(), name
 
 
-@pytest.mark.parametrize("key", PICTURES)
+@pytest.mark.parametrize("key", first_of(PICTURES))
 def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
     picture, menu = open_picture(page, server, key)
     data, name = save(page, menu, "png")
@@ -65,7 +66,7 @@ def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
     assert page.errors == []
 
 
-@pytest.mark.parametrize("key", PICTURES)
+@pytest.mark.parametrize("key", first_of(PICTURES))
 def test_an_svg_holds_the_tokens_as_text_and_asks_for_nothing(page, server, translator, key):
     _, menu = open_picture(page, server, key)
     data, _ = save(page, menu, "svg")
@@ -99,7 +100,7 @@ def test_a_file_says_what_it_shows_and_nothing_of_pointing(page, server, transla
     assert "Point at" not in said
 
 
-@pytest.mark.parametrize("key", ["heatmap", "lines"])
+@pytest.mark.parametrize("key", first_of(["heatmap", "lines"]))
 def test_the_texts_of_an_svg_fit_in_a_wider_font(page, server, browser, key):
     _, menu = open_picture(page, server, key)
     data, _ = save(page, menu, "svg")
@@ -148,7 +149,7 @@ def test_a_page_of_all_heads_opens_on_the_chosen_one(page, server, browser, tmp_
     other.close()
 
 
-@pytest.mark.parametrize("key", ["grid", "heatmap"])
+@pytest.mark.parametrize("key", first_of(["grid", "heatmap"]))
 def test_a_page_draws_without_a_network(page, server, browser, tmp_path, key):
     _, menu = open_picture(page, server, key)
     data, name = save(page, menu, "html")
@@ -211,7 +212,7 @@ def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_
     ElementTree.fromstring(save(page, menu, "svg")[0])
 
 
-@pytest.mark.parametrize("label", ["Sinusoids", "Wavelengths"])
+@pytest.mark.parametrize("label", first_of(["Sinusoids", "Wavelengths"]))
 def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, server, label):
     page.goto(f"{server}/positions?positions_tab=sinusoids")
     opener = page.get_by_role("button", name=re.compile(f"^Save: {label}")).first

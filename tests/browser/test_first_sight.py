@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.boxes import box
 from tests.browser.heatmaps import hover_cell, point_of
 from tests.browser.rest import box_at_rest
+from tests.matrix import first_of
 from tests.model.library.conftest import transformers_folders
 
 __all__ = ["transformers_folders"]
@@ -26,7 +27,7 @@ def expect_above_the_fold(picture, tallest=None):
         assert place["y"] + place["height"] <= tallest
 
 
-@pytest.mark.parametrize("query", ["", "?kind=cross&layer=2&head=3&picture=lines"])
+@pytest.mark.parametrize("query", first_of(["", "?kind=cross&layer=2&head=3&picture=lines"]))
 def test_attention_shows_all_its_lines(page, server, query):
     page.goto(f"{server}/{query}")
     expect_above_the_fold(page.locator(".attention-lines"))
@@ -52,7 +53,9 @@ def test_the_main_picture_is_in_sight(page, server, path, picture):
 
 @pytest.mark.parametrize(
     ("path", "picture"),
-    [("", ".heatmap canvas.map"), ("masks", ".mask-matrix"), ("decoding", ".decoding-player")],
+    first_of(
+        [("", ".heatmap canvas.map"), ("masks", ".mask-matrix"), ("decoding", ".decoding-player")]
+    ),
 )
 def test_a_decoder_alone_is_in_sight_too(page, server, transformers_folders, path, picture):
     folder = transformers_folders["GPT-2"]
@@ -113,7 +116,7 @@ def test_the_map_shows_and_chooses_a_block_by_mouse_and_by_keys(page, server):
     assert page.errors == []
 
 
-@pytest.mark.parametrize("path", ["masks", "heads", "inside"])
+@pytest.mark.parametrize("path", first_of(["masks", "heads", "inside"]))
 def test_the_map_is_on_every_page_where_a_block_is_chosen(page, server, path):
     page.goto(f"{server}/{path}?kind=encoder&mask_kind=encoder&layer=1")
     block = page.locator(".architecture-map").get_by_role("button", pressed=True)

@@ -162,6 +162,7 @@ def test_a_browser_keeps_a_small_picture_of_the_question(attention):
     )
 
 
+@pytest.mark.matrix
 def test_a_question_keeps_to_the_width_of_a_phone(page, server):
     page.set_viewport_size({"width": 375, "height": 812})
     with_talk(page, server, TALK, "?talk=2")

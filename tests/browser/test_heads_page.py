@@ -99,11 +99,3 @@ def test_every_head_is_tested_for_a_role_and_a_click_opens_it(heads, translator)
     opened = heads.get_by_role("heading", name="Cross-attention, layer 3, head 5")
     expect(opened).to_be_in_viewport(ratio=1)
     expect(heads).to_have_url(re.compile("roles=on.*role=copying"))
-
-
-def test_the_page_keeps_to_the_width_of_a_phone(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/heads?sentence={SENTENCE}")
-    page.get_by_text("Which heads matter").wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -138,12 +137,3 @@ def test_the_keyboard_moves_and_closes(page, matrix):
         page.keyboard.press(key)
     page.get_by_role("button", name="Undo", exact=True).and_(page.locator(":enabled")).wait_for()
     page.locator(".mask-matrix .reading").first.get_by_text("closed by you").wait_for()
-
-
-def test_the_page_keeps_to_the_width_of_a_phone(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/masks?sentence={SENTENCE}")
-    page.get_by_text("Why −∞").wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
-    assert np.isfinite(page.locator("canvas.editable").bounding_box()["width"])

@@ -146,6 +146,7 @@ def test_a_clicked_cell_is_taken_apart(bert, reader):
     expect(query).to_have_value(f"7: {trace.source_tokens[6].text}")
 
 
+@pytest.mark.matrix
 def test_the_pages_keep_to_the_width_of_a_phone(bert, server):
     bert.set_viewport_size({"width": 375, "height": 812})
     bert.locator(".token-strip").get_by_role("button", name="cat", exact=True).click()

@@ -7,13 +7,10 @@ from playwright.sync_api import expect
 
 from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
 from model.trace import Site
-from pages.talks.slides import Slide
-from tests.browser.talks import expect_fitted, see_title, with_talk
 from viz.numbers import number_text
 
 SENTENCE, CHANGED = "The old man bought a red car.", "The old man bought a blue car."
 HEADS, TOKENS = ".st-key-patch-heads", ".st-key-patch-tokens"
-AT = {"sentence": SENTENCE, "patch_text": CHANGED, "cause_tab": "patching"}
 PARTS = ("heads", "weights", "value")
 
 
@@ -124,19 +121,3 @@ def test_texts_and_answers_are_said_as_they_were_typed(cause):
     cause.keyboard.press("Enter")
     cause.get_by_text("“<b>bold</b> words” is").wait_for()
     cause.locator(f"{TOKENS} .sum").wait_for()
-
-
-def test_the_page_keeps_to_the_width_of_a_phone(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/cause?cause_tab=patching&sentence={SENTENCE}")
-    page.locator(f"{TOKENS} .sum").wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
-
-
-@pytest.mark.parametrize("picture", ["patch-heads", "patch-tokens"])
-def test_a_slide_shows_it_whole(page, server, picture):
-    with_talk(page, server, [Slide("cause", AT, "Patched", "Words.", (picture,))], "?talk=1")
-    see_title(page, "Patched")
-    expect_fitted(page, [picture])
-    expect(page.locator(f".st-key-{picture}")).to_be_visible()

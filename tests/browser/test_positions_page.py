@@ -87,15 +87,3 @@ def test_choices_are_kept_while_another_tab_is_open(positions):
 def test_the_learned_table_ends(positions):
     open_tab(positions, "Beyond training")
     positions.get_by_text("the learned table ends at 255").wait_for()
-
-
-@pytest.mark.parametrize("tab", ["Sinusoids", "Learned", "Your sentence", "Beyond training"])
-def test_the_page_keeps_to_the_width_of_a_phone(page, server, tab):
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto(f"{server}/positions?positions_tab=sinusoids&sentence={SENTENCE}")
-    page.locator(".position-clocks canvas").wait_for()
-    open_tab(page, tab)
-    charts = "[data-testid=stPlotlyChart], [data-testid=stVegaLiteChart]"
-    page.locator(f"{charts}, .heatmap").last.wait_for()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("node => node.scrollWidth <= node.clientWidth")

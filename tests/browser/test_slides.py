@@ -11,6 +11,7 @@ from pages.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import box_at_rest
 from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, with_talk
+from tests.matrix import first_of
 
 HERO = "The animal didn't cross the street because it was too tired."
 LONG = "The old man who lives near the river sold his small boat to a young doctor last week."
@@ -24,16 +25,40 @@ TREE = Slide(
 TALK = (MAP, MASK, PLAYER, BOTH, TREE)
 # Pixels of tokens: of 23 rows, beside a strip, or of the 12 steps that a beam looks ahead.
 LEAST = {"Map": 18, "Mask": 18, "Both": 19, "Tree": 16}
+# The pictures of the page Cause, by their tab.
+CAUSE = {
+    "wrote": ("wrote-parts", "wrote-heads", "wrote-keys"),
+    "estimate": ("estimate-heads", "estimate-map", "estimate-cells"),
+    "patching": ("patch-heads", "patch-tokens"),
+}
+PAIR = {
+    "sentence": "The old man bought a red car.",
+    "patch_text": "The old man bought a blue car.",
+    "kind": "cross",
+    "layer": "3",
+    "head": "4",
+}
 WORDS = Slide(title="Attention, seen", words="A **bold** and\nan *odd* <b>line</b> of 2 * 3 * 4")
 
 
 @pytest.mark.parametrize("slide", TALK, ids=lambda slide: slide.title)
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (1024, 768)])
-def test_pictures_fill_the_stage_and_are_readable_at_any_size(page, server, slide, size):
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+@pytest.mark.parametrize(("width", "height"), first_of([(1280, 720), (1920, 1080), (1024, 768)]))
+def test_pictures_fill_the_stage_and_are_readable_at_any_size(page, server, slide, width, height):
+    page.set_viewport_size({"width": width, "height": height})
     with_talk(page, server, [slide], "?talk=1")
     see_title(page, slide.title)
     expect_fitted(page, slide.pictures, smallest=LEAST.get(slide.title, SMALLEST))
+
+
+@pytest.mark.parametrize(
+    ("tab", "picture"), first_of((tab, picture) for tab in CAUSE for picture in CAUSE[tab])
+)
+def test_pictures_of_the_page_cause_are_whole(page, server, tab, picture):
+    slide = Slide("cause", PAIR | {"cause_tab": tab}, "Cause", "Words.", (picture,))
+    with_talk(page, server, [slide], "?talk=1")
+    see_title(page, "Cause")
+    expect_fitted(page, [picture])
+    expect(page.locator(css_class(picture))).to_be_visible()
 
 
 def test_pictures_are_fitted_again_when_the_window_is_resized(page, server):

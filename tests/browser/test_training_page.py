@@ -143,6 +143,7 @@ def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
     expect(page.get_by_label("English sentence")).to_have_value("I love my cat.")
 
 
+@pytest.mark.matrix
 def test_the_page_keeps_to_the_width_of_a_phone(training):
     page = training
     page.set_viewport_size({"width": 375, "height": 812})

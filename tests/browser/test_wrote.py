@@ -8,14 +8,11 @@ from playwright.sync_api import expect
 
 from model.insight.attribution import attribute
 from model.trace import Site
-from pages.talks.slides import Slide
-from tests.browser.talks import expect_fitted, see_title, with_talk
 from viz import sum_bars
 from viz.numbers import number_text
 
 SENTENCE = "The old woman bought a small house."
 PARTS, KEYS = ".st-key-wrote-parts", ".st-key-wrote-keys"
-AT = {"sentence": SENTENCE, "cause_tab": "wrote", "kind": "cross", "layer": "3", "head": "4"}
 
 
 @pytest.fixture
@@ -83,14 +80,6 @@ def test_a_word_that_is_no_token_is_said_as_it_was_typed(cause):
     cause.get_by_text("“<b>bold</b> words” is").wait_for()
     cause.get_by_text("The runner-up stands in place").wait_for()
     cause.locator(f"{PARTS} .sum").wait_for()
-
-
-@pytest.mark.parametrize("picture", ["wrote-parts", "wrote-heads", "wrote-keys"])
-def test_a_slide_shows_it_whole(page, server, picture):
-    with_talk(page, server, [Slide("cause", AT, "Wrote", "Words.", (picture,))], "?talk=1")
-    see_title(page, "Wrote")
-    expect_fitted(page, [picture])
-    expect(page.locator(f".st-key-{picture}")).to_be_visible()
 
 
 def test_of_many_parts_the_largest_is_in_sight_at_first(page):
