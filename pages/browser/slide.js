@@ -73,9 +73,14 @@ export function draw(mount) {
   /** Ask for a slide, 0 for none, until it has loaded: an answer may be lost. */
   function ask() {
     clearTimeout(root.asking);
-    if (root.wanted === undefined || !root.isConnected) return;
     answer([root.wanted, root.asks]);
-    root.asking = setTimeout(ask, AGAIN);
+    root.asking = setTimeout(askAgain, AGAIN);
+  }
+  /** A slide that is being drawn is not asked for again: that would begin to draw it anew. */
+  function askAgain() {
+    if (root.wanted === undefined || !root.isConnected) return;
+    if (!document.querySelector("[data-test-script-state=running]")) return ask();
+    root.asking = setTimeout(askAgain, AGAIN);
   }
   const stopFitting = fitToScreen(root, slide);
   root.forget = () => {

@@ -17,10 +17,10 @@ from playwright.sync_api import Error, Page, expect, sync_playwright
 
 from model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
+from tests.browser.rest import TIMEOUT_MS, until
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCAL_HOSTS = {"127.0.0.1", "localhost"}
-TIMEOUT_MS = 60_000  # generous, for machines with few cores
 FAILED = pytest.StashKey[bool]()
 
 expect.set_options(timeout=TIMEOUT_MS)
@@ -31,16 +31,12 @@ def wait_for_function(page, expression, arg=None):
 
     Playwright's own waiting evaluates the text within the page, whose policy forbids that.
     """
-    deadline = time.monotonic() + TIMEOUT_MS / 1000
-    while True:
-        try:
-            if page.evaluate(expression, arg):
-                return
-        except Error:  # the page is on its way to another address
-            if time.monotonic() > deadline:
-                raise
-        assert time.monotonic() < deadline, f"This never came to hold: {expression}"
-        page.wait_for_timeout(20)
+
+    def holds():
+        return page.evaluate(expression, arg)
+
+    holds.__doc__ = expression
+    until(page, holds, Error)  # an error: the page is on its way to another address
 
 
 Page.wait_for_function = wait_for_function

@@ -1,16 +1,16 @@
 """Reading the cells of a heatmap as a person does: by pointing at them."""
 
-import contextlib
 import re
 
 import pytest
 from playwright.sync_api import Error
 
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, until
 from viz.tokens import WRITES
 
 PLACE = ("left", "top", "side")  # pixels: of the first cell, and of a cell
-READING = re.compile("“(.*)” looks at “(.*)”: (.*)")
+REDRAWN = (Error, AttributeError, AssertionError)  # a map that is redrawn under the pointer
+READING = re.compile("“(.*)” (?:looks at|without) “(.*)”: (.*)")
 
 
 def point_of(heatmap, row, column):
@@ -43,13 +43,22 @@ def expect_cell(page, heatmap, weights, queries, keys, row, column):
     Of a decoder's query the token that it read counts, whatever it writes.
     """
     expected = queries[row], keys[column], pytest.approx(float(weights[row, column]), abs=6e-4)
-    shown = None
-    for _ in range(30):
-        with contextlib.suppress(Error, AttributeError):  # a map may be redrawn under the pointer
-            query, key, said = hover_cell(page, heatmap, row, column)
-            weight = float(said.removeprefix("weight ")) if said.startswith("weight ") else said
-            shown = query.partition(WRITES)[0], key, weight
-        if shown == expected:
-            return
-        page.wait_for_timeout(500)
-    assert shown == expected
+
+    def is_shown():
+        query, key, said = hover_cell(page, heatmap, row, column)
+        weight = float(said.removeprefix("weight ")) if said.startswith("weight ") else said
+        assert (query.partition(WRITES)[0], key, weight) == expected
+        return True
+
+    until(page, is_shown, *REDRAWN)
+
+
+def read_cell(page, heatmap, row, column, said):
+    """Point at a cell until it says this, or for long enough; return its query and its key."""
+
+    def is_read():
+        *pair, told = hover_cell(page, heatmap, row, column)
+        assert told == said
+        return pair
+
+    return until(page, is_read, *REDRAWN)

@@ -1,19 +1,59 @@
 """Where things are on a page that has stopped moving: its parts come one by one."""
 
 import contextlib
+import time
 
 from playwright.sync_api import Error
 
 from pages.streamlit_fixes.late_address import UNDERWAY
 
+TIMEOUT_MS = 60_000  # generous, for machines with few cores
 STILL = 150  # milliseconds
+AGAIN = 20  # milliseconds between two looks
 RUNNING = "document.querySelector('.stApp')?.dataset.testScriptState === 'running'"
 STALE = "document.querySelector('[data-stale=true]')"
+
+
+# Counts the runs of the page's script that have ended, in `window.ended`.
+COUNT_RUNS = """() => {
+  window.ended = 0;
+  window.counting?.disconnect();
+  const app = document.querySelector(".stApp");
+  window.counting = new MutationObserver(() =>
+    app.dataset.testScriptState === "notRunning" && window.ended++);
+  window.counting.observe(app, { attributeFilter: ["data-test-script-state"] });
+}"""
+
+
+def until(page, state, *passing):
+    """Wait until a function returns something true, and return that.
+
+    Exceptions of the types `passing` say that it is not so yet.
+    """
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while True:
+        try:
+            if value := state():
+                return value
+        except passing:
+            if time.monotonic() > deadline:
+                raise
+        assert time.monotonic() < deadline, f"This never came to hold: {state.__doc__ or state}"
+        page.wait_for_timeout(AGAIN)
 
 
 def settled(page):
     """Wait until the page's script is done and nothing is left of what it drew before."""
     page.wait_for_function(f"!({RUNNING}) && !{STALE}")
+
+
+@contextlib.contextmanager
+def rerun(page):
+    """Wait until a run of the page's script that is asked for within has ended."""
+    page.evaluate(COUNT_RUNS)
+    yield
+    page.wait_for_function("window.ended")
+    settled(page)
 
 
 def wait_for_address(page):

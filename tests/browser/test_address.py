@@ -59,8 +59,9 @@ def test_quick_steps_back_and_forward_end_where_they_should(page, server):
     entries = page.evaluate("history.length")
     for step, ending in (("back", "Attention"), ("forward", names[-1])):
         for _ in names:
+            left = page.url
             page.evaluate(f"history.{step}()")
-            page.wait_for_timeout(120)
+            page.wait_for_function("left => location.href !== left", left)
         expect(page.get_by_role("heading", name=ending, exact=True)).to_be_visible()
         settled(page)  # no page that was passed by comes back
         expect(page.get_by_role("heading", name=ending, exact=True)).to_be_visible()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.rest import until
 from viz import attention_film, training_curves
 
 STEPS, QUERIES, KEYS = [0, 10, 20, 30], ["a", "<b>", "c"], ["x", "y"]
@@ -130,10 +131,12 @@ def test_playing_goes_on_while_data_comes(page, weights):
     open_picture(page, picture)
     page.get_by_label("Speed").select_option("4")
     page.get_by_role("button", name="Play").click()
-    for _ in range(12):  # faster than the clock of the film, which must not begin anew each time
+
+    def is_at_the_end():  # fed faster than the clock of the film, which must not begin anew
         feed(page, picture)
-        page.wait_for_timeout(100)
-    expect(counter(page)).to_have_text("step 30")
+        return counter(page).text_content() == "step 30"
+
+    until(page, is_at_the_end)
 
 
 def test_curves_are_read_by_pointing_and_keep_it_when_drawn_again(page):

@@ -14,9 +14,9 @@ from websockets.sync.client import connect
 
 from pages.parts.pages import PAGES
 from tests.browser.hosts import listening
+from tests.browser.rest import settled
 
 TOKEN = "correct horse+battery"
-IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
 ELSEWHERE = "http://evil.example"
 
 
@@ -79,7 +79,7 @@ def test_no_other_host_is_asked_before_a_session_is_refused_or_opened(start_serv
             assert [session(url, origin=ELSEWHERE) for _ in range(5)] == [403] * 5
             assert session(url, origin=friend) == 101
             page.goto(url)
-            page.wait_for_function(IDLE)
+            settled(page)
             assert asked == []
 
 
@@ -150,6 +150,6 @@ def test_every_page_keeps_to_the_policy(page, server):
     for one in PAGES.values():
         page.goto(f"{server}/{'' if one.file == 'app.py' else one.key}")
         page.get_by_role("heading", level=1).first.wait_for()
-        page.wait_for_function(IDLE)
+        settled(page)
         assert page.evaluate("broken") == []
     assert not [error for error in page.errors if "Content Security Policy" in error]

@@ -2,7 +2,6 @@
 
 import re
 import struct
-import time
 from urllib.parse import quote
 
 import pytest
@@ -12,8 +11,7 @@ import pages.parts.pages  # noqa: F401, what slides are of
 from pages.shared.show.pictures import css_class
 from pages.talks.slides import Slide
 from pages.talks.stage import THUMBNAILS, thumbnail_key
-from tests.browser.conftest import TIMEOUT_MS
-from tests.browser.rest import RUNNING
+from tests.browser.rest import RUNNING, until
 from tests.browser.talks import expect_fitted, see_title, with_talk
 
 SENTENCE = "The dog ran to the house because it was hungry."
@@ -44,14 +42,7 @@ def attention(page, server):
 
 def expect_fitted_anew(page, key):
     """Expect that the picture that comes in place of a question comes to be fitted in its turn."""
-    deadline = time.monotonic() + TIMEOUT_MS / 1000
-    while True:
-        try:
-            return expect_fitted(page, [key])
-        except AssertionError:
-            if time.monotonic() > deadline:
-                raise
-            page.wait_for_timeout(50)
+    until(page, lambda: expect_fitted(page, [key]) or True, AssertionError)
 
 
 def verdict(weights, guess, tokens):

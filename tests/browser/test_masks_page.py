@@ -9,7 +9,6 @@ from model import Site
 from model.edits import CellEdit, Edits
 from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import box_at_rest
-from tests.matrix import first_of
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 LABEL, SLANT, LARGEST = 92, 28, 30  # as in viz/switches/mask_matrix.js
@@ -119,14 +118,12 @@ def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, tra
     reading.get_by_text(": visible").wait_for()
 
 
-@pytest.mark.parametrize("pause", first_of([0, 60, 150]))
-def test_of_quick_clicks_every_one_counts(page, matrix, translator, pause):
+def test_of_quick_clicks_every_one_counts(page, matrix, translator):
     size = len(traced(translator, Edits()).target_tokens)
     cells = [(query, query - 1) for query in range(1, size)]
     points = [center(matrix, size, *cell) for cell in cells]
     for point in points:
         page.mouse.click(*point)
-        page.wait_for_timeout(pause)
     closed = "~".join(f"close.decoder.all.all.{query + 1}.{key + 1}" for query, key in cells)
     expect(page).to_have_url(re.compile(re.escape(f"edits={closed}")))
 

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.rest import rerun, settled
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 
-IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
 PATHS = ("", "masks", "heads", "compare", "inside", "positions", "decoding", "models")
 LONG = "100,000 characters"
 NAMES = ("blank", "markup", "markdown", "control signs", "right to left", LONG)
@@ -16,13 +16,6 @@ HALF = """box => {
   setter.call(box, "half \\ud83d of \\ude00 a sign");
   box.dispatchEvent(new Event("input", { bubbles: true }));
 }"""
-
-
-def enter(page, box):
-    """Enter what stands in a box, and wait for the page."""
-    box.press("Enter")
-    page.wait_for_timeout(250)
-    page.wait_for_function(IDLE)
 
 
 def expect_whole(page):
@@ -40,19 +33,22 @@ def test_a_page_takes_any_text(page, server, path):
     page.goto(f"{server}/{path}")
     box = page.get_by_test_id("stMain").get_by_role("textbox").first
     box.wait_for()
-    page.wait_for_function(IDLE)
+    settled(page)
     for name in NAMES:
         box.fill(ODD_TEXTS[name])
-        enter(page, box)
+        with rerun(page):
+            box.press("Enter")
         expect_whole(page)
         if name == LONG:
             assert len(box.input_value()) <= 4_000
     box.evaluate(HALF)
     expect(box).to_have_value("half \ufffd of \ufffd a sign")
-    enter(page, box)
+    with rerun(page):
+        box.press("Enter")
     expect_whole(page)
     box.fill("I love my cat.")
-    enter(page, box)
+    with rerun(page):
+        box.press("Enter")
     expect_whole(page)
     expect(box).to_have_value("I love my cat.")
     assert opened == []

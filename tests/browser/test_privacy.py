@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.parts.pages import PAGES
+from tests.browser.rest import rerun, settled
 from tests.matrix import first_of
 
 ROOT = Path(__file__).resolve().parents[2]
-IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
 WITHOUT_BOX = ("pages/training.py", "pages/talk.py", "pages/model.py")  # before anything is done
 MARK = "quincunx zeugma"  # typed nowhere else
 # Written by the tests and tools, not by the app.
@@ -57,7 +57,7 @@ def visit(page, address):
     """Open a page and wait until it has nothing left to do."""
     page.goto(address)
     page.get_by_role("heading", level=1).first.wait_for()
-    page.wait_for_function(IDLE)
+    settled(page)
 
 
 def type_everywhere(page, text):
@@ -67,10 +67,9 @@ def type_everywhere(page, text):
     for place in range(boxes.count()):
         box = boxes.nth(place)
         if box.is_editable():
-            box.fill(text)
-            box.press("Control+Enter" if box.evaluate("box => box.rows") else "Enter")
-            page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
+            box.fill(f"{text} {place}")  # not what is in it already
+            with rerun(page):
+                box.press("Control+Enter" if box.evaluate("box => box.rows") else "Enter")
 
 
 @pytest.mark.parametrize("file", first_of(page.file for page in PAGES.values()))

@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import signal
-import time
 import urllib.request
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from playwright.sync_api import expect
 
 from bench.crowd import family, serving
 from pages.server.serving import COOKIE, WHERE
-from tests.browser.rest import RUNNING
+from tests.browser.rest import RUNNING, until
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("haproxy", path=WHERE), reason="HAProxy is not installed."
@@ -102,16 +101,11 @@ def test_a_worker_that_is_killed_costs_its_visitors_a_moment_and_others_nothing(
     before, killed = workers(served), worker_of(hit)
     hit.evaluate("window.here = true")
     os.kill(before[killed - 1], signal.SIGKILL)
-    deadline = time.monotonic() + 60
-    while len(hit.sockets) < 2:  # the page connects by itself, and is not loaded again
-        assert time.monotonic() < deadline
-        hit.wait_for_timeout(20)
+    until(hit, lambda: len(hit.sockets) > 1)  # the page connects by itself, and is not loaded again
     arrived(hit, "They sing.")
     enter(hit, "I sleep.")
     assert hit.evaluate("window.here")
     assert health(served) == b"ok"
     enter(other, "He writes.")
     assert len(other.sockets) == 1
-    while len(set(workers(served)) - set(before)) < 1:
-        assert time.monotonic() < deadline
-        hit.wait_for_timeout(20)
+    until(hit, lambda: {*workers(served)} - {*before})
