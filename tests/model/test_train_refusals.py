@@ -170,42 +170,40 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_checkpoint_is_told_and_nothing_is_lost(damage, command):
+def test_a_damaged_checkpoint_is_told_and_nothing_is_lost(command):
     folder = command("run", steps=4)
     whole = (folder / STATE).read_bytes()
-    (folder / STATE).write_bytes(damage(whole))
-    before = contents(folder)
-    said = refused(command, "run", "--resume")
-    assert f"{folder / STATE} is damaged, or not of a training" in said
-    assert contents(folder) == before
+    for name, damage in DAMAGES.items():
+        (folder / STATE).write_bytes(damage(whole))
+        before = contents(folder)
+        said = refused(command, "run", "--resume")
+        assert f"{folder / STATE} is damaged, or not of a training" in said, name
+        assert contents(folder) == before, name
     (folder / STATE).write_bytes(whole)
     assert rows(command("run", "--resume"))[-1]["step"] == "11"
 
 
-@pytest.mark.parametrize(
-    "name", ["optimizer.exp_avg.encoder.norm.weight", "model.encoder.norm.weight"]
-)
-def test_a_checkpoint_of_another_shape_is_told(name, command):
+def test_a_checkpoint_of_another_shape_is_told(command):
     folder = command("run", steps=4)
     with safe_open(folder / STATE, framework="pt") as file:
         metadata = file.metadata()
     tensors = load_file(folder / STATE)
-    save_file({**tensors, name: torch.zeros(3)}, folder / STATE, metadata)
-    assert "another model" in (said := refused(command, "run", "--resume")) or "shape" in said
+    for name in ("optimizer.exp_avg.encoder.norm.weight", "model.encoder.norm.weight"):
+        save_file({**tensors, name: torch.zeros(3)}, folder / STATE, metadata)
+        assert "another model" in (said := refused(command, "run", "--resume")) or "shape" in said
     save_file({**tensors, "random.cpu": torch.zeros(3)}, folder / STATE, metadata)
     assert "has no state of random numbers" in refused(command, "run", "--resume")
 
 
-@pytest.mark.parametrize("damage", [cut, DAMAGES["empty"], DAMAGES["random"]])
-def test_a_damaged_tokenizer_is_told(damage, command):
-    folder = command("run", steps=4)
-    path = folder / "tokenizer.json"
-    path.write_bytes(damage(path.read_bytes()))
-    assert f"{path} is not a tokenizer" in refused(command, "run", "--resume")
+def test_a_damaged_tokenizer_is_told(command):
+    path = command("run", steps=4) / "tokenizer.json"
+    whole = path.read_bytes()
+    for name in ("cut", "empty", "random"):
+        path.write_bytes(DAMAGES[name](whole))
+        assert f"{path} is not a tokenizer" in refused(command, "run", "--resume")
 
 
-@pytest.mark.parametrize("left", ["4,0,1.5", "4,0,", "4", "\0\0\0\0", "4,0,a,b,c,d,e,f\n", ""])
+@pytest.mark.parametrize("left", ["4,0,1.5", "\0\0\0\0", "4,0,a,b,c,d,e,f\n"])
 def test_a_log_with_half_a_last_row_goes_on(left, command):
     folder = command("run", steps=4, score_every=2)
     lines = (folder / "log.csv").read_text("utf-8").splitlines(keepends=True)
@@ -218,7 +216,7 @@ def test_a_log_with_half_a_last_row_goes_on(left, command):
     )
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff" * 900, b"a,b\n1,2\n", b"step\n" * 9])
+@pytest.mark.parametrize("data", [b"\xff" * 900, b"a,b\n1,2\n"])
 def test_a_log_of_another_kind_is_begun_anew(data, command):
     folder = command("run", steps=4)
     (folder / "log.csv").write_bytes(data)
@@ -359,7 +357,7 @@ def test_weights_that_became_no_numbers_do_not_replace_good_ones(command, tmp_pa
 
 def test_a_full_disk_is_told_and_the_training_goes_on_from_its_last_checkpoint(command):
     through = command("through")
-    for size in (10_000, 100_000, 150_000):
+    for size in (10_000, 150_000):
         name = f"run-{size}"
         folder = command(name, steps=4)
         before = contents(folder)

@@ -41,6 +41,14 @@ def text(tmp_path_factory, pairs):
     return path
 
 
+@pytest.fixture(scope="module")
+def few(text):
+    """The first 40 of these lines."""
+    path = text.with_name("few.tsv")
+    path.write_text("\n".join(text.read_text("utf-8").split("\n")[:40]), "utf-8")
+    return path
+
+
 @pytest.fixture
 def atlas(folder, monkeypatch):
     """A function that runs the command here; it returns what it says if it gives up."""
@@ -83,8 +91,8 @@ def test_a_count_that_is_killed_goes_on_as_if_it_had_not_been(folder, text, tmp_
         assert (killed / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_parts_merge_to_the_whole(text, tmp_path, atlas):
-    options = ["--text", text, "--window", 16, "--effects", 0]
+def test_parts_merge_to_the_whole(few, tmp_path, atlas):
+    options = ["--text", few, "--window", 4, "--effects", 0]
     assert atlas(*options, "--output", tmp_path / "whole") is None
     parts = [tmp_path / f"part {part}" for part in (1, 2, 3)]
     for part, output in zip((1, 2, 3), parts, strict=True):
@@ -128,8 +136,8 @@ def test_what_is_written_says_what_it_means(text, tmp_path, atlas, capsys):
             assert np.all(np.abs(np.sum(weights, axis=-1) - 255) <= len(keys))
 
 
-def test_effects_go_on_where_they_were(text, tmp_path, atlas):
-    options = ["--text", text, "--effects", 6]
+def test_effects_go_on_where_they_were(few, tmp_path, atlas):
+    options = ["--text", few, "--effects", 6]
     assert atlas(*options, "--output", tmp_path / "a") is None
     assert atlas(*options, "--output", tmp_path / "a") is None
     assert atlas(*options, "--output", tmp_path / "b") is None

