@@ -14,6 +14,7 @@ from model.trace import AttentionEdit, Site
 from pages.parts.cause import estimate as tab
 from pages.parts.cause.estimate import MOST_CELLS, MOST_NAMED, outliers
 from pages.shared.state.choices import LONGEST_SENTENCE
+from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import address, button, open_page, open_with
 from tests.pages.pictures import canvas_pictures
@@ -144,7 +145,7 @@ def test_what_takes_long_waits_for_a_button(monkeypatch):
     assert len(points(app)) == 2, "what was measured stays"
 
 
-@pytest.mark.parametrize("name", ["GPT-2", "Llama", "T5", "Marian", "classes", "spans"])
+@pytest.mark.parametrize("name", first_of(["GPT-2", "Llama", "T5", "Marian", "classes", "spans"]))
 def test_models_of_the_library_have_it(name, transformers_folders):
     folder = transformers_folders[name]
     app = open_with(folder, "cause", cause_tab="estimate", sentence="I love it.")
@@ -182,7 +183,7 @@ def test_what_has_no_gradient_is_refused_with_a_sentence(monkeypatch):
     assert "too long for that in so large a model" in said(app)
 
 
-@pytest.mark.parametrize("name", ODD_TEXTS)
+@pytest.mark.parametrize("name", first_of(ODD_TEXTS))
 def test_odd_sentences_break_nothing(name):
     app = open_page("cause", **PLACE)
     app.text_input(key="sentence").set_value(ODD_TEXTS[name][:LONGEST_SENTENCE]).run()

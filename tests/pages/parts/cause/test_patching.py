@@ -7,6 +7,7 @@ from model import load_model
 from model.insight import patching as insight
 from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
 from model.trace import Site
+from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import (
     address,
@@ -83,8 +84,8 @@ def test_by_default_a_word_is_exchanged_and_the_first_token_apart_compared(compa
     assert metrics(app)["After the changed text"].startswith("−")
 
 
-@pytest.mark.parametrize("part", ["weights", "value"])
-@pytest.mark.parametrize("way", ["back", "away"])
+@pytest.mark.parametrize("part", first_of(["weights", "value"]))
+@pytest.mark.parametrize("way", first_of(["back", "away"]))
 def test_a_link_holds_the_part_the_direction_and_the_head(compared, part, way):
     choices = {"patch_part": part, "patch_way": way, "patch_text": CHANGED}
     choices |= {"kind": "encoder", "layer": "4", "head": "3"}
@@ -178,14 +179,14 @@ def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch
 
 
 @pytest.mark.parametrize("key", ["patch_text", "patch_clean", "patch_changed"])
-@pytest.mark.parametrize("name", ODD_TEXTS)
+@pytest.mark.parametrize("name", first_of(ODD_TEXTS))
 def test_odd_texts_and_answers_break_nothing(name, key):
     app = new_app(**PLACE)
     app.session_state[key] = ODD_TEXTS[name]
     assert not go_to(app, "cause").exception
 
 
-@pytest.mark.parametrize("name", ["GPT-2", "Llama", "T5", "Marian"])
+@pytest.mark.parametrize("name", first_of(["GPT-2", "Llama", "T5", "Marian"]))
 def test_models_of_the_library_are_patched(name, transformers_folders, monkeypatch):
     monkeypatch.setattr(insight, "LEAST", 1e-5)  # what has learned nothing tells texts hardly apart
     app = open_with(

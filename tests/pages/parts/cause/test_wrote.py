@@ -7,6 +7,7 @@ import torch
 from model.insight.attribution import attribute
 from model.trace import AttentionEdit, Site
 from pages.shared.state.choices import LONGEST_SENTENCE
+from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import address, go_to, new_app, open_page, open_with
 from tests.pages.pictures import canvas_pictures
@@ -119,7 +120,7 @@ def test_a_word_that_cannot_be_the_other_gives_way_to_the_runner_up(word, why, r
     assert pictures(app)[0][0]["sum"] == pytest.approx(found.difference, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ODD_TEXTS)
+@pytest.mark.parametrize("name", first_of(ODD_TEXTS))
 def test_odd_words_and_sentences_break_nothing(name):
     odd = ODD_TEXTS[name]
     app = new_app(**PLACE)
@@ -130,7 +131,7 @@ def test_odd_words_and_sentences_break_nothing(name):
     assert not app.exception
 
 
-@pytest.mark.parametrize("name", ["GPT-2", "Llama", "T5"])
+@pytest.mark.parametrize("name", first_of(["GPT-2", "Llama", "T5"]))
 def test_models_of_the_library_add_up(name, transformers_folders):
     app = open_with(transformers_folders[name], "cause", cause_tab="wrote", sentence="I love it.")
     parts, _, keys = pictures(app)
