@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import viz
 from pages.parts.pages import PAGES
 
@@ -19,20 +17,20 @@ NAMED = sorted(
 DRAWING = [path for path in (ROOT / "viz").glob("*/*.py") if path.with_suffix(".js").exists()]
 
 
-@pytest.mark.parametrize("path", NAMED)
-def test_the_files_that_it_names_exist(path):
-    assert (ROOT / path).exists()
+def test_the_files_that_it_names_exist():
+    for path in NAMED:
+        assert (ROOT / path).exists()
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=lambda page: page.key)
-def test_a_page_is_two_statements_and_a_part_of_its_own(page):
-    *_, last = statements = ast.parse((ROOT / page.file).read_text(encoding="utf-8")).body
-    drawing = last.body if page.file == "app.py" else statements[1:]  # which is the server too
-    assert [type(one) for one in drawing] == [ast.ImportFrom, ast.Expr]
-    assert page.body.__module__.endswith(".page")
+def test_a_page_is_two_statements_and_a_part_of_its_own():
+    for page in PAGES.values():
+        *_, last = statements = ast.parse((ROOT / page.file).read_text(encoding="utf-8")).body
+        drawing = last.body if page.file == "app.py" else statements[1:]  # which is the server too
+        assert [type(one) for one in drawing] == [ast.ImportFrom, ast.Expr]
+        assert page.body.__module__.endswith(".page")
 
 
-@pytest.mark.parametrize("path", DRAWING, ids=lambda path: path.stem)
-def test_the_front_of_viz_exports_every_file_that_draws(path):
-    module = f"viz.{path.parent.name}.{path.stem}"
-    assert any(getattr(each, "__module__", "") == module for each in vars(viz).values())
+def test_the_front_of_viz_exports_every_file_that_draws():
+    for path in DRAWING:
+        module = f"viz.{path.parent.name}.{path.stem}"
+        assert any(getattr(each, "__module__", "") == module for each in vars(viz).values())

@@ -147,9 +147,9 @@ def test_what_is_no_json_object_is_refused(data):
 
 
 @pytest.mark.parametrize("name", CONFIG_BOUNDS)
-@pytest.mark.parametrize("value", [10**400, -1, None, "8", True, float("nan")])
-def test_configs_out_of_bounds_are_refused(name, value):
-    refused(with_config(**{name: value}), name)
+def test_configs_out_of_bounds_are_refused(name):
+    for value in (10**400, -1, None, "8", True, float("nan")):
+        refused(with_config(**{name: value}), name)
 
 
 @pytest.mark.parametrize(

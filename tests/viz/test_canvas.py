@@ -42,30 +42,34 @@ def test_a_packed_picture_unpacks_to_what_went_in():
     assert body == bytes(range(6))
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_every_part_has_an_element_and_draws(part):
-    assert f'class="picture {part.name.replace("_", "-")}"' in part.markup()
-    assert part.code().rstrip().endswith("})();")
-    assert f"\nconst ${part.name} = (() => {{" in part.code()
+def test_every_part_has_an_element_and_draws():
+    for part in PARTS:
+        assert f'class="picture {part.name.replace("_", "-")}"' in part.markup()
+        assert part.code().rstrip().endswith("})();")
+        assert f"\nconst ${part.name} = (() => {{" in part.code()
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_no_part_loads_anything_or_reads_text_as_markup(part):
-    text = part.markup() + part.stylesheet() + part.code()
-    text = text.replace("http://www.w3.org/2000/svg", "")  # a name alone
-    assert not re.search(r"https?:|//cdn|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+def test_no_part_loads_anything_or_reads_text_as_markup():
+    for part in PARTS:
+        text = part.markup() + part.stylesheet() + part.code()
+        text = text.replace("http://www.w3.org/2000/svg", "")  # a name alone
+        assert not re.search(
+            r"https?:|//cdn|innerHTML|insertAdjacentHTML|document\.write|eval\(", text
+        )
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_pictures_know_nothing_of_the_page_that_they_are_on(part):
-    text = part.markup() + part.stylesheet() + part.code()
-    assert not re.search(r"--st-|\.st[A-Z]|st-key|data-testid|headlight|window\.(?!device)", text)
+def test_pictures_know_nothing_of_the_page_that_they_are_on():
+    for part in PARTS:
+        text = part.markup() + part.stylesheet() + part.code()
+        assert not re.search(
+            r"--st-|\.st[A-Z]|st-key|data-testid|headlight|window\.(?!device)", text
+        )
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_colours_are_named_in_one_place(part):
-    style = part.stylesheet()
-    assert not re.search(r"var\(--\w+, *#", style)
+def test_colours_are_named_in_one_place():
+    for part in PARTS:
+        style = part.stylesheet()
+        assert not re.search(r"var\(--\w+, *#", style)
 
 
 def test_a_label_is_what_screen_readers_say_and_never_markup():

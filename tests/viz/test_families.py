@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from viz.modules import imports as imported
 
 ROOT = Path(__file__).parents[2]
@@ -18,13 +16,13 @@ def family_of(path):
     return inside.parts[0] if len(inside.parts) > 1 else None
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_a_script_imports_the_ground_and_its_own_family(path):
-    for file in imported(path):
-        assert family_of(file) in (None, family_of(path))
+def test_a_script_imports_the_ground_and_its_own_family():
+    for path in SCRIPTS:
+        for file in imported(path):
+            assert family_of(file) in (None, family_of(path))
 
 
-@pytest.mark.parametrize("path", [path for path in PYTHON if family_of(path)], ids=str)
-def test_a_picture_has_its_script_beside_it(path):
-    if path.stem not in ("position_heatmap", "position_lines"):  # of Plotly and of Altair
-        assert path.with_suffix(".js").exists()
+def test_a_picture_has_its_script_beside_it():
+    for path in filter(family_of, PYTHON):
+        if path.stem not in ("position_heatmap", "position_lines"):  # of Plotly and of Altair
+            assert path.with_suffix(".js").exists()

@@ -78,9 +78,9 @@ def test_a_beams_score_is_that_of_teacher_forcing_under_its_edits(make_model):
     assert found.log_probability == pytest.approx(total, abs=1e-4)
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("top_k", [0, 1, 5, 50])
-@pytest.mark.parametrize("top_p", [1.0, 0.9, 0.3, 0.01])
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+@pytest.mark.parametrize("top_k", [0, 5, 50])
+@pytest.mark.parametrize("top_p", [1.0, 0.9, 0.01])
 def test_narrowing_is_that_of_transformers(temperature, top_k, top_p):
     scores = torch.randn(6, 30, generator=torch.Generator().manual_seed(7)) * 3
     expected = TemperatureLogitsWarper(temperature)(None, scores)

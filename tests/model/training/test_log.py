@@ -36,15 +36,15 @@ def test_it_counts_the_seconds_of_the_trainings_before(tmp_path):
     assert 500 <= float(read_rows(path)[-1]["seconds"]) < 510
 
 
-@pytest.mark.parametrize("end", range(1, 20))
-def test_wherever_its_last_row_was_cut_the_others_are_read(end, tmp_path):
+def test_wherever_its_last_row_was_cut_the_others_are_read(tmp_path):
     path = tmp_path / "log.csv"
     log = Log(path, 0)
     for step in (30, 60):
         log.write(**dict.fromkeys(COLUMNS, 1234) | {"step": step})
     whole = path.read_bytes()
-    path.write_bytes(whole[:-end])
-    assert [row["step"] for row in read_rows(path)] == ["30"]
+    for end in range(1, 20):
+        path.write_bytes(whole[:-end])
+        assert [row["step"] for row in read_rows(path)] == ["30"], end
 
 
 def test_a_log_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):

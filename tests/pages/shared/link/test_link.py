@@ -22,11 +22,6 @@ TEXTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(params=PAGES.values(), ids=lambda page: page.key)
-def page(request):
-    return request.param
-
-
 def long_branch(ids):
     return f"1:{'.'.join(['10000'] * ids)}:déjà vu"
 
@@ -46,20 +41,22 @@ def other_text(choice):
     raise AssertionError(f"No text of this test fits {choice.key}: add one.")
 
 
-def test_a_link_without_choices_is_empty_and_means_the_defaults(page):
-    assert link.write(page.linked, defaults(page.linked)) == {}
-    assert link.read({}, page.linked, SHAPE) == (defaults(page.linked), ())
+def test_a_link_without_choices_is_empty_and_means_the_defaults():
+    for page in PAGES.values():
+        assert link.write(page.linked, defaults(page.linked)) == {}
+        assert link.read({}, page.linked, SHAPE) == (defaults(page.linked), ())
 
 
-def test_every_choice_of_a_page_is_in_its_link_and_restored_from_it(page):
-    for choice in page.linked:
-        asked = {choice.key: other_text(choice)}
-        values, refused = link.read(asked, page.linked, SHAPE)
-        assert not refused
-        assert values[choice.key] != choice.default
-        written = link.write(page.linked, values)
-        assert set(written) == {"v", choice.key}
-        assert link.read(written, page.linked, SHAPE) == (values, ())
+def test_every_choice_of_a_page_is_in_its_link_and_restored_from_it():
+    for page in PAGES.values():
+        for choice in page.linked:
+            asked = {choice.key: other_text(choice)}
+            values, refused = link.read(asked, page.linked, SHAPE)
+            assert not refused
+            assert values[choice.key] != choice.default
+            written = link.write(page.linked, values)
+            assert set(written) == {"v", choice.key}
+            assert link.read(written, page.linked, SHAPE) == (values, ())
 
 
 def test_a_link_says_its_version():
@@ -143,20 +140,23 @@ def test_edits_too_long_for_a_link_are_named_in_it_but_whole_in_a_talk():
     assert link.write(COMMON, values, whole=True)["edits"] == values["edits"]
 
 
-def test_the_link_of_thirty_words_with_edits_is_below_2000_characters(page):
-    thirty = " ".join(["we", "don't", "walk", "to", "school", "déjà"] * 5)
-    block = tuple(CellEdit("decoder", q, k, False) for q in range(3, 20) for k in range(0, q, 2))
-    gates = {("cross", layer, head): 0.35 for layer in range(3) for head in range(8)}
-    values = {
-        choice.key: choice.read(other_text(choice), SHAPE)
-        for choice in page.linked
-        if not choice.key.startswith("toy_") or "_dates_" in choice.key  # one task is chosen
-    }
-    values["edits"] = write_edits(Edits(off=("look-ahead",), gates=gates, cells=block))
-    for name in ("sentence", "target", "inside_of", "inside_target"):
-        values |= {name: thirty} if name in values else {}
-    if "branch" in values:  # as long as a link takes it
-        ids = next(n for n in range(90, 0, -1) if link.fits(BRANCH, long_branch(n)))
-        values["branch"] = BRANCH.read(long_branch(ids), SHAPE)
-    address = urlencode(link.write(page.linked, defaults(page.linked) | values))
-    assert len(address) < 1_950
+def test_the_link_of_thirty_words_with_edits_is_below_2000_characters():
+    for page in PAGES.values():
+        thirty = " ".join(["we", "don't", "walk", "to", "school", "déjà"] * 5)
+        block = tuple(
+            CellEdit("decoder", q, k, False) for q in range(3, 20) for k in range(0, q, 2)
+        )
+        gates = {("cross", layer, head): 0.35 for layer in range(3) for head in range(8)}
+        values = {
+            choice.key: choice.read(other_text(choice), SHAPE)
+            for choice in page.linked
+            if not choice.key.startswith("toy_") or "_dates_" in choice.key  # one task is chosen
+        }
+        values["edits"] = write_edits(Edits(off=("look-ahead",), gates=gates, cells=block))
+        for name in ("sentence", "target", "inside_of", "inside_target"):
+            values |= {name: thirty} if name in values else {}
+        if "branch" in values:  # as long as a link takes it
+            ids = next(n for n in range(90, 0, -1) if link.fits(BRANCH, long_branch(n)))
+            values["branch"] = BRANCH.read(long_branch(ids), SHAPE)
+        address = urlencode(link.write(page.linked, defaults(page.linked) | values))
+        assert len(address) < 1_950

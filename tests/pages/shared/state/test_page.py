@@ -2,16 +2,9 @@
 
 from itertools import groupby
 
-import pytest
-
 from pages.parts.pages import PAGES
 from pages.talks.slides import first_pictures
 from tests.pages.apps import ROOT
-
-
-@pytest.fixture(params=PAGES.values(), ids=lambda page: page.key)
-def page(request):
-    return request.param
 
 
 def test_no_two_pages_have_a_name_in_common():
@@ -19,11 +12,12 @@ def test_no_two_pages_have_a_name_in_common():
         assert len({getattr(page, name) for page in PAGES.values()}) == len(PAGES)
 
 
-def test_a_page_is_listed_by_its_key_and_opened_by_its_file(page):
-    assert PAGES[page.key] is page
-    source = (ROOT / page.file).read_text(encoding="utf-8")
-    assert f'open_page("{page.key}")' in source
-    assert page.purpose
+def test_a_page_is_listed_by_its_key_and_opened_by_its_file():
+    for page in PAGES.values():
+        assert PAGES[page.key] is page
+        source = (ROOT / page.file).read_text(encoding="utf-8")
+        assert f'open_page("{page.key}")' in source
+        assert page.purpose
 
 
 def test_the_pages_of_a_group_stand_together():
@@ -31,30 +25,34 @@ def test_the_pages_of_a_group_stand_together():
     assert len(set(groups)) == len(groups)
 
 
-def test_a_key_means_one_choice_on_every_page(page):
-    keys = [choice.key for choice in page.linked]
-    assert len(set(keys)) == len(keys)
-    for other in PAGES.values():
-        for choice in other.linked:
-            assert choice.key not in keys or choice in page.linked, choice.key
+def test_a_key_means_one_choice_on_every_page():
+    for page in PAGES.values():
+        keys = [choice.key for choice in page.linked]
+        assert len(set(keys)) == len(keys)
+        for other in PAGES.values():
+            for choice in other.linked:
+                assert choice.key not in keys or choice in page.linked, choice.key
 
 
-def test_a_key_can_stand_in_a_link_and_in_a_style(page):
-    for choice in page.linked:
-        assert choice.key.isidentifier()
-        assert choice.key.isascii()
+def test_a_key_can_stand_in_a_link_and_in_a_style():
+    for page in PAGES.values():
+        for choice in page.linked:
+            assert choice.key.isidentifier()
+            assert choice.key.isascii()
 
 
-def test_a_new_slide_shows_a_picture_of_the_page(page):
-    if page.pictures:
-        assert first_pictures(page)
-        assert {*first_pictures(page)} <= {*page.pictures}
+def test_a_new_slide_shows_a_picture_of_the_page():
+    for page in PAGES.values():
+        if page.pictures:
+            assert first_pictures(page)
+            assert {*first_pictures(page)} <= {*page.pictures}
 
 
-def test_the_default_of_a_choice_is_one_of_its_options(page):
-    for choice in page.linked:
-        assert not choice.options or choice.default in choice.options
-        if isinstance(choice.bounds, tuple):
-            lowest, highest = choice.bounds
-            assert lowest <= choice.default <= highest
-            assert type(lowest) is type(highest) is type(choice.default), choice.key
+def test_the_default_of_a_choice_is_one_of_its_options():
+    for page in PAGES.values():
+        for choice in page.linked:
+            assert not choice.options or choice.default in choice.options
+            if isinstance(choice.bounds, tuple):
+                lowest, highest = choice.bounds
+                assert lowest <= choice.default <= highest
+                assert type(lowest) is type(highest) is type(choice.default), choice.key
