@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.boxes import box, choose_in
@@ -30,6 +31,7 @@ def test_back_and_forward_go_through_what_was_chosen(page, server):
     expect(box(page, "Head")).to_have_value("6")
 
 
+@pytest.mark.matrix
 def test_one_press_of_back_leads_to_the_page_before(page, server):
     open_attention(page, server, "?head=4")
     page.get_by_role("link", name="Masks").click()

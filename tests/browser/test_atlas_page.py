@@ -91,6 +91,7 @@ def test_an_example_opens_on_the_page_attention_with_its_head(open_tab, atlas):
     expect(page).to_have_url(re.compile("layer=4&head=2|head=2&layer=4"))
 
 
+@pytest.mark.matrix
 def test_the_table_can_be_saved(open_tab):
     page = open_tab("heads")
     page.get_by_test_id("stDataFrame").hover()

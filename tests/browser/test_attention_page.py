@@ -59,6 +59,7 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
 
 
+@pytest.mark.matrix
 def test_on_a_phone_a_token_gives_way_to_its_weight(page, server):
     page.set_viewport_size({"width": 375, "height": 812})
     page.goto(f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&picture=lines&lit=q4")
@@ -151,6 +152,7 @@ def test_text_follows_the_theme(page, server, scheme):
         assert abs(brightness(selector, "color") - background) > 128
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("path", "heading"),
     first_of([("/model", "The model"), ("/?kind=encoder&layer=3", "Attention")]),

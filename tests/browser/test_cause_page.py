@@ -93,6 +93,7 @@ def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause
     expect_read(cause, 0, row, column, f"change in nats {change}")
 
 
+@pytest.mark.matrix
 def test_enter_closes_the_edge_of_the_cell_that_is_read(cause):
     cause.get_by_role("combobox", name="Edges are closed in").click()
     cause.get_by_role("option", name="layer 3", exact=True).click()

@@ -87,6 +87,7 @@ def test_controls_that_are_not_open_do_not_answer_and_pictures_still_tell(class_
     assert page.errors == []
 
 
+@pytest.mark.matrix
 def test_a_list_that_makes_no_sense_opens_everything_and_says_so(class_page):
     page = class_page("", workshop="<b>,nothing")
     expect(page.get_by_text("Parts of this link are too old")).to_be_visible()

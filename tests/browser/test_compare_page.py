@@ -73,6 +73,7 @@ def test_one_cursor_reads_both_maps_and_their_difference(compare, translator):
     expect_reading(compare, f"“it” looks at “tired (A)”: {missing}")
 
 
+@pytest.mark.matrix
 def test_the_pointer_finds_the_counterpart_behind_a_longer_word(compare, translator):
     """What comes after “wide” corresponds to what comes after “tired”."""
     first, queries, keys = head(translator, TIRED, "encoder", 2, 2)
@@ -138,6 +139,7 @@ def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     expect_reading(page, in_words(query, keys[1], first[1, 1].item(), second[1, 1].item()))
 
 
+@pytest.mark.matrix
 def test_a_scene_is_taken_from_a_pasted_link(compare, translator):
     compare.get_by_text("Changes, target and links of side A").click()
     box = compare.get_by_role("textbox", name="Paste a Headlight link").first

@@ -74,6 +74,7 @@ def test_a_decoding_is_played_and_stepped_back(decoding, translator):
     expect_step(page, steps, 1)
 
 
+@pytest.mark.matrix
 def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding):
     page = decoding("&edits=look-ahead.off~close.decoder.all.all.2.1-2")
     own, source = (page.locator(".decoding-player .weighed-tokens").nth(at) for at in (0, 1))
@@ -89,6 +90,7 @@ def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding
     expect(own.locator(".weight")).to_have_count(3)
 
 
+@pytest.mark.matrix
 def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
     page = decoding()
     for _ in range(3):

@@ -70,6 +70,7 @@ def test_no_page_that_shows_the_app_may_steer_it(server):
         assert json.load(answer)["allowedOrigins"] == []
 
 
+@pytest.mark.matrix
 def test_no_other_host_is_asked_before_a_session_is_refused_or_opened(start_server, page):
     friend = "https://talk.example"
     with listening() as (proxy, asked):

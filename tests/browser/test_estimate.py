@@ -84,6 +84,7 @@ def test_a_point_reads_its_head_and_a_click_opens_it(cause, effects):
     cause.get_by_role("heading", name=second[0]).wait_for()
 
 
+@pytest.mark.matrix
 def test_the_points_go_by_keyboard(cause, effects):
     canvas, reading = (cause.locator(f"{HEADS} {part}") for part in ("canvas", ".reading"))
     canvas.focus()
@@ -108,6 +109,7 @@ def test_a_cell_leads_to_its_weight(cause):
     expect(cause.get_by_test_id("stMetricValue")).to_have_text(weight)
 
 
+@pytest.mark.matrix
 def test_a_file_has_the_names_beside_the_points_as_text(cause, effects):
     opener = cause.get_by_role("button", name="Save: Estimated and true effect of each head")
     opener.focus()

@@ -100,6 +100,7 @@ def test_a_file_says_what_it_shows_and_nothing_of_pointing(page, server, transla
     assert "Point at" not in said
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("key", first_of(["heatmap", "lines"]))
 def test_the_texts_of_an_svg_fit_in_a_wider_font(page, server, browser, key):
     _, menu = open_picture(page, server, key)
@@ -123,6 +124,7 @@ def test_the_texts_of_an_svg_fit_in_a_wider_font(page, server, browser, key):
     assert outside == []
 
 
+@pytest.mark.matrix
 def test_a_page_has_the_colours_of_the_app_and_no_dead_hints(page, server, browser, tmp_path):
     picture, menu = open_picture(page, server, "heatmap")
     accent = picture.evaluate("it => getComputedStyle(it).getPropertyValue('--accent')")
@@ -138,6 +140,7 @@ def test_a_page_has_the_colours_of_the_app_and_no_dead_hints(page, server, brows
     other.close()
 
 
+@pytest.mark.matrix
 def test_a_page_of_all_heads_opens_on_the_chosen_one(page, server, browser, tmp_path):
     _, menu = open_picture(page, server, "grid")
     data, name = save(page, menu, "html")
@@ -182,6 +185,7 @@ def test_the_numbers_are_those_of_the_run(page, server, translator):
     assert "Changed: nothing, as trained." in scene["caption"]
 
 
+@pytest.mark.matrix
 def test_saving_leaves_the_picture_as_it_was(page, server):
     picture, menu = open_picture(page, server, "lines")
     token = picture.locator(".query").nth(1)
@@ -230,6 +234,7 @@ def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, ser
     assert list(root.iter(f"{SVG}path"))
 
 
+@pytest.mark.matrix
 def test_a_player_is_saved_without_what_only_the_app_can_answer(page, server, browser, tmp_path):
     page.goto(f"{server}/decoding?sentence={SENTENCE}")
     page.locator(".decoding-player .bar").first.wait_for()

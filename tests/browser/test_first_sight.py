@@ -51,6 +51,7 @@ def test_the_main_picture_is_in_sight(page, server, path, picture):
     expect_above_the_fold(page.locator(picture).first, HEIGHT if fits else None)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("path", "picture"),
     first_of(
@@ -116,6 +117,7 @@ def test_the_map_shows_and_chooses_a_block_by_mouse_and_by_keys(page, server):
     assert page.errors == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("path", first_of(["masks", "heads", "inside"]))
 def test_the_map_is_on_every_page_where_a_block_is_chosen(page, server, path):
     page.goto(f"{server}/{path}?kind=encoder&mask_kind=encoder&layer=1")
@@ -125,6 +127,7 @@ def test_the_map_is_on_every_page_where_a_block_is_chosen(page, server, path):
     expect(block).to_have_attribute("aria-label", "Decoder, masked, layer 2")
 
 
+@pytest.mark.matrix
 def test_a_mean_says_before_and_after_a_click_which_head_it_opens(page, server):
     page.goto(f"{server}/?kind=cross&layer=2&head=mean&sentence=I love my cat.")
     heatmap = page.locator(".heatmap")

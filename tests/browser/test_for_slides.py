@@ -111,6 +111,7 @@ def test_a_frame_in_a_deck_is_alive_and_gives_the_deck_its_keys(page, server, de
     assert page.errors == []
 
 
+@pytest.mark.matrix
 def test_a_component_in_a_deck_keeps_its_arrows_until_escape(page, server, deck):
     line = copied(page, server, "Component")
     assert "\n" not in line
@@ -155,6 +156,7 @@ def test_a_click_in_a_picture_alone_leads_to_no_other_page(page, server):
     assert "/inside" not in page.url
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "path",
     first_of(["training?alone=toy_rates", "positions?alone=dot+products&positions_tab=sinusoids"]),
@@ -165,6 +167,7 @@ def test_a_chart_stands_alone(page, server, path):
     expect(charts.filter(visible=True)).to_have_count(1)
 
 
+@pytest.mark.matrix
 def test_the_live_picture_gives_a_deck_of_another_host_its_keys(page, start_server, reveal):
     deck = bytearray()
     with listening(deck) as (host, _), start_server(HEADLIGHT_EMBED=host) as app:
@@ -183,6 +186,7 @@ def test_a_picture_that_is_not_drawn_says_so_and_an_unknown_one_shows_the_page(p
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_what_cannot_be_copied_is_shown_to_be_copied_by_hand(page, server):
     page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error());")
     menu = copy(page, server, "Frame")
@@ -204,6 +208,7 @@ def test_a_chart_can_be_copied_as_it_looks(page, server):
     expect(page.frame_locator("iframe").locator("svg").first).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_tall_picture_is_as_small_as_its_frame(page, server, deck):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
     page.goto(f"{server}/decoding?{SCENE}")

@@ -24,6 +24,7 @@ def test_the_sidebar_is_in_sight_on_a_small_screen(page, server, scheme):
     assert box_at_rest(sidebar.get_by_role("heading", name="Headlight"))["y"] < 40
 
 
+@pytest.mark.matrix
 def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, server):
     page.set_viewport_size({"width": 1000, "height": 500})
     page.goto(server)
@@ -31,6 +32,7 @@ def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, s
         expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.matrix
 def test_a_title_does_not_touch_what_is_below(page, server):
     for name, label in (("masks", "English sentence"), ("training", "Choose a small task")):
         page.goto(f"{server}/{name}")
@@ -62,6 +64,7 @@ def test_the_tab_key_enters_a_row_at_what_is_chosen(page, server):
     expect(page.get_by_role("radio", name="Decoder, masked", exact=True)).to_be_focused()
 
 
+@pytest.mark.matrix
 def test_what_a_link_is_for_does_not_keep_a_click_from_the_link_above(page, server):
     page.goto(server)
     sidebar = page.get_by_test_id("stSidebar")

@@ -73,6 +73,7 @@ def test_a_guess_by_keys_alone_brings_the_map_and_is_told_in_words(attention, we
     assert attention.errors == []
 
 
+@pytest.mark.matrix
 def test_another_head_asks_anew_and_without_the_switch_all_is_there(attention):
     attention.locator(".guess .option").first.click()
     attention.locator(".heatmap canvas.map").wait_for()
@@ -144,6 +145,7 @@ def test_a_talk_asks_answers_and_goes_on_by_keys(page, server):
     assert page.errors == []
 
 
+@pytest.mark.matrix
 def test_a_browser_keeps_a_small_picture_of_the_question(attention):
     attention.get_by_role("button", name="Add to talk").click()
     slide = Slide("attention", {**SCENE, "v": "2"}, pictures=("heatmap",))

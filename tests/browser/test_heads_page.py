@@ -60,6 +60,7 @@ def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
     expect(heads.locator(".switchboard .head.off")).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_a_head_of_every_layer_goes_off_at_once(heads, translator):
     switch(heads, "^Decoder, masked, head 3 of every layer").click()
     places = [("decoder", layer, 2) for layer in range(3)]
@@ -74,6 +75,7 @@ def test_the_board_works_with_the_keyboard_alone(heads):
     switch(heads, "^Encoder, layer 1, head 2: off").wait_for()
 
 
+@pytest.mark.matrix
 def test_a_click_on_an_effect_opens_its_head(heads):
     heads.get_by_role("button", name="Measure every head").click()
     heads.locator(".head-effects .head[aria-pressed=true]").wait_for()  # all are measured

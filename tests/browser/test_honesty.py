@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from pages.shared.frame.changes import APPLIED, IGNORED
@@ -40,6 +41,7 @@ def test_changes_are_ignored_and_applied_again(page, server, translator):
     expect(changes(page)).to_contain_text(APPLIED["in force"])
 
 
+@pytest.mark.matrix
 def test_nonsense_leads_to_the_limits_of_the_model(page, server):
     page.goto(f"{server}/?sentence=Ich liebe meine Katze.")
     warning = page.locator(".st-key-doubt")

@@ -53,6 +53,7 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_cell_of_the_mean_opens_its_strongest_head(page, server, translator):
     page.goto(f"{server}/?sentence={SENTENCE}&kind=encoder&layer=1")
     trace = translator.trace(SENTENCE)
@@ -88,6 +89,7 @@ def test_what_is_taken_apart_stays_in_sight_of_every_step(page, server):
         assert heading.bounding_box()["y"] >= bar["y"] + bar["height"]
 
 
+@pytest.mark.matrix
 def test_a_phone_shows_the_weight_that_a_tap_has_opened(page, server, translator):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server}/?sentence={SENTENCE}&kind=cross&layer=3&head=2")

@@ -65,6 +65,7 @@ def test_a_key_switches_the_selected_head(page, server):
     expect(selected).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.matrix
 def test_keys_step_through_a_decoding(page, server):
     page.goto(f"{server}/decoding")
     step = page.locator(".transport .slider").first

@@ -81,6 +81,7 @@ MARK = 7  # pixels of a line's width, which a canvas forgets when it is drawn ag
 IS_MARKED = f"canvas => canvas.getContext('2d').lineWidth === {MARK}"
 
 
+@pytest.mark.matrix
 def test_only_what_a_click_or_the_theme_changes_is_drawn_again(page, matrix, translator):
     size = len(traced(translator, Edits()).target_tokens)
     scores, weights = (page.locator(".heatmap canvas.map").nth(place) for place in (0, 2))

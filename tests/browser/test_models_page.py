@@ -99,6 +99,7 @@ def test_the_folder_is_shown_in_the_numbers_of_its_own_run(bert, reader):
     see_cell(bert, weights_of(trace), texts(trace.source_tokens), 4, 9)
 
 
+@pytest.mark.matrix
 def test_a_word_is_hidden_and_predicted_and_brought_back(bert, reader):
     bert.locator(".token-strip").get_by_role("button", name="play", exact=True).click()
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(2)
@@ -123,6 +124,7 @@ def test_a_head_switched_off_changes_the_run(bert, reader):
     see_cell(bert, weights_of(trace, 0, 1), texts(trace.source_tokens), 2, 7)
 
 
+@pytest.mark.matrix
 def test_pieces_merge_to_words(bert, reader):
     bert.get_by_role("button", name="Tokens drawn").click()
     bert.get_by_text("words", exact=True).click()
@@ -134,6 +136,7 @@ def test_pieces_merge_to_words(bert, reader):
     see_cell(bert, merged, texts(whole_words(trace.source_tokens)), 4, 7)
 
 
+@pytest.mark.matrix
 def test_a_clicked_cell_is_taken_apart(bert, reader):
     trace = reader.trace(FIRST, second=SECOND)
     weights = weights_of(trace)

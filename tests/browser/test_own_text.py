@@ -56,6 +56,7 @@ def test_a_text_is_counted_shown_and_removed(atlas):
     expect(remove).to_have_count(0)
 
 
+@pytest.mark.matrix
 def test_the_badges_are_set_against_the_text_that_was_counted(page, server):
     place = "kind=encoder&layer=4&head=2&sentence=The dog ate the meat because it was hungry."
     page.goto(f"{server}/heads?{place}")

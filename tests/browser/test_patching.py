@@ -89,6 +89,7 @@ def test_heads_go_by_keyboard(cause):
     cause.get_by_role("heading", name=re.compile("layer 2")).wait_for()
 
 
+@pytest.mark.matrix
 def test_the_checks_are_on_the_screen(cause):
     values = cause.get_by_test_id("stMetricValue")
     expect(values.nth(2)).to_have_text("0.000 nats")
@@ -106,6 +107,7 @@ def test_a_word_is_exchanged_from_the_menu(cause):
     expect(cause.locator(f"{HEADS}")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_texts_and_answers_are_said_as_they_were_typed(cause):
     box = cause.get_by_role("textbox", name="Changed text")
     box.fill("The old man bought <b>two</b> cars. **Now.**")

@@ -76,6 +76,7 @@ def test_pictures_are_fitted_again_when_the_window_is_resized(page, server):
     assert box_at_rest(page.locator("canvas.map"))["height"] == before["height"]
 
 
+@pytest.mark.matrix
 def test_pictures_stand_in_the_middle(page, server):
     with_talk(page, server, [MAP, MASK], "?talk=1")
     for slide, canvas in ((MAP, "canvas.map"), (MASK, f"{css_class('matrix')} canvas")):
@@ -87,6 +88,7 @@ def test_pictures_stand_in_the_middle(page, server):
         page.keyboard.press("PageDown")
 
 
+@pytest.mark.matrix
 def test_a_size_below_1_is_a_share_of_what_fits(page, server):
     halved = Slide("decoding", PLAYER.parameters, "Half", "Words.", ("player",), size=0.5)
     with_talk(page, server, [PLAYER, halved], "?talk=1")
@@ -99,6 +101,7 @@ def test_a_size_below_1_is_a_share_of_what_fits(page, server):
     assert zooms[1] == pytest.approx(zooms[0] / 2, rel=0.02)
 
 
+@pytest.mark.matrix
 def test_a_player_stays_whole_while_it_plays(page, server):
     with_talk(page, server, [PLAYER], "?talk=1")
     see_title(page, "Steps")
@@ -173,6 +176,7 @@ def test_present_asks_for_full_screen_and_a_refusal_is_silent(page, server):
     assert not any("404" not in error for error in page.errors)
 
 
+@pytest.mark.matrix
 def test_on_a_phone_slides_scroll_and_nothing_overlaps(page, server):
     page.set_viewport_size({"width": 390, "height": 844})
     with_talk(page, server, [BOTH], "?talk=1")

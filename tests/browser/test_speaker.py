@@ -55,6 +55,7 @@ def test_the_keys_of_the_window_turn_the_slides_of_the_talk(page, speaker):
     expect(page.locator(".slide .black")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
     page.reload()
     see_title(page, "One")

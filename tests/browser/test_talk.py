@@ -197,6 +197,7 @@ def test_a_click_in_a_map_on_a_slide_reads_its_cell_and_leaves_the_keys_to_the_t
     expect(page.get_by_label("English sentence").last).to_have_value("We sing.")
 
 
+@pytest.mark.matrix
 def test_a_tap_in_a_map_on_a_slide_reads_its_cell(browser, server):
     context = browser.new_context(viewport={"width": 1280, "height": 720}, has_touch=True)
     page = context.new_page()
@@ -253,6 +254,7 @@ def test_space_plays_what_a_slide_has_to_play_and_n_and_p_step_it(page, server):
     see_own(page, 3)
 
 
+@pytest.mark.matrix
 def test_pictures_stay_alive_on_a_slide(page, server):
     number = 1 + next(place for place, slide in enumerate(TALK) if "player" in slide.pictures)
     open_slide(page, server, number)

@@ -158,6 +158,7 @@ def test_the_click_that_ends_typing_in_a_box_is_not_lost(page, server, box):
     expect(titles(page)).to_have_text(["b", "c"])
 
 
+@pytest.mark.matrix
 def test_what_is_typed_quickly_into_all_boxes_of_a_slide_is_kept(page, server):
     with_talk(page, server, THREE, "talk")
     boxes = ("Title", "Words", "Speaker notes")
@@ -171,6 +172,7 @@ def test_what_is_typed_quickly_into_all_boxes_of_a_slide_is_kept(page, server):
         expect(page.get_by_label(box, exact=True)).to_have_value(f"typed as {box}")
 
 
+@pytest.mark.matrix
 def test_two_quick_presses_do_not_reach_another_slide(page, server):
     with_talk(page, server, THREE, "talk")
     remove = page.get_by_role("button", name="Remove: slide 1", exact=True)
@@ -180,6 +182,7 @@ def test_two_quick_presses_do_not_reach_another_slide(page, server):
     expect(titles(page)).to_have_text(["b", "c"])
 
 
+@pytest.mark.matrix
 def test_a_small_picture_is_taken_and_stays_in_the_browser_until_its_slide_is_gone(page, server):
     sent = []
     page.on("websocket", lambda opened: opened.on("framesent", lambda data: sent.append(data)))
@@ -225,6 +228,7 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 2 of"))
 
 
+@pytest.mark.matrix
 def test_sixty_slides_are_quick(page, server):
     slides = [Slide("attention", title=str(number)) for number in range(MOST_SLIDES)]
     with_talk(page, server, slides, "talk")

@@ -129,6 +129,7 @@ def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(
     button(page, "Stop").wait_for()
 
 
+@pytest.mark.matrix
 def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
     page.goto(f"{server}/?sentence=I love my cat.")
     page.locator(".head-grid").wait_for()
@@ -174,6 +175,7 @@ def test_a_reload_finds_the_training_and_the_model_again(training):
     expect(page.get_by_text("too old, damaged or too long")).to_be_hidden()
 
 
+@pytest.mark.matrix
 def test_another_tab_does_not_find_them(training, server):
     page = training
     button(page, "Start").click()
@@ -185,6 +187,7 @@ def test_another_tab_does_not_find_them(training, server):
     other.get_by_text("Nothing has been trained yet").wait_for()
 
 
+@pytest.mark.matrix
 def test_what_is_typed_quickly_into_one_box_after_the_other_stays(page, server):
     page.goto(f"{server}/training")
     button(page, "Start").wait_for()
@@ -215,6 +218,7 @@ def test_a_decoder_alone_is_shown_with_and_without_its_previous_token_head(page,
     expect(page.locator(".attention-film")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_trained_decoder_alone_goes_on_from_a_prompt_on_other_pages(page, server):
     page.goto(f"{server}/training?toy_task=repeat&toy_repeat_steps=12")
     button(page, "Start").click()

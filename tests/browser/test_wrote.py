@@ -61,6 +61,7 @@ def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
     expect(cause.locator(f"{PARTS} .sum")).to_have_text(total)
 
 
+@pytest.mark.matrix
 def test_the_rows_of_a_head_go_by_keyboard_and_lead_to_the_weight(cause):
     rows = cause.locator(f"{KEYS} button.part")
     rows.first.focus()
@@ -82,6 +83,7 @@ def test_a_word_that_is_no_token_is_said_as_it_was_typed(cause):
     cause.locator(f"{PARTS} .sum").wait_for()
 
 
+@pytest.mark.matrix
 def test_of_many_parts_the_largest_is_in_sight_at_first(page):
     parts = np.linspace(0, 0.1, 80)
     parts[60] = -1
