@@ -103,7 +103,7 @@ def test_slides_that_another_tab_keeps_are_still_known_by_their_names(told):
     ],
 )
 @pytest.mark.parametrize("made", [(), MADE])
-def test_what_is_no_talk_is_left_alone(told, answer, made):
+@pytest.mark.parametrize("made", [MADE, pytest.param((), marks=pytest.mark.matrix)])
     app = told(answer, **({"talk": made} if made else {}))
     assert own(app) == made
     assert sent(app)[0] == (write_talk(made) if made else None)
