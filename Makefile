@@ -37,7 +37,7 @@ PYTEST = $(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist 
 test: lint browser ## run the checks that suffice before a commit; ARGS="tests/model" runs some
 	$(PYTEST) -m "not matrix" $(ARGS)
 
-test-all: browser ## run the rest: every page with every model, size and theme
+test-all: browser ## run the rest: every model, size and theme, and rarer paths
 	$(PYTEST) -m matrix $(ARGS)
 
 lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom

@@ -306,7 +306,7 @@ def test_compare_shows_the_weights_of_two_texts(tiny):
         values = values[weights.size :]
 
 
-@pytest.mark.parametrize("page", ["attention", "heads", "masks", "inside", "decoding"])
+@pytest.mark.parametrize("page", first_of(["attention", "heads", "masks", "inside", "decoding"]))
 def test_the_address_of_a_page_shows_the_same_anew(tiny, page):
     app = open_tiny(tiny, page)
     cell = CellEdit(tiny.kind, QUERY, KEY, opened=False)

@@ -6,6 +6,7 @@ import pytest
 
 from pages.parts.pages import PAGES
 from pages.shared.runs.atlas import own_text, start
+from tests.matrix import first_of
 from tests.pages.apps import open_page, open_with
 from tests.pages.sessions import end, session
 
@@ -28,7 +29,7 @@ def holders():
     return found
 
 
-@pytest.fixture(params=["en-fr", "GPT-2", "Marian", "BERT"])
+@pytest.fixture(params=first_of(["en-fr", "GPT-2", "Marian", "BERT"]))
 def visit(request, transformers_folders, bert_folder):
     """A function that opens a page about a text, with a model."""
     folder = transformers_folders.get(request.param, bert_folder)

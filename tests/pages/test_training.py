@@ -7,6 +7,7 @@ import pytest
 from model.training.small_models import default_options
 from pages.parts.training.run import GONE, MOST_RUNS
 from pages.parts.training.use import packed, title_of
+from tests.matrix import first_of
 from tests.pages.apps import on_stage, open_page, texts_on_stage
 from tests.pages.pictures import canvas_pictures
 from viz.tokens import and_written
@@ -236,7 +237,8 @@ def test_what_a_decoder_alone_loses_without_a_head_is_a_slide(repeating):
 
 
 @pytest.mark.parametrize(
-    "page", ["inside", "positions", "masks", "heads", "cause", "compare", "decoding", "models"]
+    "page",
+    first_of(["inside", "positions", "masks", "heads", "cause", "compare", "decoding", "models"]),
 )
 def test_every_page_takes_a_decoder_alone_that_was_trained(repeating, page):
     click(repeating, "use")

@@ -16,6 +16,7 @@ from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
 from pages.talks.slides import Slide
 from pages.talks.talk import shipped
 from pages.talks.talk_file import read_talk
+from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
 from tests.viz.unpacking import split
 
@@ -145,7 +146,7 @@ def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
 
 
 @pytest.mark.parametrize(
-    ("name", "translates"), [("T5", True), ("classes", False), ("GPT-2", False)]
+    ("name", "translates"), first_of([("T5", True), ("classes", False), ("GPT-2", False)])
 )
 def test_a_model_of_the_library_is_saved_alike(name, translates, transformers_folders):
     folder = transformers_folders[name]

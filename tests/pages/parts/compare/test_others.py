@@ -13,6 +13,7 @@ from pages.shared.runs import run
 from pages.shared.runs.shelf import shelf
 from pages.shared.show import comparison
 from pages.shared.state.catalog import EXAMPLES, LIBRARY
+from tests.matrix import first_of
 from tests.pages.apps import button, go_to, loaded, open_page, open_with
 from tests.pages.test_compare import WIDE, click, maps, strips, texts, told, widget
 from viz.tokens import WRITES
@@ -92,7 +93,7 @@ def test_the_two_sentences_with_it(folder, reader):
         ("max", "mean", lambda weights: weights.mean(axis=1).max(axis=0)),
     ],
 )
-@pytest.mark.parametrize("in_full", [run.IN_FULL, 0])
+@pytest.mark.parametrize("in_full", first_of([run.IN_FULL, 0]))
 def test_a_side_shows_a_mean_or_a_maximum(
     folder, reader, layer, head, summary, in_full, monkeypatch
 ):
