@@ -1,5 +1,7 @@
 """What no one would call a sentence, typed and pasted into the boxes of every page."""
 
+from contextlib import nullcontext
+
 import pytest
 from playwright.sync_api import expect
 
@@ -36,7 +38,8 @@ def test_a_page_takes_any_text(page, server, path):
     settled(page)
     for name in NAMES:
         box.fill(ODD_TEXTS[name])
-        with rerun(page):
+        # The box does not take a text that is too long, so that the script has nothing to do.
+        with nullcontext() if name == LONG else rerun(page):
             box.press("Enter")
         expect_whole(page)
         if name == LONG:

@@ -41,10 +41,9 @@ KNOCKOUT = Measurement(
     UNASKED,
 )
 WORDS = (
-    "An edge leads from a written token to a word that it may look at. Each is closed alone, in "
-    "all heads of {layers}, and the log-probability of the token measured again. Blue: less likely "
-    "without the word. Red: more likely. The prefix is held fixed, and the softmax shares out the "
-    "weight of a closed edge among the other words."
+    "**Blue: the token needs this word.** One written token at a time may not look at one word, in "
+    "all heads of {layers}: blue if that makes the token less likely, red if more. What was "
+    "written before stays as it is, and the other words share the weight."
 )
 WEIGHTS = (
     "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
@@ -56,7 +55,7 @@ CORRELATION = (
 )
 DISAGREEMENTS = {
     "Looked at more than missed": "The weight is more than the share of all that the token loses "
-    "to one word or another. Other edges may do as well: each is closed alone.",
+    "to one word or another. Other edges may do as well: only one is closed at a time.",
     "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
     "does not say how much it counts.",
 }

@@ -111,7 +111,7 @@ OPTIONS = {
 }
 STRATEGY = one_of("strategy", {name: name.title() for name in STRATEGIES}, label="Strategy")
 LONGEST_HELP = "The most tokens that are written; where they are used up, it stops."
-LONGEST = number("longest", 64, (1, 255), label="Most tokens", help=LONGEST_HELP)
+LONGEST = number("longest", 64, (1, 255), label="At most (tokens)", help=LONGEST_HELP)
 CHOICES = (STRATEGY, *OPTIONS.values(), LONGEST, BRANCH, STEP)
 
 

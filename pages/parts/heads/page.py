@@ -45,9 +45,9 @@ TESTED = switch("roles", label="Test every head")
 ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
 SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="Draws the random tokens.")
 ROLES_INTRO = (
-    f"What is a head for, whatever the sentence? {SEQUENCES} times the model reads random tokens "
-    "twice over. They mean nothing, so that what a head does with them is due to where they stand "
-    "and to which of them are the same."
+    "What is a head for, whatever the sentence? The model reads a row of random tokens and then "
+    f"the same row again, {SEQUENCES} times with other tokens. They mean nothing, so what a head "
+    "does depends only on where a token is and on which tokens are equal."
 )
 SWITCHED = "Heads that are switched off or faded above are so in the tests too; masks are not."
 

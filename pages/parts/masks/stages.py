@@ -26,7 +26,7 @@ from viz import attention_heatmap, mask_matrix
 
 Tokens = tuple[list[str], list[str]]  # queries, keys
 
-SCOPES = {"everywhere": "everywhere", "layer": "this layer", "head": "this head"}
+SCOPES = {"everywhere": "all heads", "layer": "this layer", "head": "this head"}
 SCOPE = one_of("scope", SCOPES, label="A click changes")
 
 

@@ -106,4 +106,4 @@ def card_of(key: str) -> Card:
 def parity_at_loading(key: str) -> Parity | None:
     """Return the differences measured when a model of the library was loaded, if they were."""
     model = reader(key)
-    return model.parity() if "own layers" in model.missing else None
+    return model.attached.parity if "own layers" in model.missing else None

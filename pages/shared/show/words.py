@@ -159,8 +159,8 @@ WHY = {
     "missing": "“{what}” is missing in the translation, or was changed.",
     "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
     "unsure": (
-        "it was unsure, with {number} nats a token; 98 in 100 good translations are above "
-        f"−{-LEAST_SURE}."
+        "it was very unsure here ({number} nats a token; 98 in 100 good translations are above "
+        f"−{-LEAST_SURE})."
     ),
 }
 LIMITS = "The model's limits"

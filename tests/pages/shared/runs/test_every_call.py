@@ -11,8 +11,8 @@ OUTSIDE = [path for path in FILES if RUNS not in path.parents]
 
 # Methods of readers that run them.
 METHODS = {
-    "translate", "trace_ids", "masks", "generate", "predict", "predictions",
-    "probabilities", "parity", "decoder_stream",
+    "translate", "trace_ids", "masks", "generate", "predict",
+    "parity", "decoder_stream",
 }  # fmt: skip
 # Functions of the package model that run a model they are given.
 FUNCTIONS = {
