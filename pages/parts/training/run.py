@@ -5,7 +5,8 @@ from math import log
 
 import streamlit as st
 
-from model.training.jobs import Trainings, TrainingState
+from model.jobs import ACTIVE, JobQueue
+from model.training.jobs import TrainingJob, TrainingState, training_queue
 from model.training.repeats import Reading
 from model.training.tasks import TASKS, Task
 from pages.parts.training.options import changes, chosen_options
@@ -54,15 +55,14 @@ CURVES = (
 TOY_KIND = replace(KIND, key="toy_kind")
 TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
 EVERY = 1.0  # seconds between two updates
-ACTIVE = ("waiting", "training")
 MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
 WITHOUT_HEAD = "Induction with and without the previous-token head"
 
 
 @st.cache_resource
-def trainings() -> Trainings:
-    return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
+def trainings() -> JobQueue:
+    return training_queue(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
 
 
 def start() -> None:
@@ -70,7 +70,8 @@ def start() -> None:
     mine = workshop()
     with refusals():
         options = chosen_options()
-        job = trainings().start(options)
+        job = TrainingJob(trainings(), options)
+        job.resume()
         let_go(keep=True)
         mine.count += 1
         changed = changes(options)
@@ -183,9 +184,9 @@ def progress(task: Task, state: TrainingState) -> None:
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.status == "waiting":
         words = f"Waiting for other visitors' trainings: place {state.place} in line. {words}"
-    elif state.status == "training" and state.seconds_left is not None:
+    elif state.status == "running" and state.seconds_left is not None:
         words += f", about {state.seconds_left:.0f} s left"
-    elif state.status != "training":
+    elif state.status != "running":
         words = f"{state.status.capitalize()}. {words}"
     st.progress(state.step / state.steps, words)
     if state.note:

@@ -104,7 +104,7 @@ def use(job: TrainingJob) -> None:
     made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     examples = [example_of(task, source) for source in (task.example, *made)]
     state = job.look()
-    about = "about " if state.status == "training" else ""  # the training continues meanwhile
+    about = "about " if state.status == "running" else ""  # the training continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])

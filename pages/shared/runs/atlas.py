@@ -11,8 +11,9 @@ from model.atlas.corpus import Line, as_windows
 from model.atlas.counting import Count, numbers_of
 from model.atlas.figures import Figures, figures_of
 from model.atlas.files import Atlas, digest_of, open_atlas
-from model.atlas.jobs import MOST_NUMBERS, CountJob, Counts
+from model.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
 from model.atlas.looking import Looked, search
+from model.jobs import JobQueue
 from model.trace import Kind
 from model.translator import PRETRAINED
 from pages.shared.runs import limits
@@ -47,11 +48,11 @@ class OwnAtlas:
 
     @property
     def count(self) -> Count:
-        return self.job.count
+        return self.job.result.count
 
     @property
     def atlas(self) -> Atlas:
-        return self.job.atlas
+        return self.job.result.atlas
 
 
 class OwnText:
@@ -68,13 +69,13 @@ class OwnText:
     def cancel(self) -> None:
         """Cancel the count under way, or drop one that failed."""
         if self.next:
-            self.next.job.cancel()
+            self.next.job.stop(wait=False)
             self.next = None
 
 
 @st.cache_resource
-def counts() -> Counts:
-    return Counts(limits.COUNTS, longest=limits.COUNT_SECONDS)
+def counts() -> JobQueue:
+    return count_queue(limits.COUNTS, longest=limits.COUNT_SECONDS)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnText.cancel)
@@ -91,7 +92,8 @@ def start(data: bytes) -> None:
     mine, model = own_text(), models.chosen()
     text = as_windows(data, limits.COUNT_LINES)
     mine.cancel()
-    job = counts().start(reader(model.key), model.title, text)
+    job = CountJob(counts(), reader(model.key), model.title, text)
+    job.resume()
     mine.next = OwnAtlas(model.key, loading(model.key), job)
 
 

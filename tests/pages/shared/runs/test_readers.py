@@ -75,7 +75,7 @@ def both_loaded(one_session, bert_folder, transformers_folders):
     """The keys of a BERT and of a model that runs in the library, both in memory."""
     names = [str(bert_folder), str(transformers_folders["T5"])]
     for name in names:
-        shelf().ask(name).result.result()
+        shelf().ask(name).join()
     return [LIBRARY + name for name in names]
 
 
