@@ -18,12 +18,12 @@ from model.trace import Kind
 from model.translator import PRETRAINED
 from pages.shared.runs import limits
 from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import explained, loading, reader, translator
+from pages.shared.runs.readers import errors_explained, loading, reader, translator
 from pages.shared.runs.run import ModelRun
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT
 
-TOO_LONG = "This text is too long to be measured with so many heads: shorten it to set it beside."
+TOO_LONG = "This text is too long to be measured with so many heads: shorten it to compare it."
 FOLDER = PRETRAINED / DEFAULT / "atlas"
 SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation and training pairs"
 OWN_TEXT = "your {count:,} lines"
@@ -163,10 +163,8 @@ def sentence_figures(run: ModelRun) -> Figures:
     """
     if numbers_of(run.reader, 1, (Line(0, ""), run.tokens())) > MOST_NUMBERS:
         raise ValueError(TOO_LONG)
-    try:
+    with errors_explained():
         return figures_of(run.reader, run.tokens())
-    except Exception as error:
-        raise explained(error) from error
 
 
 def lines_kept(model: str) -> tuple[Line, ...]:
@@ -185,7 +183,5 @@ def looked_from(
     `loading` identifies the model among those of its name. Raises ValueError if no line has the
     token.
     """
-    try:
+    with errors_explained():
         return search(reader(name), lines, word, MOST_NUMBERS)
-    except Exception as error:
-        raise explained(error) from error
