@@ -222,12 +222,15 @@ class Job(Generic[Result]):
         self._idle.set()
 
     def _run(self) -> None:
-        status, note = self._attempt(self._work)
-        if status != "paused":
-            closed, why = self._attempt(self.close)
-            if closed == "failed":
-                status, note = closed, why
-        self.queue.end(self, status, note)
+        status, note = "failed", ""
+        try:
+            status, note = self._attempt(self._work)
+            if status != "paused":
+                closed, why = self._attempt(self.close)
+                if closed == "failed":
+                    status, note = closed, why
+        finally:  # whatever happens, the next job begins
+            self.queue.end(self, status, note)
 
     def _work(self) -> None:
         self.result = self.work()
