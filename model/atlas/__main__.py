@@ -61,7 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--engine", choices=("process", "ray"), default="process", help="what counts (process)"
     )
     parser.add_argument(
-        "--address", metavar="HOST:PORT", help="of a Ray cluster (one on this machine alone)"
+        "--address", metavar="HOST:PORT", help="of a Ray cluster (one on this machine only)"
     )
     parser.add_argument("--window", type=int, default=WINDOW, metavar="LINES", help="at once")
     parser.add_argument(

@@ -85,7 +85,7 @@ def windows(
                 break
     if damaged is not None:
         raise ValueError(
-            f"{path.name} is cut or damaged after line {number}: what stands before was counted."
+            f"{path.name} is cut or damaged after line {number}: what comes before was counted."
         ) from damaged
 
 
@@ -161,7 +161,7 @@ def unpacked(data: bytes) -> tuple[bytes, list[str]]:
     except (OSError, EOFError, zlib.error) as error:
         if not text:
             raise ValueError(UNREADABLE) from error
-        return bytes(text), ["The file is cut or damaged: only what stands before is counted."]
+        return bytes(text), ["The file is cut or damaged: only what comes before is counted."]
     return bytes(text), []
 
 

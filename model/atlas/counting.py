@@ -149,12 +149,12 @@ def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
         return True
     traces = sorted((trace for _, trace in sentences), key=lengths)
     try:
-        for alone, beside in zip(
+        for single, padded in zip(
             rows_of(reader, traces[:1]), rows_of(reader, [traces[0], traces[-1]]), strict=True
         ):
-            queries, keys = alone.weights.shape[-2:]
-            apart = beside.weights[:, :1, :, :queries, :keys] - alone.weights
-            if not apart.abs().max() <= LARGEST_DIFFERENCE:
+            queries, keys = single.weights.shape[-2:]
+            difference = padded.weights[:, :1, :, :queries, :keys] - single.weights
+            if not difference.abs().max() <= LARGEST_DIFFERENCE:
                 return False
     except ValueError:
         return False

@@ -45,19 +45,19 @@ class Counter:
 
     def __call__(self, row: Row) -> Row:
         """Return the result for a row of `rows_of`: its end in the file, and the count."""
-        result = pickle.loads(row["found"])
+        result = pickle.loads(row["result"])
         if isinstance(result, Window):
             result = result.at, count_window(self.reader, result, self.about)
-        return {"found": pickle.dumps(result)}
+        return {"result": pickle.dumps(result)}
 
 
 def rows_of(read: Read) -> Iterator[Row]:
     """Yield the windows of a file as rows, and at the end what is wrong with it, if anything."""
     try:
         for window in read():
-            yield {"found": pickle.dumps(window)}
+            yield {"result": pickle.dumps(window)}
     except (OSError, ValueError) as error:
-        yield {"found": pickle.dumps(error)}
+        yield {"result": pickle.dumps(error)}
 
 
 def counts_on_ray(
@@ -73,7 +73,7 @@ def counts_on_ray(
     wrong, seen = None, set()
     try:
         for row in streamed(read, model, about).iter_rows():
-            result = pickle.loads(row["found"])
+            result = pickle.loads(row["result"])
             if isinstance(result, Exception):
                 wrong = result
             elif seen.isdisjoint(result[1].windows):
@@ -97,7 +97,7 @@ def started(address: str | None) -> ModuleType:
     except ImportError as error:
         raise OSError(NOT_INSTALLED) from error
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-    alone = {"include_dashboard": False, "num_cpus": max(FREE + 1, os.cpu_count() or 1)}
+    own_cluster = {"include_dashboard": False, "num_cpus": max(FREE + 1, os.cpu_count() or 1)}
     try:
         if address:
             knock(address)
@@ -105,7 +105,7 @@ def started(address: str | None) -> ModuleType:
             address=address or "local",
             log_to_driver=False,
             logging_level=logging.CRITICAL,
-            **({} if address else alone),
+            **({} if address else own_cluster),
         )
     except Exception as error:  # Ray has no class of its own for some
         what = f"Ray does not answer at {address}" if address else "Ray does not start here"

@@ -63,10 +63,10 @@ def figures(count: Count, kind: Kind) -> dict[str, Figure]:
         by_name["spread of distance"] = Figure(np.sqrt(np.maximum(variance, 0)))
         by_name["positional"] = Figure(np.nanmax(offset_shares(count, kind), axis=-1))
     by_name["variability"] = Figure(variability(count.sums, kind))
-    apart = divergences(count, kind)
-    others = max(len(apart) - 1, 1)
+    distances = divergences(count, kind)
+    others = max(len(distances) - 1, 1)
     shape = by_name["entropy"].mean.shape
-    by_name["distance to other heads"] = Figure((apart.sum(axis=1) / others).reshape(shape))
+    by_name["distance to other heads"] = Figure((distances.sum(axis=1) / others).reshape(shape))
     return by_name
 
 

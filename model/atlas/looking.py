@@ -114,7 +114,7 @@ def search(
         Looked(*place, len(largest), float(np.mean(largest)), commonest(keys[place]))
         for place, largest in weights.items()
     ]
-    return sorted(looked, key=lambda one: -one.weight), matches
+    return sorted(looked, key=lambda row: -row.weight), matches
 
 
 def stands_in(line: Line, wanted: str) -> bool:
@@ -148,4 +148,4 @@ def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
 def commonest(texts: list[str]) -> list[tuple[str, float]]:
     """Return the three commonest texts and their shares."""
     shares = {text: texts.count(text) / len(texts) for text in dict.fromkeys(texts)}
-    return sorted(shares.items(), key=lambda one: -one[1])[:3]
+    return sorted(shares.items(), key=lambda item: -item[1])[:3]

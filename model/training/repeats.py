@@ -111,4 +111,4 @@ class Repeats(SmallModel):
 
 def small_model(options: TrainingOptions) -> SmallModel:
     """Return the model that learns a task: an encoder-decoder, or only a decoder."""
-    return (Repeats if TASKS[options.task].alone else SmallModel)(options)
+    return (Repeats if TASKS[options.task].decoder_only else SmallModel)(options)

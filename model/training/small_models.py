@@ -78,7 +78,7 @@ class TrainingOptions:
             target_vocab_size=vocab_size,
             d_model=self.d_model,
             heads=self.heads,
-            encoder_layers=0 if TASKS[self.task].alone else self.layers,
+            encoder_layers=0 if TASKS[self.task].decoder_only else self.layers,
             decoder_layers=self.layers,
             d_ff=self.d_ff,
             dropout=0.0,
@@ -93,7 +93,7 @@ class TrainingOptions:
 
         Such a model writes up to its last position, and beyond its training that would be noise.
         """
-        return 2 * self.longest + 1 if TASKS[self.task].alone else MAX_POSITIONS
+        return 2 * self.longest + 1 if TASKS[self.task].decoder_only else MAX_POSITIONS
 
     @property
     def settings(self) -> Settings:

@@ -35,7 +35,7 @@ class Task:
     lengths: tuple[int, int]
     write: Callable[[random.Random, int, int], str]
     solve: Callable[[str], str]
-    alone: bool = False  # learned by a decoder without an encoder
+    decoder_only: bool = False  # learned by a decoder without an encoder
 
     def pair(self, source: random.Random, shortest: int, longest: int) -> tuple[str, str]:
         """Return a random source with a length between the two, and its target."""
@@ -49,7 +49,7 @@ class Task:
         the rest. Raises ValueError if the source does not fit the task.
         """
         answer = self.answer(source)
-        return (source + source[0], source[1:]) if self.alone else (source, answer)
+        return (source + source[0], source[1:]) if self.decoder_only else (source, answer)
 
     def answer(self, source: str) -> str:
         """Return the target for a typed source; raises ValueError if it does not fit the task."""
@@ -152,7 +152,7 @@ TASKS = {
             description="Write the same digits again.",
             example="31415926",
             expectation="Cross-attention on the diagonal: each digit to be written looks at the"
-            " digit that stands at the same place.",
+            " digit at the same place.",
             alphabet=DIGITS,
             length_name="digits",
             lengths=(3, 16),
@@ -165,7 +165,7 @@ TASKS = {
             description="Write the digits from the smallest to the largest.",
             example="31415926",
             expectation="Cross-attention by value, not by place: each digit to be written looks at"
-            " where this digit stands in the source, wherever that is.",
+            " this digit in the source, wherever it is.",
             alphabet=DIGITS,
             length_name="digits",
             lengths=(3, 16),
@@ -201,18 +201,18 @@ TASKS = {
         Task(
             name="repeat",
             title="Repeat a random sequence",
-            description="A decoder alone reads random letters again and again, and has to say what"
-            " comes next from the second reading on.",
+            description="A decoder without an encoder reads random letters again and again, and has"
+            " to say what comes next from the second reading on.",
             example="kxqmwb",
             expectation="Nothing for a while. Then, together, a head of layer 1 that looks one"
             " letter back, and one of layer 2 that looks at what followed the same letter before,"
-            " on a line beside the diagonal: induction.",
+            " on a line next to the diagonal: induction.",
             alphabet=LETTERS,
             length_name="letters",
             lengths=(3, 20),
             write=write_letters,
             solve=solve_repeat,
-            alone=True,
+            decoder_only=True,
         ),
     )
 }

@@ -1,6 +1,5 @@
 """Opening pages of the app in tests, and finding what stands on them."""
 
-from concurrent.futures import wait
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -52,7 +51,7 @@ def keep(folder):
     name = str(folder)
     while not (found := shelf().get(name)) or KEEPER not in found.held_by:
         if not found:
-            shelf().ask(name).result.result()
+            shelf().ask(name).join()
         shelf().hold(name, KEEPER)
     return name
 
@@ -67,7 +66,7 @@ def open_with(folder, page="attention", **parameters):
 def loaded(app):
     """The session after the model that was asked for is there, or could not be loaded."""
     if job := app.session_state["loading"]:
-        wait([job.result])
+        job.join()
         app.run()
     assert not app.exception
     return app

@@ -239,7 +239,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     app.run()
     app.button(key="toy_start").click().run()
     job = app.session_state["workshop"].training.job
-    job.queued.join()
+    job.join()
     app.switch_page("pages/compare.py").run()
     click(app, "Two snapshots of my training")
     history = job.look().snapshots

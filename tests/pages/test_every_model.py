@@ -53,7 +53,7 @@ def folders(transformers_folders, tmp_path_factory, pairs):
 def tiny(request, folders):
     """A model in memory, and what it reads and computes for the text."""
     name = str(folders[request.param])
-    reader = shelf().ask(name).result.result().reader
+    reader = shelf().ask(name).join().reader
     kinds = reader.shape.kinds
     made = SimpleNamespace(name=name, key=LIBRARY + name, reader=reader, kind=list(kinds)[-1])
     made.pair = "cross" in kinds

@@ -53,7 +53,7 @@ def test_no_count_keeps_a_text_after_the_session():
     with session("one"):
         start("\n".join(f"{typed()}\tVa." for _ in range(5)).encode())
         job = own_text().next.job
-        job.queued.result(100)
+        job.join(100)
         assert job.status == "finished"
         assert holders()
     del job

@@ -1,6 +1,5 @@
 """The page Models: what is in memory, and what a visitor loads, is theirs to look at."""
 
-from concurrent.futures import wait
 from itertools import product
 
 import pytest
@@ -206,7 +205,7 @@ def test_a_shared_app_whose_operator_names_no_model_opens_no_other(monkeypatch):
 def test_a_model_that_comes_while_another_page_is_shown_is_listed_there(folder):
     app = open_page("attention")
     job = app.session_state["loading"] = shelf().ask(str(folder))
-    wait([job.result])
+    job.join()
     app.run()
     box = app.selectbox(key="model")
     assert box.value == DEFAULT

@@ -244,7 +244,7 @@ def test_without_a_bert_the_page_leads_to_where_one_is_loaded(open_tab):
 
 def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_folder, bert):
     name = str(bert_folder)
-    shelf().ask(name).result.result()
+    shelf().ask(name).join()
     app = open_tab("learned", model=f"transformers:{name}")
     app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
     assert not app.exception
@@ -260,7 +260,7 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_f
 @pytest.mark.parametrize("tab", ["sentence", "token", "beyond"])
 def test_a_model_whose_positions_cannot_be_moved_says_so(open_tab, bert_folder, tab):
     name = str(bert_folder)
-    shelf().ask(name).result.result()
+    shelf().ask(name).join()
     app = open_tab(tab, model=f"transformers:{name}")
     assert any("own models" in info.value for info in app.info)
     assert plotly_heatmaps(open_tab("sinusoids", model=f"transformers:{name}"))
@@ -268,7 +268,7 @@ def test_a_model_whose_positions_cannot_be_moved_says_so(open_tab, bert_folder, 
 
 def test_a_link_names_the_table_of_a_bert(open_tab, bert_folder):
     name = str(bert_folder)
-    shelf().ask(name).result.result()
+    shelf().ask(name).join()
     app = open_tab("learned", positions_side=f"bert:{name}")
     assert app.selectbox(key="positions_side").value == f"bert:{name}"
     shelf().loaded.clear()

@@ -83,7 +83,7 @@ def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:
         figure.values,
         labels=KINDS,
         name=figure.title,
-        unit=figure.beside,
+        unit=figure.suffix,
         limits=limits,
         selected=head,
     )

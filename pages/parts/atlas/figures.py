@@ -26,7 +26,7 @@ from pages.shared.widgets.choose import choose
 from viz.numbers import Numbers, number_text
 
 EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
-TITLES = {one.name: one.name for one in ALL} | EFFECTS
+TITLES = {statistic.name: statistic.name for statistic in ALL} | EFFECTS
 TAB = one_of(
     "atlas_tab",
     {
@@ -55,7 +55,7 @@ class Shown(NamedTuple):
         return TITLES[self.name]
 
     @property
-    def beside(self) -> str:
+    def suffix(self) -> str:
         """The unit that follows its numbers; shares have none."""
         return "" if self.unit == "share" else self.unit
 

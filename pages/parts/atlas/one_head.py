@@ -200,7 +200,7 @@ def spread_of(shown: Shown, known: KindOfHeads, own: dict, address: HeadAddress)
     at = address[1:]
     if shown.name in EFFECTS:
         return None
-    unit = f" {shown.beside}".rstrip()
+    unit = f" {shown.suffix}".rstrip()
     figure = known.figures[shown.name]
     here = float(own[shown.name][*at]) if shown.name in own else np.nan
     said = "" if isnan(here) else f"on your sentence {number_text(here)}"

@@ -12,7 +12,7 @@ from model.atlas.jobs import CountJob
 from model.atlas.results import table
 from pages.shared.link.address import section
 from pages.shared.runs import limits
-from pages.shared.runs.atlas import OwnAtlas, counts, own_atlas, own_text, remove, shown_text, start
+from pages.shared.runs.atlas import OwnAtlas, own_atlas, own_text, remove, shown_text, start
 from pages.shared.show.glossary import caption
 from pages.shared.state.choice import like
 from pages.shared.state.choices import chosen, put
@@ -87,15 +87,15 @@ still, growing = section(panel), section(panel, EVERY)
 
 def progress(job: CountJob) -> None:
     """Draw how far a count is, and the button that cancels it."""
-    waiting = counts().place(job)
-    words = f"Line {job.done:,} of {job.lines:,}"
-    if waiting:
-        words = f"Waiting for other visitors' texts: place {waiting} in line"
-    elif job.status == "collecting":
+    words = f"Line {job.done:,} of {job.total:,}"
+    state = job.state()
+    if state.place:
+        words = f"Waiting for other visitors' texts: place {state.place} in line"
+    elif job.collecting:
         words = "Tracing the examples"
-    elif job.seconds_left is not None:
-        words += f", about {job.seconds_left:.0f} s left"
-    st.progress(job.done / job.lines, words)
+    elif (seconds := job.seconds_left()) is not None:
+        words += f", about {seconds:.0f} s left"
+    st.progress(job.done / job.total, words)
     st.button("Cancel", on_click=own_text().cancel, key="atlas_cancel")
 
 
@@ -134,7 +134,7 @@ def say_what_failed() -> None:
     mine = own_text()
     why = st.session_state.pop(REFUSED, "")
     if mine.next and mine.next.job.status == "failed":
-        why = " ".join(mine.next.job.notes)
+        why = mine.next.job.note
         mine.cancel()
     if why:
         st.error("This text was not counted.")

@@ -64,7 +64,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         *numbers.T,
         [short(head) for head in heads],
         axes=(across.title, up.title),
-        units=(across.beside, up.beside),
+        units=(across.suffix, up.suffix),
         groups=groups,
         colors=layer_colors(layers) if by_layer else COLORS,
         named={at: short(heads[at]) for at in at_the_edges(numbers)}

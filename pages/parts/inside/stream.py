@@ -8,7 +8,7 @@ from model.trace import Trace
 from pages.parts.inside.words import TAB_WORDS
 from pages.shared.controls.sentence import can
 from pages.shared.runs.arrays import as_array, tokens_of
-from pages.shared.runs.inside import lens_table, words_alone, words_in_sentence
+from pages.shared.runs.inside import each_word, lens_table, words_in_sentence
 from pages.shared.runs.run import ModelRun
 from pages.shared.show.glossary import caption
 from pages.shared.show.pictures import show, show_altair
@@ -71,7 +71,7 @@ def similar_words(run: ModelRun, of: About) -> None:
     typed = choose(WORDS)
     try:
         words = [word.strip() for word in typed.split(",") if word.strip()]
-        both_maps("Each word alone", words_alone(run.model, tuple(words)), "alone", of)
+        both_maps("Each word alone", each_word(run.model, tuple(words)), "alone", of)
         both_maps("In your sentence", words_in_sentence(run.model, run.sentence), "sentence", of)
     except ValueError as error:
         st.text(str(error))

@@ -72,7 +72,7 @@ def option_of(task: Task, option: str, value: float | str) -> Choice | None:
     length = task.length_name.split()[0] if task.length_name else ""
     lowest, longest = task.lengths
     between = BOUNDS.get(option, (1 if option == "shortest" else lowest, longest))
-    if task.alone and option == "layers":
+    if task.decoder_only and option == "layers":
         return number(key, value, between, label="Layers", help="Layers in the decoder.")
     label, step = LABELS[option].format(length=length), STEPS.get(option, 1)
     return number(key, value, between, label=label, step=step, help=HELP[option])

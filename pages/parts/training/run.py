@@ -5,7 +5,8 @@ from math import log
 
 import streamlit as st
 
-from model.training.jobs import Trainings, TrainingState
+from model.jobs import ACTIVE, JobQueue
+from model.training.jobs import TrainingJob, TrainingState, training_queue
 from model.training.repeats import Reading
 from model.training.tasks import TASKS, Task
 from pages.parts.training.options import changes, chosen_options
@@ -35,7 +36,7 @@ LESION = (
     "letter just before. The induction head looks for what the other hands on. Several heads of a "
     "layer share the work, so that a single one is missed less."
 )
-ALONE = (
+REPEATED_CURVES = (
     "The loss is that of the batches trained on, from the second reading on. The induction score "
     "is the largest of all heads, on sequences kept from training."
 )
@@ -54,15 +55,14 @@ CURVES = (
 TOY_KIND = replace(KIND, key="toy_kind")
 TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
 EVERY = 1.0  # seconds between two updates
-ACTIVE = ("waiting", "training")
 MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
 WITHOUT_HEAD = "Induction with and without the previous-token head"
 
 
 @st.cache_resource
-def trainings() -> Trainings:
-    return Trainings(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
+def trainings() -> JobQueue:
+    return training_queue(limits.TRAININGS, longest=limits.TRAINING_SECONDS)
 
 
 def start() -> None:
@@ -70,7 +70,8 @@ def start() -> None:
     mine = workshop()
     with refusals():
         options = chosen_options()
-        job = trainings().start(options)
+        job = TrainingJob(trainings(), options)
+        job.resume()
         let_go(keep=True)
         mine.count += 1
         changed = changes(options)
@@ -96,13 +97,13 @@ def let_go(keep: bool = False) -> None:
 
 def lines(task: Task, state: TrainingState) -> dict[str, Curve]:
     """Return the lines to draw of a training, by panel."""
-    loss, score = (REPEATED, INDUCTION) if task.alone else ("Loss, in nats a token", MATCH)
+    loss, score = (REPEATED, INDUCTION) if task.decoder_only else ("Loss, in nats a token", MATCH)
     drawn = {
         loss: (state.loss_steps, state.losses),
         score: (state.match_steps, state.matches),
     }
     # No other lines, so that these two are seen together.
-    rates = {} if task.alone else {"Learning rate": (state.loss_steps, state.learning_rates)}
+    rates = {} if task.decoder_only else {"Learning rate": (state.loss_steps, state.learning_rates)}
     return drawn | rates
 
 
@@ -150,7 +151,7 @@ def panel(ready: bool, updating: bool) -> None:
     progress(training.job.task, state)
     curves(training, state)
     film(training, state)
-    if training.job.task.alone:
+    if training.job.task.decoder_only:
         lesion(training, state)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -183,9 +184,9 @@ def progress(task: Task, state: TrainingState) -> None:
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.status == "waiting":
         words = f"Waiting for other visitors' trainings: place {state.place} in line. {words}"
-    elif state.status == "training" and state.seconds_left is not None:
+    elif state.status == "running" and state.seconds_left is not None:
         words += f", about {state.seconds_left:.0f} s left"
-    elif state.status != "training":
+    elif state.status != "running":
         words = f"{state.status.capitalize()}. {words}"
     st.progress(state.step / state.steps, words)
     if state.note:
@@ -194,9 +195,9 @@ def progress(task: Task, state: TrainingState) -> None:
         loss = f"{state.losses[-1]:.3f}" if len(state.losses) else "–"
         share = "–"
         if len(state.matches):
-            share = format(state.matches[-1], ".3f" if task.alone else ".1%")
+            share = format(state.matches[-1], ".3f" if task.decoder_only else ".1%")
         st.metric("Loss, nats a token", loss, width=180)
-        what = INDUCTION if task.alone else "Unseen examples without a mistake"
+        what = INDUCTION if task.decoder_only else "Unseen examples without a mistake"
         st.metric(what, share, width=280)
 
 
@@ -211,7 +212,7 @@ def curves(training: Training | None, state: TrainingState | None) -> None:
     of = about(model=", ".join(runs))
     picture = training_curves(runs, limits={MATCH: (0, 1), INDUCTION: (0, 1)})
     show(picture, "toy_curves", of=of, what="Training curves")
-    caption(ALONE if training and training.job.task.alone else CURVES)
+    caption(REPEATED_CURVES if training and training.job.task.decoder_only else CURVES)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
@@ -220,7 +221,7 @@ def film(training: Training, state: TrainingState) -> None:
     """Draw what the heads look at, from the first step to the newest."""
     st.subheader("What the heads look at")
     st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
-    kind = "decoder" if training.job.task.alone else choose_kind(TOY_KIND)
+    kind = "decoder" if training.job.task.decoder_only else choose_kind(TOY_KIND)
     snapshots, what = state.snapshots, f"{KINDS[kind]} over the training"
     weights = snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0

@@ -35,7 +35,7 @@ SIDES = {
 TRY = "It is asked again at every update, so you can watch it get better at your own example."
 USE = (
     "It stays yours, in this session only: no other visitor sees it. Choose it, or a shipped "
-    "model, beside the sentence on the other pages."
+    "model, next to the sentence on the other pages."
 )
 UPLOAD = (
     "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download "
@@ -55,22 +55,24 @@ def try_it(training: Training, state: TrainingState) -> None:
     try:
         read, answer = task.asked(source)
         most = training.job.options.longest
-        if task.alone and not 2 <= len(source) <= most:
+        if task.decoder_only and not 2 <= len(source) <= most:
             raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
         reader = training.job.reader()
-        longest = len(answer) if task.alone else None  # it has no end token
+        longest = len(answer) if task.decoder_only else None  # it has no end token
         writing = answered(training.key, state.step, read, longest, reader)
-        made = [token for token in writing.target_tokens if token.id != END_ID]
+        written = [token for token in writing.target_tokens if token.id != END_ID]
         wanted = reader.begin(answer)
     except ValueError as error:
         st.info(str(error))
         return
     verdict = "right" if writing.text == answer else "wrong"
     nothing = "" if writing.text else " nothing"
-    after = f" after {read}" if task.alone else ""
+    after = f" after {read}" if task.decoder_only else ""
     label = f"The model after {state.step:,} steps writes{nothing}{after}, {verdict}:"
     of = about(source, model=f"{task.title}, after {state.step} steps")
-    row = chips(made, wrong_places(made, wanted), writing.log_probabilities[: len(made)])
+    row = chips(
+        written, wrong_positions(written, wanted), writing.log_probabilities[: len(written)]
+    )
     strip = token_strip(writing.text, row, label=label)
     show(strip, "toy_output", of=of, what="What the model writes")
     strip = token_strip(answer, chips(wanted), label="The right answer:")
@@ -78,9 +80,9 @@ def try_it(training: Training, state: TrainingState) -> None:
     caption(TRY)
 
 
-def wrong_places(made: Sequence[Token], wanted: Sequence[Token]) -> set[int]:
+def wrong_positions(written: Sequence[Token], wanted: Sequence[Token]) -> set[int]:
     """Return the indices of wrong tokens; in these tasks the order of the tokens counts."""
-    pairs = enumerate(zip_longest(made, (token.id for token in wanted)))
+    pairs = enumerate(zip_longest(written, (token.id for token in wanted)))
     return {index for index, (token, right) in pairs if token and token.id != right}
 
 
@@ -101,10 +103,10 @@ def use(job: TrainingJob) -> None:
     """Let the other pages use the model as it is now."""
     task, options = job.task, job.options
     chance = random.Random(options.seed)
-    made = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
-    examples = [example_of(task, source) for source in (task.example, *made)]
+    sources = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
+    examples = [example_of(task, source) for source in (task.example, *sources)]
     state = job.look()
-    about = "about " if state.status == "training" else ""  # the training continues meanwhile
+    about = "about " if state.status == "running" else ""  # the training continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])
@@ -113,7 +115,7 @@ def use(job: TrainingJob) -> None:
 
 def example_of(task: Task, source: str) -> str:
     """Return what is read for a source; a decoder-only model gets one and a half, to continue."""
-    return source + source[: len(source) // 2] if task.alone else source
+    return source + source[: len(source) // 2] if task.decoder_only else source
 
 
 def confirm(origin: str) -> None:

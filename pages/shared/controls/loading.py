@@ -1,6 +1,5 @@
 """Loading a model of the transformers library, from any page, with its progress."""
 
-from concurrent.futures import wait as wait_for
 from functools import partial
 
 import streamlit as st
@@ -35,8 +34,8 @@ def ask_for(name: str) -> None:
     except LoadingError as error:
         st.session_state.loading_failed = str(error)
     else:
-        wait_for([job.result], timeout=MOMENT)
-        if job.result.done():
+        job.join(MOMENT)
+        if not job.is_active:
             settle()
 
 
@@ -61,10 +60,10 @@ def remove(entry: CatalogEntry) -> None:
 def settle() -> None:
     """Switch to the model that was asked for once it is loaded, or note why it could not be."""
     job, st.session_state.loading = st.session_state.loading, None
-    try:
-        take(job.result.result())
-    except LoadingError as error:
-        st.session_state.loading_failed = str(error)
+    if job.result:
+        take(job.result)
+    else:
+        st.session_state.loading_failed = job.note
 
 
 def arrived() -> None:
@@ -73,9 +72,9 @@ def arrived() -> None:
     if chosen.is_library and (loaded := shelf().get(chosen.name)):
         keep(loaded)
     job = st.session_state.get("loading")
-    if job and job.result.done() and not job.result.exception():
+    if job and job.result:
         st.session_state.loading = None
-        keep(job.result.result())
+        keep(job.result)
 
 
 def keep(loaded: Loaded) -> None:
@@ -96,7 +95,7 @@ def progress() -> None:
 def under_way() -> None:
     """Draw a bar; at its end the model is shown, or the reason why it could not be loaded."""
     job = st.session_state.loading
-    if job and not job.result.done():
+    if job and job.is_active:
         words, begun = STAGES[job.stage]
         before = f"{job.before} {'model' if job.before == 1 else 'models'}"
         st.progress(max(begun, STAGES["line"][1] * job.share), words.format(before=before))

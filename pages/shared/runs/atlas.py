@@ -11,18 +11,19 @@ from model.atlas.corpus import Line, as_windows
 from model.atlas.counting import Count, numbers_of
 from model.atlas.figures import Figures, figures_of
 from model.atlas.files import Atlas, digest_of, open_atlas
-from model.atlas.jobs import MOST_NUMBERS, CountJob, Counts
+from model.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
 from model.atlas.looking import Looked, search
+from model.jobs import JobQueue
 from model.trace import Kind
 from model.translator import PRETRAINED
 from pages.shared.runs import limits
 from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import explained, loading, reader, translator
+from pages.shared.runs.readers import errors_explained, loading, reader, translator
 from pages.shared.runs.run import ModelRun
 from pages.shared.state import models
 from pages.shared.state.catalog import DEFAULT
 
-TOO_LONG = "This text is too long to be measured with so many heads: shorten it to set it beside."
+TOO_LONG = "This text is too long to be measured with so many heads: shorten it to compare it."
 FOLDER = PRETRAINED / DEFAULT / "atlas"
 SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation and training pairs"
 OWN_TEXT = "your {count:,} lines"
@@ -47,11 +48,11 @@ class OwnAtlas:
 
     @property
     def count(self) -> Count:
-        return self.job.count
+        return self.job.result.count
 
     @property
     def atlas(self) -> Atlas:
-        return self.job.atlas
+        return self.job.result.atlas
 
 
 class OwnText:
@@ -68,13 +69,13 @@ class OwnText:
     def cancel(self) -> None:
         """Cancel the count under way, or drop one that failed."""
         if self.next:
-            self.next.job.cancel()
+            self.next.job.stop(wait=False)
             self.next = None
 
 
 @st.cache_resource
-def counts() -> Counts:
-    return Counts(limits.COUNTS, longest=limits.COUNT_SECONDS)
+def counts() -> JobQueue:
+    return count_queue(limits.COUNTS, longest=limits.COUNT_SECONDS)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnText.cancel)
@@ -91,7 +92,8 @@ def start(data: bytes) -> None:
     mine, model = own_text(), models.chosen()
     text = as_windows(data, limits.COUNT_LINES)
     mine.cancel()
-    job = counts().start(reader(model.key), model.title, text)
+    job = CountJob(counts(), reader(model.key), model.title, text)
+    job.resume()
     mine.next = OwnAtlas(model.key, loading(model.key), job)
 
 
@@ -161,10 +163,8 @@ def sentence_figures(run: ModelRun) -> Figures:
     """
     if numbers_of(run.reader, 1, (Line(0, ""), run.tokens())) > MOST_NUMBERS:
         raise ValueError(TOO_LONG)
-    try:
+    with errors_explained():
         return figures_of(run.reader, run.tokens())
-    except Exception as error:
-        raise explained(error) from error
 
 
 def lines_kept(model: str) -> tuple[Line, ...]:
@@ -183,7 +183,5 @@ def looked_from(
     `loading` identifies the model among those of its name. Raises ValueError if no line has the
     token.
     """
-    try:
+    with errors_explained():
         return search(reader(name), lines, word, MOST_NUMBERS)
-    except Exception as error:
-        raise explained(error) from error

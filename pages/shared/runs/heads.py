@@ -18,7 +18,7 @@ from model.reader import Objective
 from model.trace import Kind, Run, Site
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import explained, reader
+from pages.shared.runs.readers import errors_explained, reader
 from pages.shared.runs.run import ModelRun, written
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
@@ -36,10 +36,8 @@ def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
     """
     model = reader(name)
     sites = Edits(gates=edits.gates).at_sites(model.shape, 2 * LONGEST + SPECIAL)
-    try:
+    with errors_explained():
         return role_scores(model, seed, sites)
-    except Exception as error:
-        raise explained(error) from error
 
 
 def cost_of_removals(run: ModelRun) -> dict[str, int]:
@@ -52,15 +50,15 @@ def cost_of_removals(run: ModelRun) -> dict[str, int]:
 
 
 @model_call()
-def removal_effects(run: ModelRun, place: int | None, _report: Report) -> Effects:
+def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Effects:
     """Return the change of a run's objective without each head, on top of its edits.
 
-    With a `place` it is the change at only that one of the objective's tokens. `_report` is called
-    after each layer.
+    With a `position` it is the change at only that one of the objective's tokens. `_report` is
+    called after each layer.
     """
     shape = run.reader.shape
     effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
-    removals = head_removals(run.reader, run.tokens(), run.changes(), measured_by(run, place))
+    removals = head_removals(run.reader, run.tokens(), run.changes(), measured_by(run, position))
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
         _report(effects, done / len(shape.sites))
@@ -117,8 +115,8 @@ def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
             last = logits.size(1) if own.finished else logits.size(1) - 1
             likeliest = logits[:, last - len(ids) : last].argmax(dim=-1).cpu()  # (B, T)
             changed = (likeliest != ids).any(dim=-1).tolist()
-            places = [(site.kind, site.layer, head) for site, head in batch]
-            changing += [place for place, other in zip(places, changed, strict=True) if other]
+            addresses = [(site.kind, site.layer, head) for site, head in batch]
+            changing += [head for head, other in zip(addresses, changed, strict=True) if other]
     return tuple(changing)
 
 
@@ -138,24 +136,22 @@ class Closings:
     open: int
 
 
-def measured_by(run: ModelRun, place: int | None) -> Objective | None:
-    """Return what effects are measured on; with a `place` it is only that token."""
+def measured_by(run: ModelRun, position: int | None) -> Objective | None:
+    """Return what effects are measured on; with a `position` it is only that token."""
     objective = run.objective()
-    return objective if place is None or objective is None else objective.only(place)
+    return objective if position is None or objective is None else objective.only(position)
 
 
 @model_call("Estimating …")
-def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndarray]:
+def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.ndarray]:
     """Return the estimates for what `removal_effects` measures, (layers, heads) by kind.
 
     Raise ValueError for a model or a text that has no gradient.
     """
-    try:
+    with errors_explained():
         estimates = estimated_removals(
-            run.reader, run.tokens(), run.changes(), measured_by(run, place)
+            run.reader, run.tokens(), run.changes(), measured_by(run, position)
         )
-    except Exception as error:
-        raise explained(error) from error
     return {
         kind: np.stack([as_array(estimates[Site(kind, layer)]) for layer in range(layers)])
         for kind, (layers, _) in run.reader.shape.kinds.items()
@@ -163,20 +159,20 @@ def estimated_effects(run: ModelRun, place: int | None) -> Mapping[Kind, np.ndar
 
 
 @model_call("Taking the gaps apart …")
-def gaps_of(run: ModelRun, place: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
+def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
     """Return where the true effects of some heads differ from their estimates."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
-    return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, place))
+    return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, position))
 
 
 @model_call("Closing cell after cell …")
-def closed_cells(run: ModelRun, place: int | None, head: HeadAddress, most: int) -> Closings:
+def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: int) -> Closings:
     """Return the changes by closing single cells of a head, for at most `most` cells.
 
     If there are more, they are taken at even steps from the largest estimate to the smallest.
     """
     kind, layer, number = head
-    site, objective = Site(kind, layer), measured_by(run, place)
+    site, objective = Site(kind, layer), measured_by(run, position)
     at_site = (run.reader, run.tokens(), site)
     estimates = estimated_closings(*at_site, run.changes(), objective)[number].cpu()  # (Q, K)
     cells = (~estimates.isnan()).nonzero()  # (N, 2)

@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import cache
 from threading import Event, Thread
 
+from model.memory import give_back
+
 QUIET = 5.0  # seconds without a release after which memory is tidied
 # One for each of the model calls that may run at once, see AT_ONCE in door.py. By default glibc
 # makes up to eight for every core, each of which keeps the memory freed in its threads.
@@ -46,18 +48,13 @@ def tidy() -> None:
     for let_go in LEFT:
         let_go()
     gc.collect()
-    allocator("malloc_trim", 0)
+    give_back()
 
 
 def share_arenas() -> None:
     """Let all new threads share a few memory pools, if the system has such pools."""
-    allocator("mallopt", M_ARENA_MAX, ARENAS)
-
-
-def allocator(function: str, *numbers: int) -> None:
-    """Call a function of glibc's allocator; do nothing on systems without it."""
     with suppress(AttributeError, OSError, TypeError):
-        getattr(ctypes.CDLL(None), function)(*numbers)
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
 @cache

@@ -63,7 +63,7 @@ def lens_table(run: ModelRun) -> LensTable:
 
 
 @model_call()
-def words_alone(name: str, words: tuple[str, ...]) -> Similarity:
+def each_word(name: str, words: tuple[str, ...]) -> Similarity:
     """Return how similar words are, each read by itself; raise ValueError for unknown ones."""
     return word_similarity(translator(name), words)
 

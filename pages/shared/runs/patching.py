@@ -12,7 +12,7 @@ from model.reader import Objective
 from model.trace import Kind, RunEdits, Site, Trace
 from pages.shared.runs.arrays import as_array
 from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import explained
+from pages.shared.runs.readers import errors_explained
 from pages.shared.runs.run import ModelRun, reading_its_own, written
 
 LIKELIEST = 12  # tokens kept after each written one
@@ -68,10 +68,8 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     if run.reader.is_cut(changed):
         raise ValueError(CUT)
     options = {"pad_to": run.pad_to, "edits": edits_of(run), "sites": []}
-    try:
+    with errors_explained():
         other = run.reader.trace(changed, run.target or own, **options)
-    except Exception as error:
-        raise explained(error) from error
     patching.check_tokens(clean, other)
     objective = run.reader.objective(clean) if own is None else what_was_written(clean, own)
     rows = list(objective.rows)

@@ -1,6 +1,8 @@
 """The model behind a key: shipped, own or from the library, with its size, card and parity."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import streamlit as st
@@ -70,14 +72,18 @@ def entry_of(name: str, loaded: Reader) -> CatalogEntry:
     return library_entry(name, writes="cross" in loaded.shape.kinds)
 
 
-def explained(error: Exception) -> ValueError:
-    """Return any error of the library as a ValueError with a sentence."""
-    if isinstance(error, ValueError):
-        return error
-    return ValueError(
-        f"The transformers library could not run this model on the text: {first_line(error)} "
-        "Change the text, or choose another model."
-    )
+@contextmanager
+def errors_explained() -> Iterator[None]:
+    """Raise any error of the library as a ValueError with a sentence."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"The transformers library could not run this model on the text: {first_line(error)} "
+            "Change the text, or choose another model."
+        ) from error
 
 
 class Size(NamedTuple):

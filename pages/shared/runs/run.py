@@ -15,7 +15,7 @@ from model.library.measuring import Parity
 from model.reader import Objective, Reader
 from model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
 from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import explained, loading, reader
+from pages.shared.runs.readers import errors_explained, loading, reader
 from pages.shared.state import models
 
 IN_FULL = 10_000_000  # weights recorded with all else; if there are more, one site at a time
@@ -130,7 +130,7 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
     read = run.target
     if not read and "cross" in model.shape.kinds:
         read = written(run.as_trained)
-    try:
+    with errors_explained():
         trace = model.trace(
             run.sentence,
             read or None,
@@ -141,8 +141,6 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
             sites=sites_in_full(run, read, site),
         )
         check_numbers(trace)
-    except Exception as error:
-        raise explained(error) from error
     return trace
 
 
@@ -194,10 +192,8 @@ def decoded(
     """
     edits = run.changes_of((longest or LONGEST_WRITING) + 1)
     options = {"longest": longest, "forced": forced, "pad_to": run.pad_to, "edits": edits}
-    try:
+    with errors_explained():
         return run.reader.write(run.sentence, strategy, **options)
-    except Exception as error:
-        raise explained(error) from error
 
 
 @model_call("Running transformers' own BertModel …")

@@ -1,11 +1,11 @@
 """Models of the transformers library: which may be opened, and those in memory for all visitors."""
 
+from __future__ import annotations
+
 import os
 import re
-from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import partial
 from itertools import count
 from threading import Lock
 from typing import Literal
@@ -14,7 +14,7 @@ from weakref import WeakSet
 import streamlit as st
 from cachetools import LRUCache
 
-from model.job_queue import Job, JobQueue
+from model.jobs import Job, JobQueue
 from model.library.hub import (
     ON_THE_HUB,
     Card,
@@ -34,7 +34,6 @@ NONE = (
 )
 NAMED = "Only models that the operator of this server named can be opened here{names}."
 WILD = re.compile(r"[*?\[]")
-
 
 Stage = Literal["begin", "download", "line", "reading"]
 MOST_WAITING = 10  # models waiting to be loaded, including those under way
@@ -60,63 +59,80 @@ class Loaded:
     was_held: bool = False
 
 
-class LoadJob:
-    """A model being loaded: its progress, and in the end the model or the error.
+class LoadJob(Job[Loaded]):
+    """A model being loaded; it goes on as long as one of its visitors waits."""
 
-    It goes on as long as one of its visitors waits.
-    """
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, shelf: Shelf, name: str) -> None:
+        super().__init__(shelf.queue)
+        self.shelf = shelf
         self.name = name
         self.stage: Stage = "begin"
         self.share = 0.0  # of the bytes to download
-        self.reading: Job[Reader] | None = None  # once it is downloaded
-        self.result: Future[Loaded] = Future()
+        self.reading: ReadJob | None = None  # once it is downloaded
         self.visitors: WeakSet[object] = WeakSet()
 
     @property
     def before(self) -> int:
         """How many models are to be read before this one."""
-        return _reading.place(self.reading) if self.reading else 0
+        reading = self.reading
+        return reading.state().place if reading else 0
 
-    def is_stopped(self) -> bool:
-        return not self.visitors
+    def neglected(self) -> str:
+        return "" if self.visitors else STOPPED.format(name=self.name)
 
     def progress(self, done: int, total: int) -> None:
         """Note the progress of the download; called from several threads, which it may stop."""
-        if self.is_stopped():
-            raise LoadingError(STOPPED.format(name=self.name))
+        if why := self.neglected():
+            raise LoadingError(why)
         self.stage, self.share = "download", min(1.0, done / max(total, 1))
 
-    def load(self) -> Loaded:
-        """Load the model; raise LoadingError for any failure."""
+    def work(self) -> Loaded:
+        """Load the model and keep it; a failed one is not kept."""
         try:
-            return self.fetched_and_read()
-        except LoadingError:
-            raise
-        except CancelledError:
-            raise LoadingError(STOPPED.format(name=self.name)) from None
-        except BaseException as error:  # such as too little memory, or a panic in Rust code
-            raise LoadingError(f"{self.name} could not be loaded: {first_line(error)}") from error
+            loaded = self.load()
+            self.shelf.put(loaded)
+            return loaded
+        finally:
+            self.shelf.forget(self)
 
-    def fetched_and_read(self) -> Loaded:
+    def load(self) -> Loaded:
         """Download the model if it is not here yet, and read it in its turn."""
         folder = fetch_model(self.name, self.progress)
         self.stage = "line"
-        self.reading = _reading.submit(partial(self.read, str(folder)))
-        while not self.reading.done():
-            if self.is_stopped():
-                self.reading.cancel()
-            wait([self.reading], LOOK)
-        reader = self.reading.result()
+        reading = self.reading = ReadJob(self, str(folder))
+        reading.resume()
+        while reading.is_active:
+            reading.join(LOOK)
+        self.reading = None  # it and this job hold each other
+        if reading.result is None:
+            raise LoadingError(reading.note)
+        reader = reading.result
         reader.title = self.name
         return Loaded(self.name, reader, read_card(self.name))
 
-    def read(self, folder: str) -> Reader:
-        if self.is_stopped():
-            raise CancelledError
-        self.stage = "reading"
-        return load_from_library(folder)
+    def explain(self, error: BaseException) -> str:
+        if isinstance(error, LoadingError):
+            return str(error)
+        return f"{self.name} could not be loaded: {first_line(error)}"
+
+
+class ReadJob(Job[Reader]):
+    """A downloaded model being read into memory."""
+
+    def __init__(self, loading: LoadJob, folder: str) -> None:
+        super().__init__(_reading)
+        self.loading = loading
+        self.folder = folder
+
+    def neglected(self) -> str:
+        return self.loading.neglected()
+
+    def explain(self, error: BaseException) -> str:
+        return self.loading.explain(error)
+
+    def work(self) -> Reader:
+        self.loading.stage = "reading"
+        return load_from_library(self.folder)
 
 
 class Shelf:
@@ -141,29 +157,24 @@ class Shelf:
         if not is_allowed(name):
             raise LoadingError(f"{name} cannot be opened. {rule()}")
         with self.lock:
-            job = self.jobs.get(name) or LoadJob(name)
+            if name not in self.jobs and len(self.jobs) >= MOST_WAITING:
+                raise LoadingError(MANY.format(count=len(self.jobs)))
+            job = self.jobs[name] = self.jobs.get(name) or LoadJob(self, name)
             job.visitors.add(visitor or self)
-            if name not in self.jobs:
-                if len(self.jobs) >= MOST_WAITING:
-                    raise LoadingError(MANY.format(count=len(self.jobs)))
-                self.jobs[name] = job
-                job.result = self.queue.submit(partial(self._fill, job))
+            job.resume()
             for other in self.jobs.values():
                 if visitor and other is not job:
                     other.visitors.discard(visitor)
             return job
 
-    def _fill(self, job: LoadJob) -> Loaded:
-        """Load a model and keep it; a failed one is not kept."""
-        try:
-            loaded = job.load()
-            with self.lock:
-                self.loaded[job.name] = loaded
-            return loaded
-        finally:
-            with self.lock:
-                del self.jobs[job.name]
-            housekeeping.released()  # the model that made room, and what loading left in memory
+    def put(self, loaded: Loaded) -> None:
+        with self.lock:
+            self.loaded[loaded.name] = loaded
+
+    def forget(self, job: LoadJob) -> None:
+        with self.lock:
+            del self.jobs[job.name]
+        housekeeping.released()  # the model that made room, and what loading left in memory
 
     def hold(self, name: str, visitor: object) -> None:
         if loaded := self.get(name):

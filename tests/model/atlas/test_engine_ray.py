@@ -50,7 +50,7 @@ def text(tmp_path_factory, pairs):
 
 
 def through(actor, rows):
-    return [pickle.loads(actor(row)["found"]) for row in rows]
+    return [pickle.loads(actor(row)["result"]) for row in rows]
 
 
 def test_an_actor_counts_as_one_process_does(reader, folder, text):

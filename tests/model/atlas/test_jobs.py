@@ -13,7 +13,7 @@ from model.atlas.corpus import WINDOW, Line, Window, as_windows
 from model.atlas.counting import LARGE, Count, count_window, merge
 from model.atlas.figures import figures
 from model.atlas.files import about_of
-from model.atlas.jobs import OWN, Counts
+from model.atlas.jobs import OWN, CountJob, count_queue
 
 SECRET = "A secret sentence."
 
@@ -43,52 +43,58 @@ def held(monkeypatch):
     event.set()
 
 
+def started(queue, *what):
+    job = CountJob(queue, *what)
+    job.resume()
+    return job
+
+
 def ended(job):
-    job.queued.join()
-    job.queued.result(60)
+    job.join(60)
+    assert not job.is_active
     return job
 
 
 def test_the_figures_are_those_of_a_plain_count(reader, text):
-    job = ended(Counts().start(reader, "mine", as_windows(text, 2_000)))
+    job = ended(started(count_queue(), reader, "mine", as_windows(text, 2_000)))
     assert job.status == "finished"
     about = about_of(reader, "mine", OWN, WINDOW)
     whole = [count_window(reader, one, about) for one in as_windows(text, 2_000).windows]
     expected = reduce(merge, whole, Count(about))
-    assert job.count.lines == expected.lines == {"counted": 40}
+    assert job.result.count.lines == expected.lines == {"counted": 40}
     for kind in reader.shape.kinds:
         for name, figure in figures(expected, kind).items():
-            found = job.atlas.kinds[kind].figures[name].mean
+            found = job.result.atlas.kinds[kind].figures[name].mean
             np.testing.assert_allclose(found, figure.mean, rtol=1e-6, atol=1e-7, err_msg=name)
-    assert {example["line"][0] for example in job.atlas.examples} <= set(range(40))
-    assert job.done == job.lines == 40
+    assert {example["line"][0] for example in job.result.atlas.examples} <= set(range(40))
+    assert job.done == job.total == 40
 
 
 def test_those_in_line_know_their_place_and_too_many_are_refused(reader, text, held):
-    counts = Counts(at_once=1, waiting=1)
-    first, second = (counts.start(reader, "mine", as_windows(text, 3)) for _ in range(2))
-    assert (counts.place(first), counts.place(second)) == (0, 1)
+    counts = count_queue(at_once=1, waiting=1)
+    first, second = (started(counts, reader, "mine", as_windows(text, 3)) for _ in range(2))
+    assert (first.state().place, second.state().place) == (0, 1)
     with pytest.raises(ValueError, match="1 texts wait to be counted already: try again"):
-        counts.start(reader, "mine", as_windows(text, 3))
-    second.cancel()
+        started(counts, reader, "mine", as_windows(text, 3))
+    second.stop(wait=False)
     held.set()
     assert ended(first).status == "finished"
-    assert second.queued.cancelled()
+    assert (second.status, second.done) == ("stopped", 0)
 
 
 def test_nothing_comes_of_a_count_that_is_cancelled(reader, text, held):
-    job = Counts().start(reader, "mine", as_windows(text, 2_000))
-    job.cancel()
+    job = started(count_queue(), reader, "mine", as_windows(text, 2_000))
+    job.stop(wait=False)
     held.set()
     ended(job)
-    assert (job.status, job.count, job.atlas) == ("failed", None, None)
+    assert (job.status, job.result) == ("stopped", None)
     assert job.done <= WINDOW
 
 
 def test_when_time_is_up_what_was_counted_is_kept_and_told(reader, text, monkeypatch):
     monkeypatch.setattr(jobs.CountJob, "seconds", property(lambda job: 700.0 * (job.done > 0)))
-    job = ended(Counts(longest=600).start(reader, "mine", as_windows(text, 2_000)))
-    assert job.count.sentences == WINDOW
+    job = ended(started(count_queue(longest=600), reader, "mine", as_windows(text, 2_000)))
+    assert job.result.count.sentences == WINDOW
     assert job.notes == ["Stopped after 600 seconds, the most a count may take: 32 of 40 lines."]
 
 
@@ -97,9 +103,9 @@ def test_sentences_that_would_take_too_much_memory_are_left_out(reader, monkeypa
     count = count_window(reader, Window(0, lines), {}, most=88 * 50**2)
     assert count.lines == {"counted": 1, LARGE: 1}
     monkeypatch.setattr(jobs, "MOST_NUMBERS", 1)
-    job = ended(Counts().start(reader, "mine", as_windows(b"Go on.\tVa.\n", 10)))
+    job = ended(started(count_queue(), reader, "mine", as_windows(b"Go on.\tVa.\n", 10)))
     assert job.status == "failed"
-    assert job.notes == [f"No line of this text can be counted: 1 line: {LARGE}."]
+    assert job.note == f"No line of this text can be counted: 1 line: {LARGE}."
 
 
 def test_no_log_holds_what_a_visitor_typed(reader, monkeypatch, caplog):
@@ -108,13 +114,13 @@ def test_no_log_holds_what_a_visitor_typed(reader, monkeypatch, caplog):
 
     monkeypatch.setattr(jobs, "count_window", broken)
     with caplog.at_level(logging.DEBUG):
-        job = ended(Counts().start(reader, "mine", as_windows(SECRET.encode(), 10)))
-    assert job.notes == ["The count failed (RuntimeError): try a shorter text or another model."]
+        job = ended(started(count_queue(), reader, "mine", as_windows(SECRET.encode(), 10)))
+    assert job.note == "The count failed (RuntimeError): try a shorter text or another model."
     assert "A count failed: RuntimeError" in caplog.text
     assert SECRET not in caplog.text
 
 
 def test_an_ended_count_holds_neither_the_model_nor_the_text(reader, text):
-    job = ended(Counts().start(reader, "mine", as_windows(text, 5)))
+    job = ended(started(count_queue(), reader, "mine", as_windows(text, 5)))
     held = [value for value in vars(job).values() if value is reader or isinstance(value, tuple)]
     assert held == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.training.jobs import POINTS, Trainings
+from model.training.jobs import POINTS, TrainingJob, training_queue
 from model.training.loop import learning_rate, thinned
 from model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
 
@@ -28,7 +28,13 @@ def wait_until(true, seconds=300):
 
 def wait_for(job, *names):
     wait_until(lambda: job.look().status in names)
-    return job.state
+    return job.progress()
+
+
+def started(queue, options):
+    job = TrainingJob(queue, options)
+    job.resume()
+    return job
 
 
 def training_threads():
@@ -48,12 +54,12 @@ def trainings():
     made = []
 
     def make(**options):
-        made.append(Trainings(**options))
+        made.append(training_queue(**options))
         return made[-1]
 
     yield make
     for each in made:
-        for job in each._queued[:]:
+        for job in each.jobs[:]:
             job.stop()
     wait_until(lambda: not training_threads())
 
@@ -63,8 +69,8 @@ def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thr
     toys = [SmallModel(replace(SMALL, seed=seed)) for seed in range(3)]
     expected = [list(toy.train()) for toy in toys]
     line = trainings(at_once=at_once)
-    started = [line.start(toy.options) for toy in toys]
-    for job, toy, progress in zip(started, toys, expected, strict=True):
+    jobs = [started(line, toy.options) for toy in toys]
+    for job, toy, progress in zip(jobs, toys, expected, strict=True):
         state = wait_for(job, "finished")
         assert state.losses.tolist() == [each.step.loss for each in progress]
         assert state.learning_rates.tolist() == [each.step.learning_rate for each in progress]
@@ -77,46 +83,46 @@ def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thr
 
 def test_the_others_wait_in_line_and_are_told_their_place(trainings):
     line = trainings(at_once=1, waiting=3)
-    first, second, third, fourth = (line.start(LONG) for _ in range(4))
-    places = [job.state.place for job in (first, second, third, fourth)]
+    first, second, third, fourth = (started(line, LONG) for _ in range(4))
+    places = [job.progress().place for job in (first, second, third, fourth)]
     assert places == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="3 trainings wait already"):
-        line.start(LONG)
+        started(line, LONG)
     third.stop()
-    assert (third.state.status, third.state.step) == ("stopped", 0)
-    assert fourth.state.place == 2
+    assert (third.progress().status, third.progress().step) == ("stopped", 0)
+    assert fourth.progress().place == 2
     first.stop()
-    assert second.state.status == "training"
-    assert fourth.state.place == 1
+    assert second.progress().status == "running"
+    assert fourth.progress().place == 1
     assert len(training_threads()) == 1
 
 
 def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_thread):
     expected = [each.step.loss for each in SmallModel(replace(SMALL, steps=200)).train()]
     line = trainings(at_once=1)
-    job = line.start(replace(SMALL, steps=200))
+    job = started(line, replace(SMALL, steps=200))
     wait_until(lambda: job.look().step >= 5)
     job.pause()
-    paused = job.state
+    paused = job.progress()
     assert (paused.status, paused.note) == ("paused", "")
     assert not training_threads()
     assert 5 <= paused.step < 200
-    other = line.start(SMALL)
+    other = started(line, SMALL)
     job.resume()
-    assert job.state.status in ("waiting", "training")
+    assert job.progress().status in ("waiting", "running")
     assert wait_for(other, "finished").step == 30
     assert wait_for(job, "finished").losses.tolist() == expected
     job.resume()
     job.pause()
-    assert job.state.status == "finished"
+    assert job.progress().status == "finished"
 
 
 def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(trainings):
-    job = trainings().start(LONG)
+    job = started(trainings(), LONG)
     wait_until(lambda: job.look().step >= 100)
     job.stop()
     assert not training_threads()
-    state = job.state
+    state = job.progress()
     assert state.status == "stopped"
     assert state.snapshots.steps[-1] == state.step
     assert len(state.snapshots.steps) <= SNAPSHOTS + 1
@@ -128,43 +134,43 @@ def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(
         # lay_out computes query, key and value as one product.
         torch.testing.assert_close(weights[-1], trace.weights(kind), atol=1e-5, rtol=1e-4)
     job.resume()
-    assert job.state.status == "stopped"
+    assert job.progress().status == "stopped"
 
 
 def test_a_paused_job_can_be_stopped(trainings):
-    job = trainings().start(LONG)
+    job = started(trainings(), LONG)
     wait_until(lambda: job.look().step >= 3)
     job.pause()
     job.stop()
-    assert job.state.status == "stopped"
-    assert job.state.snapshots.steps[-1] == job.state.step
+    assert job.progress().status == "stopped"
+    assert job.progress().snapshots.steps[-1] == job.progress().step
 
 
 def test_what_nobody_looks_at_is_paused_and_can_go_on(trainings):
     line = trainings(patience=0.3)
-    job = line.start(LONG)
+    job = started(line, LONG)
     wait_until(lambda: not training_threads())
-    assert job.state.status == "paused"
-    assert "was not open for" in job.state.note
-    step = job.state.step
+    assert job.progress().status == "paused"
+    assert "was not open for" in job.progress().note
+    step = job.progress().step
     line.patience = 300
     job.resume()
-    assert job.state.note == ""
+    assert job.progress().note == ""
     wait_until(lambda: job.look().step > step)
 
 
 def test_who_has_left_the_line_is_not_waited_for(trainings):
     line = trainings()
-    _, left, last = line.start(LONG), line.start(LONG), line.start(LONG)
-    assert (left.state.place, last.state.place) == (1, 2)
+    _, left, last = started(line, LONG), started(line, LONG), started(line, LONG)
+    assert (left.progress().place, last.progress().place) == (1, 2)
     left.last_look -= line.patience
-    assert last.state.place == 1
-    assert (left.state.status, left.state.step) == ("paused", 0)
-    assert "was not open for" in left.state.note
+    assert last.progress().place == 1
+    assert (left.progress().status, left.progress().step) == ("paused", 0)
+    assert "was not open for" in left.progress().note
 
 
 def test_no_training_takes_longer_than_allowed(trainings):
-    job = trainings(longest=0.3).start(LONG)
+    job = started(trainings(longest=0.3), LONG)
     state = wait_for(job, "stopped")
     assert "the most a training may take" in state.note
     assert state.seconds > 0.3
@@ -173,8 +179,8 @@ def test_no_training_takes_longer_than_allowed(trainings):
 
 def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, caplog):
     line = trainings()
-    job = line.start(LONG)
-    following = line.start(SMALL)
+    job = started(line, LONG)
+    following = started(line, SMALL)
     monkeypatch.setattr(job._model, "score", lambda: 1 / 0)
     state = wait_for(job, "failed")
     assert state.note == "The training failed: division by zero"
@@ -184,8 +190,8 @@ def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, ca
 
 def test_weights_that_are_no_numbers_end_the_training_and_are_shown_nowhere(trainings):
     line = trainings()
-    first = line.start(LONG)
-    job = line.start(SMALL)
+    first = started(line, LONG)
+    job = started(line, SMALL)
     with torch.no_grad():
         job._model.model.output.weight.fill_(torch.nan)
     first.stop()
@@ -197,11 +203,11 @@ def test_weights_that_are_no_numbers_end_the_training_and_are_shown_nowhere(trai
 
 
 def test_a_copy_of_the_model_stays_as_it_was_while_training_goes_on(trainings):
-    job = trainings().start(LONG)
+    job = started(trainings(), LONG)
     wait_until(lambda: job.look().step >= 3)
     translator = job.reader()
     before = translator.trace("123", "321").logits
-    step = job.state.step
+    step = job.progress().step
     wait_until(lambda: job.look().step > step + 3)
     assert torch.equal(translator.trace("123", "321").logits, before)
     assert not torch.equal(job.reader().trace("123", "321").logits, before)
@@ -209,7 +215,7 @@ def test_a_copy_of_the_model_stays_as_it_was_while_training_goes_on(trainings):
 
 def test_training_leaves_other_threads_and_their_chance_as_they_were(trainings):
     threads = torch.get_num_threads()
-    job = trainings().start(SMALL)
+    job = started(trainings(), SMALL)
     random = torch.get_rng_state()
     wait_for(job, "finished")
     seen = []
@@ -221,10 +227,12 @@ def test_training_leaves_other_threads_and_their_chance_as_they_were(trainings):
 
 
 def open_and_close(line):
-    """A visitor who starts a training and leaves in one way or another."""
+    """Visitors who start a training and leave in one way or another; returns what must go."""
+    kept = []
     for number in range(4):
-        job = line.start(LONG)
-        wait_until(lambda job=job: job.look().status != "training" or job.look().step >= 2)
+        job = started(line, LONG)
+        kept.extend(map(weakref.ref, (job, job._model, job._model.model)))
+        wait_until(lambda job=job: job.look().status != "running" or job.look().step >= 2)
         if number == 0:
             job.stop()
         elif number == 1:
@@ -234,40 +242,31 @@ def open_and_close(line):
             job.resume()
             job.stop()
         # else the tab is closed: nobody looks any more
+    return kept
 
 
 def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
-    line = Trainings(at_once=2, patience=0.2)
+    line = training_queue(at_once=2, patience=0.2)
     open_and_close(line)  # what is loaded once stays
     wait_until(lambda: not training_threads())
     gc.collect()
     tracemalloc.start()
-    made = []
-    start = line.start
-
-    def watched(options):
-        job = start(options)
-        made.extend(map(weakref.ref, (job, job._model, job._model.model)))
-        return job
-
-    line.start = watched
     before = tracemalloc.take_snapshot()
-    for _ in range(5):
-        open_and_close(line)
+    references = [reference for _ in range(5) for reference in open_and_close(line)]
     wait_until(lambda: not training_threads())
     gc.collect()
     after = tracemalloc.take_snapshot()
     tracemalloc.stop()
-    assert len(made) == 3 * 20
-    assert not any(reference() for reference in made)
+    assert len(references) == 3 * 20
+    assert not any(reference() for reference in references)
     grown = sum(entry.size_diff for entry in after.compare_to(before, "filename"))
     assert grown < 500_000
-    assert not line._queued
+    assert not line.jobs
 
 
 def test_the_learning_rate_stands_at_the_step_of_its_point(trainings):
     options = replace(SMALL, steps=310)
-    state = wait_for(trainings().start(options), "finished")
+    state = wait_for(started(trainings(), options), "finished")
     assert len(state.losses) <= POINTS < state.steps
     rates = [learning_rate(int(step), 16, options.settings) for step in state.loss_steps]
     assert state.learning_rates.tolist() == rates

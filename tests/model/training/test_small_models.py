@@ -21,7 +21,7 @@ SMALL = TrainingOptions(
 )
 
 
-@pytest.mark.parametrize("name", [name for name in TASKS if not TASKS[name].alone])
+@pytest.mark.parametrize("name", [name for name in TASKS if not TASKS[name].decoder_only])
 def test_every_task_has_options_within_bounds_and_room_for_its_longest_source(name):
     options = default_options(name)
     assert options.task == name
@@ -33,7 +33,7 @@ def test_every_task_has_options_within_bounds_and_room_for_its_longest_source(na
         assert max(len(source), len(target)) < translator.max_tokens
 
 
-@pytest.mark.parametrize("name", [name for name in TASKS if not TASKS[name].alone])
+@pytest.mark.parametrize("name", [name for name in TASKS if not TASKS[name].decoder_only])
 def test_nothing_unseen_is_trained_on(name):
     toy = SmallModel(replace(default_options(name), batch_size=256))
     trained = {

@@ -159,8 +159,8 @@ def test_a_count_under_way_can_be_cancelled():
     job = app.session_state["mine"].next.job
     app.button(key="atlas_cancel").click().run()
     assert text_of(app) == SHIPPED
-    job.queued.result(100)
-    assert job.atlas is None
+    job.join(100)
+    assert job.result is None
     assert app.button(key="atlas_count")
 
 

@@ -226,7 +226,7 @@ def test_models_that_choose_from_other_things_have_bars_of_their_own(
     other = transformers_folders["DistilBERT"]
     app = take(compared(folder, masked="1"), "A")
     side = {"model": f"{LIBRARY}{other}", "masked": "2", "sentence": CAT, "kind": "encoder"}
-    shelf().ask(str(other)).result.result()
+    shelf().ask(str(other)).join()
     drawn.clear()
     app.text_input(key="side_b_link").set_value(f"/attention?{urlencode(side)}").run()
     assert not app.exception
@@ -244,7 +244,7 @@ def test_models_that_choose_from_other_things_have_bars_of_their_own(
 @pytest.mark.parametrize("name", ["classes", "spans", "GPT-2", "headless"])
 def test_what_two_models_do_not_share_is_told(folder, transformers_folders, name, drawn):
     app = take(compared(folder, second=""), "A")
-    shelf().ask(str(transformers_folders[name])).result.result()
+    shelf().ask(str(transformers_folders[name])).join()
     kind = "decoder" if name == "GPT-2" else "encoder"
     side = {"model": f"{LIBRARY}{transformers_folders[name]}", "kind": kind}
     app.text_input(key="side_b_link").set_value(f"/attention?{urlencode(side)}").run()
@@ -307,7 +307,7 @@ def test_what_others_loaded_is_not_listed(folder):
 
 def test_a_decoder_alone_reads_too_beside_one_that_has_an_encoder(transformers_folders):
     model = str(transformers_folders["GPT-2"])
-    shelf().ask(model).result.result()
+    shelf().ask(model).join()
     alone = urlencode({"model": LIBRARY + model, "sentence": CAT, "kind": "decoder"})
     pair = urlencode({"sentence": CAT, "kind": "decoder"})
     app = open_page("compare", compare_a=alone, compare_b=pair)
@@ -320,7 +320,7 @@ def test_a_decoder_alone_reads_too_beside_one_that_has_an_encoder(transformers_f
 
 def test_one_cell_in_both_maps_is_counted_as_one(transformers_folders):
     model = str(transformers_folders["GPT-2"])
-    shelf().ask(model).result.result()
+    shelf().ask(model).join()
     sides = [
         urlencode({"model": LIBRARY + model, "sentence": text, "kind": "decoder"})
         for text in ("I.", "A.")

@@ -57,7 +57,7 @@ def test_the_weighted_values_shown_sum_to_what_the_head_takes():
 
 def weight_in(folder, site, second=""):
     """A weight of a model of the transformers library."""
-    shelf().ask(str(folder)).result.result()
+    shelf().ask(str(folder)).join()
     run = ModelRun("the cat was playing.", second=second, model=LIBRARY + str(folder))
     return Weight(run, site, 1, 3, 2)
 

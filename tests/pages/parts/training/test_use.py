@@ -3,7 +3,7 @@
 import pytest
 
 from model.tokens import Token
-from pages.parts.training.use import wrong_places
+from pages.parts.training.use import wrong_positions
 
 
 def read(text):
@@ -21,4 +21,4 @@ def read(text):
     ],
 )
 def test_what_is_wrong_is_told_place_by_place(made, wanted, wrong):
-    assert wrong_places(read(made), read(wanted)) == wrong
+    assert wrong_positions(read(made), read(wanted)) == wrong

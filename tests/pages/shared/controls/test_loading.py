@@ -27,6 +27,13 @@ class Model(SimpleNamespace):
     shape = Shape({"encoder": (2, 2)}, 40)
 
 
+def finished(job):
+    """What a job loaded."""
+    job.join(60)
+    assert job.status == "finished", job.note
+    return job.result
+
+
 @pytest.fixture
 def shelf(monkeypatch):
     """A shelf of the test's own, which makes up what it loads."""
@@ -47,7 +54,7 @@ def slow(monkeypatch, shelf):
 
 
 def test_what_is_in_memory_is_looked_at_at_once(state, shelf):
-    shelf.ask(NAME).result.result(20)
+    finished(shelf.ask(NAME))
     loading.ask_for(NAME)
     assert models.chosen().key == KEY
     assert KEY in models.choices()
@@ -67,7 +74,7 @@ def test_the_page_goes_on_with_what_was_there_until_the_model_comes(state, shelf
     assert models.chosen().key == DEFAULT
     assert KEY not in models.choices()
     slow.set()
-    state.loading.result.result(20)
+    finished(state.loading)
     loading.arrived()
     assert KEY in models.choices()
     assert models.chosen().key == DEFAULT, "it is listed, and not chosen"
@@ -97,7 +104,8 @@ def test_a_failure_is_not_listed_when_it_arrives(state, shelf, slow, monkeypatch
     monkeypatch.setattr(LoadJob, "load", fail)
     loading.ask_for(NAME)
     slow.set()
-    assert state.loading.result.exception(20)
+    state.loading.join(20)
+    assert state.loading.status == "failed"
     loading.arrived()
     assert KEY not in models.choices()
     loading.settle()
@@ -117,8 +125,8 @@ def test_a_visitor_waits_for_the_last_model_they_asked_for(state, shelf, slow):
     loading.ask_for("first")
     first = state.loading
     loading.ask_for("second")
-    assert first.is_stopped()
-    assert not state.loading.is_stopped()
+    assert first.neglected()
+    assert not state.loading.neglected()
 
 
 def test_a_visitor_who_cancels_waits_no_longer_and_others_go_on(state, shelf, slow):
@@ -128,9 +136,9 @@ def test_a_visitor_who_cancels_waits_no_longer_and_others_go_on(state, shelf, sl
     assert shelf.ask(NAME, other) is job
     loading.cancel()
     assert state.loading is None
-    assert not job.is_stopped()
+    assert not job.neglected()
     job.visitors.discard(other)
-    assert job.is_stopped()
+    assert job.neglected()
 
 
 def test_what_nobody_has_in_their_list_any_more_is_let_go(state, shelf):
@@ -161,7 +169,7 @@ def test_a_model_that_a_link_names_is_listed_once_it_is_in_memory(state, shelf):
     state.model = KEY
     loading.arrived()
     assert KEY not in models.choices()
-    shelf.ask(NAME).result.result(20)
+    finished(shelf.ask(NAME))
     loading.arrived()
     assert KEY in models.choices()
 
@@ -185,7 +193,7 @@ def test_the_bar_says_how_far_it_is(monkeypatch, bert_folder):
             assert (bar.proto.value, bar.proto.text) == (shown, loading.STAGES[stage][0])
     finally:
         go.set()
-    job.result.result(60)
+    finished(job)
     app.run()
     assert not app.exception
     assert not app.get("progress")
@@ -214,7 +222,7 @@ def test_a_press_of_cancel_leaves_the_page_as_it_was(monkeypatch, bert_folder):
         button(app, "Cancel").click().run()
         assert not app.exception
         assert not app.get("progress")
-        assert job.is_stopped()
+        assert job.neglected()
         assert address(app).get("model", DEFAULT) == DEFAULT
     finally:
         go.set()

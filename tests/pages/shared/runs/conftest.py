@@ -19,7 +19,7 @@ def loaded():
 
     def load(folder):
         if shelf().get(str(folder)) is None:
-            shelf().ask(str(folder)).result.result()
+            shelf().ask(str(folder)).join()
         return LIBRARY + str(folder)
 
     return load

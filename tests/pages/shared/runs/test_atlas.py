@@ -71,7 +71,7 @@ def test_what_is_usual_is_over_sentences():
 
 def finished():
     own = own_text().next
-    own.job.queued.result(100)
+    own.job.join(100)
     return own_atlas()
 
 
@@ -102,7 +102,7 @@ def test_a_count_ends_with_its_session():
         start(b"It rains, and it is cold.\n" * 2_000)
         job, count = own_text().next.job, ref(own_text())
     end("two")
-    job.queued.result(100)
-    assert job.atlas is None
+    job.join(100)
+    assert job.result is None
     gc.collect()
     assert count() is None

@@ -12,7 +12,7 @@ from model.insight.explain import explain
 from model.translator import choose_objective
 from pages.shared.runs import inside
 from pages.shared.runs import run as module
-from pages.shared.runs.inside import explained, taken_apart, words_alone
+from pages.shared.runs.inside import each_word, explained, taken_apart
 from pages.shared.runs.readers import translator
 from pages.shared.runs.run import ModelRun, hiding
 from tests.pages.sessions import end
@@ -106,8 +106,8 @@ def test_a_weight_of_a_big_model_is_that_of_a_small_one(
 
 
 def test_words_are_compared_in_the_model_that_is_named():
-    found = words_alone("en-fr-learned", ("cat", "dog"))
+    found = each_word("en-fr-learned", ("cat", "dog"))
     assert found.words == ("cat", "dog")
-    assert (found.outputs != words_alone("en-fr", ("cat", "dog")).outputs).any()
+    assert (found.outputs != each_word("en-fr", ("cat", "dog")).outputs).any()
     assert inside.words_in_sentence("en-fr", "I love my cat.").words[-2] == "cat"
     assert translator("en-fr") is not translator("en-fr-learned")

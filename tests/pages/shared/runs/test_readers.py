@@ -6,7 +6,7 @@ from model.library.measuring import Parity
 from pages.shared.runs.readers import (
     Size,
     entry_of,
-    explained,
+    errors_explained,
     loading,
     parity_at_loading,
     reader,
@@ -63,9 +63,12 @@ def test_a_model_that_translates_has_two_sides(name, sides, state, loaded, trans
 
 def test_errors_in_words_stay_and_others_get_some():
     said = ValueError("There is nothing to read.")
-    assert explained(said) is said
-    words = str(explained(RuntimeError("sizes do not match\nat line 3")))
-    assert "sizes do not match" in words
+    with pytest.raises(ValueError, match=str(said)) as caught, errors_explained():
+        raise said
+    assert caught.value is said
+    with pytest.raises(ValueError, match="sizes do not match") as caught, errors_explained():
+        raise RuntimeError("sizes do not match\nat line 3")
+    words = str(caught.value)
     assert "line 3" not in words
     assert words.endswith("Change the text, or choose another model.")
 
@@ -75,7 +78,7 @@ def both_loaded(one_session, bert_folder, transformers_folders):
     """The keys of a BERT and of a model that runs in the library, both in memory."""
     names = [str(bert_folder), str(transformers_folders["T5"])]
     for name in names:
-        shelf().ask(name).result.result()
+        shelf().ask(name).join()
     return [LIBRARY + name for name in names]
 
 

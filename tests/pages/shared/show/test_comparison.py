@@ -48,7 +48,7 @@ def run_in(transformers_folders, bert_folder):
 
     def made(name, sentence=SENTENCE, *, hidden=(), **options):
         if name in folders:
-            shelf().ask(str(folders[name])).result.result()
+            shelf().ask(str(folders[name])).join()
             name = LIBRARY + str(folders[name])
         return hiding(ModelRun(sentence, model=name, **options), set(hidden))
 
@@ -227,7 +227,7 @@ def test_a_model_without_an_output_says_so(name, told, run_in, shown, said):
 def test_a_head_that_is_not_read_is_not_denied(tmp_path, pairs, shown, said):
     texts, made = [text for pair in pairs for text in pair], SIZE | {"num_labels": 3}
     save_model(tmp_path, texts, "BertForTokenClassification", "BertConfig", made, PAIR)
-    shelf().ask(str(tmp_path)).result.result()
+    shelf().ask(str(tmp_path)).join()
     run = ModelRun(CAT, model=LIBRARY + str(tmp_path))
     compare_answers(run, run, of=NO_MODEL)
     ((words,),) = said
